@@ -1,0 +1,110 @@
+//! What came back for one request: counted always, digested or kept where asked for.
+
+use crate::SystemError;
+
+/// How much of the rows the engine wants.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Keep {
+    /// Rows are counted and passed over.
+    #[default]
+    Count,
+    /// Rows are counted and hashed, whatever their order.
+    Digest,
+    /// Rows are counted, hashed and stored.
+    Rows,
+}
+
+/// The answer to one request; cleared and used again for the next.
+///
+/// Drivers report every row as `begin_row`, then `cell` for each column **in text form** (the text
+/// the protocol's text format gives; NULL is `None`), then `end_row`. Where `wants_cells` is false
+/// they may call `pass_row` instead and skip the bytes.
+#[derive(Debug, Default)]
+pub struct Answer {
+    keep: Keep,
+    /// Rows the statement returned.
+    pub rows: u64,
+    /// Rows the statement changed, as the server counts them.
+    pub affected: u64,
+    /// A sum of the rows' hashes: equal for equal sets of rows in any order.
+    pub digest: u64,
+    /// The statement's error. The connection is still good.
+    pub error: Option<SystemError>,
+    /// Column names, where rows are kept.
+    pub columns: Vec<String>,
+    /// Kept rows, where asked for.
+    pub kept: Vec<Vec<Option<Box<[u8]>>>>,
+    row_hash: u64,
+    row: Vec<Option<Box<[u8]>>>,
+}
+
+impl Answer {
+    #[must_use]
+    pub fn new(keep: Keep) -> Self {
+        Self { keep, ..Self::default() }
+    }
+
+    /// Forgets the last answer and keeps the memory.
+    pub fn clear(&mut self, keep: Keep) {
+        self.keep = keep;
+        self.rows = 0;
+        self.affected = 0;
+        self.digest = 0;
+        self.error = None;
+        self.columns.clear();
+        self.kept.clear();
+    }
+
+    #[must_use]
+    pub fn wants_cells(&self) -> bool {
+        self.keep != Keep::Count
+    }
+
+    #[must_use]
+    pub fn wants_columns(&self) -> bool {
+        self.keep == Keep::Rows
+    }
+
+    pub fn column(&mut self, name: &str) {
+        if self.wants_columns() {
+            self.columns.push(name.to_owned());
+        }
+    }
+
+    /// A row whose cells nobody wants.
+    pub fn pass_row(&mut self) {
+        self.rows += 1;
+    }
+
+    pub fn begin_row(&mut self) {
+        self.row_hash = 0xcbf2_9ce4_8422_2325;
+        self.row.clear();
+    }
+
+    pub fn cell(&mut self, text: Option<&[u8]>) {
+        if self.keep == Keep::Count {
+            return;
+        }
+        // FNV-1a over the cell and a mark for its end; NULL and the empty text differ in the mark.
+        const PRIME: u64 = 0x0000_0100_0000_01b3;
+        let mut hash = self.row_hash;
+        for &byte in text.unwrap_or_default() {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(PRIME);
+        }
+        let mark = if text.is_some() { 0x1f } else { 0x00 };
+        self.row_hash = (hash ^ mark).wrapping_mul(PRIME).wrapping_add(1);
+        if self.keep == Keep::Rows {
+            self.row.push(text.map(Into::into));
+        }
+    }
+
+    pub fn end_row(&mut self) {
+        self.rows += 1;
+        if self.keep != Keep::Count {
+            self.digest = self.digest.wrapping_add(self.row_hash);
+        }
+        if self.keep == Keep::Rows {
+            self.kept.push(std::mem::take(&mut self.row));
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Errors of the system under test, as data: a class the engine decides by, and the server's words.
+
+/// The kinds of failure that somebody acts on differently. Every driver maps its system's codes here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ErrorClass {
+    /// Nobody listens at the address, or it does not exist.
+    ConnectionRefused,
+    /// The server is there and has no room for one more session.
+    TooManyConnections,
+    /// Wrong user, password, database, or no common method.
+    Authentication,
+    /// The session ended before the answer came: what became of the transaction is unknown.
+    LostConnection,
+    Timeout,
+    Deadlock,
+    /// A serialization failure; a retry may succeed.
+    Serialization,
+    Constraint,
+    Syntax,
+    /// A table, column, function or other name does not exist.
+    UnknownObject,
+    Permission,
+    /// A value that the column or the protocol cannot hold.
+    Data,
+    /// Disk, memory or another resource of the server ran out.
+    Resources,
+    /// The workload's own expectation (`\expect`) was not met.
+    Expectation,
+    /// The server spoke against the protocol, or spoke what we do not know.
+    Protocol,
+    Other,
+}
+
+impl ErrorClass {
+    /// The word used in records, reports and `\expect error`.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::ConnectionRefused => "connection refused",
+            Self::TooManyConnections => "too many connections",
+            Self::Authentication => "authentication",
+            Self::LostConnection => "lost connection",
+            Self::Timeout => "timeout",
+            Self::Deadlock => "deadlock",
+            Self::Serialization => "serialization",
+            Self::Constraint => "constraint",
+            Self::Syntax => "syntax",
+            Self::UnknownObject => "unknown object",
+            Self::Permission => "permission",
+            Self::Data => "data",
+            Self::Resources => "resources",
+            Self::Expectation => "expectation",
+            Self::Protocol => "protocol",
+            Self::Other => "other",
+        }
+    }
+
+    /// Whether the session is over, so that the outcome of a transaction under way is unknown.
+    #[must_use]
+    pub fn ends_the_session(self) -> bool {
+        matches!(
+            self,
+            Self::ConnectionRefused
+                | Self::TooManyConnections
+                | Self::Authentication
+                | Self::LostConnection
+                | Self::Protocol
+        )
+    }
+}
+
+/// What the system said: `code` is its own (an SQLSTATE, a number), `message` its own words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SystemError {
+    pub class: ErrorClass,
+    pub code: String,
+    pub message: String,
+}
+
+impl SystemError {
+    pub fn new(class: ErrorClass, code: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { class, code: code.into(), message: message.into() }
+    }
+
+    /// The server spoke against the protocol; `expected` and `found` say how.
+    #[must_use]
+    pub fn protocol(expected: &str, found: impl std::fmt::Display) -> Self {
+        Self::new(ErrorClass::Protocol, "", format!("expected {expected}, the server sent {found}"))
+    }
+}
+
+impl std::fmt::Display for SystemError {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{}: {}", self.class.word(), self.message)?;
+        if self.code.is_empty() { Ok(()) } else { write!(out, " ({})", self.code) }
+    }
+}
+
+impl std::error::Error for SystemError {}

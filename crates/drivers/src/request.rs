@@ -1,0 +1,42 @@
+//! What the engine can ask of a session, and what a driver must know to open one.
+
+use assay_datagen::Value;
+
+/// One request. Statement ids are small and dense (0, 1, 2 …) and chosen by the engine.
+#[derive(Clone, Copy, Debug)]
+pub enum Request<'a> {
+    /// One statement as plain text, as an interactive client sends it.
+    Text(&'a str),
+    /// Prepares `text`, whose parameters are spelled `?` in every dialect here (outside literals and
+    /// comments); the driver respells them for its protocol.
+    Prepare { id: u32, text: &'a str },
+    /// Executes a prepared statement.
+    Execute { id: u32, parameters: &'a [Value] },
+    /// Begins a bulk load; `text` is the statement the dialect renders for it.
+    Bulk { text: &'a str, form: BulkForm },
+}
+
+/// How bulk rows travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BulkForm {
+    /// The protocol's own bulk path: `COPY … FROM STDIN`, `LOAD DATA LOCAL INFILE`, a held
+    /// `INSERT … VALUES (?, …)` where the library is in process.
+    Native,
+    /// `INSERT … VALUES (…), (…)` with many rows a statement; `text` ends in the word VALUES.
+    MultiRow,
+}
+
+/// Whom to be and whom to ask for. Where the server listens is the engine's business.
+#[derive(Clone, Debug, Default)]
+pub struct ConnectOptions {
+    pub user: String,
+    pub password: Option<String>,
+    pub database: String,
+    /// Whether the driver asks for TLS after the greeting.
+    pub wants_tls: bool,
+    /// Whether the connection cannot be listened to (Unix socket, TLS): then a password may be
+    /// sent in the clear where the server asks for it.
+    pub is_private: bool,
+    /// Statements that each new session runs before anything else.
+    pub session_statements: Vec<String>,
+}

@@ -1,0 +1,1 @@
+"""Takes a loaded site; says whether the data in it are right."""

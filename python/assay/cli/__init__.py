@@ -1,0 +1,1 @@
+"""One file per command: parses, calls `lab`, `record` or `report`, prints; decides nothing."""

@@ -1,0 +1,1 @@
+"""Real data from outside: where it comes from, and how it is brought without installing anything."""

@@ -1,0 +1,1 @@
+"""Takes a `Site` and a workload; gives a `Dataset`: filled, counted, measured."""

@@ -1,0 +1,1 @@
+"""Takes everything that happens; keeps it, from before the first byte to after the last."""

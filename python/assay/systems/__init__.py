@@ -1,0 +1,9 @@
+"""One folder per system under test: how to find, configure, start, ask and stop it.
+
+A folder here is the only place that knows a system's name, its programs and its settings. It is
+reached through the entry-point group ``assay.systems``, by strangers' packages too.
+"""
+
+from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory, System
+
+__all__ = ["OptionSpec", "ProcessSample", "ServerDirectory", "System"]

@@ -1,0 +1,98 @@
+"""What a system under test must be able to do, and the values it speaks in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from assay.dialects.protocol import Dialect
+from assay.experiment import SystemChoice
+from assay.provision.site import Address, Site, StorageFacts
+
+
+@dataclass(frozen=True)
+class OptionSpec:
+    """An option of a system that is ours and not the server's (``engine``)."""
+
+    name: str
+    default: str
+    levels: tuple[str, ...]
+    """Allowed values; empty: any."""
+    help: str
+
+
+@dataclass(frozen=True)
+class ServerDirectory:
+    """Where a private server may write: made, owned and removed by ``provision``."""
+
+    root: Path
+    """Everything below is the server's; removed at teardown."""
+    data: Path
+    """The data directory, on the storage under test. Does not exist yet."""
+    run: Path
+    """Socket, pid file, log; a short path, because socket paths end at 107 bytes. Exists."""
+    storage: StorageFacts
+
+
+@dataclass(frozen=True)
+class ProcessSample:
+    """The server's processes at one instant (B3 of the bibsql paper: top and lsof)."""
+
+    processes: int
+    threads: int
+    resident_bytes: int
+    """Sum over processes of resident memory; shared pages count once where the kernel tells (PSS)."""
+    virtual_bytes: int
+    open_files: int
+    """Open regular files inside the data directory, summed over processes."""
+    cpu_ns: int
+    """User and system time since each process began, summed."""
+    read_bytes: int
+    written_bytes: int
+
+
+class System(Protocol):
+    """A system under test. Built-in and foreign ones go through the same door."""
+
+    name: str
+    dialect: Dialect
+    driver: str
+    """Name of the engine's driver."""
+    option_specs: tuple[OptionSpec, ...]
+    url_schemes: tuple[str, ...]
+    has_connection_limit: bool
+
+    def provision(
+        self, choice: SystemChoice, directory: ServerDirectory, *, connections: int | None
+    ) -> AbstractContextManager[Site]:
+        """Brings up a private server and takes it down again, whatever happens in between.
+
+        ``connections`` is how many sessions the run needs beside our own few; None leaves the
+        server's own default limit.
+
+        Raises `SystemMissing` (its hint names the packages), `SystemRefused`, `SystemDied`.
+        """
+        ...
+
+    def attach(self, choice: SystemChoice) -> AbstractContextManager[Site]:
+        """Reaches the server of ``choice.url``; starts and stops nothing."""
+        ...
+
+    def size_on_disk_bytes(self, site: Site) -> int:
+        """Bytes the loaded database occupies, log and catalogue included where they lie with it."""
+        ...
+
+    def sample(self, site: Site) -> ProcessSample | None:
+        """The server's processes now; None where they cannot be seen (a URL)."""
+        ...
+
+    def why_it_died(self, site: Site) -> str | None:
+        """None while the server lives; else its exit status and the end of its log."""
+        ...
+
+    def client_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
+        """The system's own client as (argument list, environment), which reads SQL on standard input."""
+        ...
