@@ -2,10 +2,25 @@
 
 /// A row of cells in text form. Cells share one buffer, so a row that is cleared and filled again
 /// allocates nothing once it has seen its longest content.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Row {
     bytes: Vec<u8>,
     cells: Vec<Cell>,
+}
+
+impl Clone for Row {
+    fn clone(&self) -> Self {
+        Self {
+            bytes: self.bytes.clone(),
+            cells: self.cells.clone(),
+        }
+    }
+
+    /// Keeps the memory, which a derived one would not.
+    fn clone_from(&mut self, other: &Self) {
+        self.bytes.clone_from(&other.bytes);
+        self.cells.clone_from(&other.cells);
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +44,11 @@ impl Row {
 
     pub fn push_null(&mut self) {
         let at = self.position();
-        self.cells.push(Cell { start: at, end: at, is_null: true });
+        self.cells.push(Cell {
+            start: at,
+            end: at,
+            is_null: true,
+        });
     }
 
     pub fn push_bytes(&mut self, bytes: &[u8]) {
@@ -42,12 +61,47 @@ impl Row {
         let start = self.position();
         write(&mut self.bytes);
         let end = self.position();
-        self.cells.push(Cell { start, end, is_null: false });
+        self.cells.push(Cell {
+            start,
+            end,
+            is_null: false,
+        });
+    }
+
+    /// As [`Row::push_with`], but where `write` returns false the cell is NULL and what it wrote is
+    /// forgotten: for text that is only known to be empty once it has been cleaned.
+    pub fn push_or_null(&mut self, write: impl FnOnce(&mut Vec<u8>) -> bool) {
+        let start = self.position();
+        let is_null = !write(&mut self.bytes);
+        if is_null {
+            self.bytes.truncate(start as usize);
+        }
+        let end = self.position();
+        self.cells.push(Cell {
+            start,
+            end,
+            is_null,
+        });
     }
 
     pub fn push_int(&mut self, number: i64) {
-        use std::io::Write as _;
-        self.push_with(|buffer| write!(buffer, "{number}").expect("writing to memory is infallible"));
+        // By hand, because formatting costs ten times as much and rows are full of integers.
+        let mut digits = [0; 20];
+        let mut at = digits.len();
+        let mut rest = number.unsigned_abs();
+        loop {
+            at -= 1;
+            digits[at] = b'0' + u8::try_from(rest % 10).expect("a remainder of 10");
+            rest /= 10;
+            if rest == 0 {
+                break;
+            }
+        }
+        if number < 0 {
+            at -= 1;
+            digits[at] = b'-';
+        }
+        self.push_bytes(&digits[at..]);
     }
 
     #[must_use]
@@ -117,4 +171,38 @@ pub trait RowSource {
 
     /// Bytes of input read so far, for progress.
     fn bytes_read(&self) -> u64;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Row;
+
+    #[test]
+    fn integers_are_written_as_they_are_printed() {
+        let numbers = [0, 7, -1, 10, 1_234_567, i64::MAX, i64::MIN];
+        let mut row = Row::new();
+        for number in numbers {
+            row.push_int(number);
+        }
+        for (cell, number) in row.cells().zip(numbers) {
+            assert_eq!(cell, Some(number.to_string().as_bytes()));
+        }
+    }
+
+    #[test]
+    fn a_cell_that_turns_out_null_leaves_nothing_behind() {
+        let mut row = Row::new();
+        row.push_or_null(|bytes| {
+            bytes.extend_from_slice(b"??");
+            false
+        });
+        row.push_or_null(|bytes| {
+            bytes.extend_from_slice(b"x");
+            true
+        });
+        assert_eq!(
+            row.cells().collect::<Vec<_>>(),
+            [None, Some(b"x".as_slice())]
+        );
+    }
 }

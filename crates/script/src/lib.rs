@@ -1,1 +1,56 @@
-//! placeholder
+//! Takes the texts of workload scripts; gives one [`Program`] that all clients share, and the
+//! [`Machine`] with which each client steps through it.
+//!
+//! The language is that of pgbench scripts with a few additions ([`reference()`] describes it). All of
+//! a script is settled before any server is touched: names are resolved to slots, constants folded,
+//! branches resolved to places in one list of instructions; what is wrong is told with path, line,
+//! column and the cure. Running it needs no further knowledge of the text: a client is an
+//! instruction pointer, its variables and its random stream, and stops wherever the engine must act.
+//!
+//! ```text
+//! text ─ scan ─► parts ─┬─ statement ──────────────────────► text with ?  ─┬─ emit ─► Program ─ Machine
+//!                       └─ token ─ command, grammar ─ fold ─► expressions ─┘           explain
+//! ```
+
+mod assemble;
+mod blocks;
+mod class;
+mod command;
+mod compile;
+mod emit;
+mod error;
+mod execute;
+mod expectation;
+mod explain;
+mod expression;
+mod fold;
+mod function;
+mod grammar;
+mod items;
+mod literal;
+mod machine;
+mod names;
+mod nearest;
+mod number;
+mod opcode;
+mod operand;
+mod operator;
+mod place;
+mod program;
+mod reader;
+mod reference;
+mod registers;
+mod scan;
+mod split;
+mod statement;
+mod token;
+mod variables;
+
+pub use class::{FURTHER_CLASSES, STATEMENT_CLASSES};
+pub use compile::{Source, compile};
+pub use error::ScriptError;
+pub use literal::LiteralStyle;
+pub use machine::{Ending, Machine, Reply, Step};
+pub use program::{Need, Program, Script, Statement};
+pub use reference::reference;
+pub use split::{PlainStatement, split_statements};

@@ -1,0 +1,207 @@
+//! Takes one duration at a time, or another histogram; gives the distribution of all of them.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Deserializer, Serializer as _, V2DeflateSerializer};
+
+/// Times below a microsecond share their cells; nothing that crosses a socket is as short.
+const LOWEST_NS: u64 = 1_000;
+/// One hour. What took longer is counted as one hour, and again in [`ResponseTimes::overflow`].
+const HIGHEST_NS: u64 = 3_600_000_000_000;
+const SIGNIFICANT_DIGITS: u8 = 3;
+
+/// The distribution of some response times (or service times, or lags), in nanoseconds.
+///
+/// Percentiles are exact to three digits; `min_ns`, `max_ns` and `mean_ns` are exact, except for what
+/// came out of [`ResponseTimes::decode`], which has three digits everywhere.
+#[derive(Clone, Debug)]
+pub struct ResponseTimes {
+    cells: Histogram<u64>,
+    min_ns: u64,
+    max_ns: u64,
+    sum_ns: u128,
+    overflow: u64,
+}
+
+impl ResponseTimes {
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            cells: empty_cells(),
+            min_ns: u64::MAX,
+            max_ns: 0,
+            sum_ns: 0,
+            overflow: 0,
+        }
+    }
+
+    /// Records one duration in nanoseconds. Never fails and never allocates.
+    pub fn record(&mut self, duration_ns: u64) {
+        self.cells.saturating_record(duration_ns.min(HIGHEST_NS));
+        self.overflow += u64::from(duration_ns > HIGHEST_NS);
+        self.min_ns = self.min_ns.min(duration_ns);
+        self.max_ns = self.max_ns.max(duration_ns);
+        self.sum_ns += u128::from(duration_ns);
+    }
+
+    /// Adds all samples of `other`. Merging is exact: the order and the grouping do not matter.
+    pub fn merge(&mut self, other: &Self) {
+        self.cells
+            .add(&other.cells)
+            .expect("all histograms here have the same bounds and digits");
+        self.overflow += other.overflow;
+        self.min_ns = self.min_ns.min(other.min_ns);
+        self.max_ns = self.max_ns.max(other.max_ns);
+        self.sum_ns += other.sum_ns;
+    }
+
+    /// Forgets all samples and keeps the memory.
+    pub fn clear(&mut self) {
+        self.cells.reset();
+        self.overflow = 0;
+        self.min_ns = u64::MAX;
+        self.max_ns = 0;
+        self.sum_ns = 0;
+    }
+
+    /// How many samples there are, those beyond one hour included.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.cells.len()
+    }
+
+    /// How many samples were longer than one hour.
+    #[must_use]
+    pub fn overflow(&self) -> u64 {
+        self.overflow
+    }
+
+    /// The shortest sample, 0 where there is none.
+    #[must_use]
+    pub fn min_ns(&self) -> u64 {
+        if self.count() == 0 { 0 } else { self.min_ns }
+    }
+
+    /// The longest sample, 0 where there is none.
+    #[must_use]
+    pub fn max_ns(&self) -> u64 {
+        self.max_ns
+    }
+
+    /// The arithmetic mean, 0 where there is no sample.
+    #[must_use]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "a mean needs no more than 53 bits"
+    )]
+    pub fn mean_ns(&self) -> f64 {
+        if self.count() == 0 {
+            0.0
+        } else {
+            self.sum_ns as f64 / self.count() as f64
+        }
+    }
+
+    /// The smallest time that at least `percent` per cent of the samples do not exceed (nearest
+    /// rank), to three digits; 0 where there is no sample. Where the rank falls among those beyond
+    /// one hour the answer is one hour: a lower bound, as [`ResponseTimes::overflow`] tells.
+    #[must_use]
+    pub fn percentile_ns(&self, percent: f64) -> u64 {
+        if self.count() == 0 {
+            return 0;
+        }
+        // A cell reports its upper edge, which may lie beyond the longest sample.
+        self.cells
+            .value_at_quantile(self.middle_of_rank(percent))
+            .clamp(self.min_ns, self.max_ns)
+    }
+
+    /// The quantile in the middle of the wanted rank. The rank is found in whole numbers, because
+    /// 99.9 / 100 × 1000 is a little more than 999 in floating point, which would be the next rank.
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a percentage in millionths is small and positive; counts stay far below 2^52"
+    )]
+    fn middle_of_rank(&self, percent: f64) -> f64 {
+        const WHOLE: u128 = 100_000_000;
+        let parts = (percent.clamp(0.0, 100.0) * 1e6).round() as u128;
+        let rank = (parts * u128::from(self.count())).div_ceil(WHOLE).max(1);
+        (rank as f64 - 0.5) / self.count() as f64
+    }
+
+    /// The standard interchange text: HDR histogram «V2 deflate», in base64 (begins with `HISTF`).
+    #[must_use]
+    pub fn encode(&self) -> String {
+        let mut bytes = Vec::new();
+        V2DeflateSerializer::new()
+            .serialize(&self.cells, &mut bytes)
+            .expect("writing to memory is infallible, and counts stay far below 2^63");
+        BASE64.encode(bytes)
+    }
+
+    /// Reads what [`ResponseTimes::encode`] wrote. The text has no place for the exact extremes and
+    /// the overflow: the first come back to three digits, the second as the count of the last cell.
+    ///
+    /// # Errors
+    /// Where the text is not base64, not a V2 histogram, or one with other bounds than ours.
+    pub fn decode(text: &str) -> Result<Self, HistogramError> {
+        let bytes = BASE64
+            .decode(text.trim())
+            .map_err(|error| HistogramError(format!("expected base64: {error}")))?;
+        let read: Histogram<u64> = Deserializer::new()
+            .deserialize(&mut bytes.as_slice())
+            .map_err(|error| HistogramError(format!("expected an HDR histogram V2: {error}")))?;
+        let mut cells = empty_cells();
+        cells.add(&read).map_err(|error| {
+            HistogramError(format!("expected times of at most one hour: {error:?}"))
+        })?;
+        let sum_ns = cells
+            .iter_recorded()
+            .map(|cell| {
+                u128::from(cells.median_equivalent(cell.value_iterated_to()))
+                    * u128::from(cell.count_at_value())
+            })
+            .sum();
+        Ok(Self {
+            min_ns: if cells.is_empty() {
+                u64::MAX
+            } else {
+                cells.min()
+            },
+            max_ns: if cells.is_empty() {
+                0
+            } else {
+                cells.max().min(HIGHEST_NS)
+            },
+            sum_ns,
+            overflow: cells.count_at(HIGHEST_NS),
+            cells,
+        })
+    }
+}
+
+impl Default for ResponseTimes {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+fn empty_cells() -> Histogram<u64> {
+    Histogram::new_with_bounds(LOWEST_NS, HIGHEST_NS, SIGNIFICANT_DIGITS)
+        .expect("the bounds are constants that the crate accepts")
+}
+
+/// Why a text is not one of our histograms.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HistogramError(String);
+
+impl std::fmt::Display for HistogramError {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "this is not a histogram of response times: {}", self.0)
+    }
+}
+
+impl std::error::Error for HistogramError {}

@@ -1,0 +1,123 @@
+//! What a histogram must keep true: counts, percentiles, merging, and its interchange text.
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that unwraps says enough by failing"
+)]
+
+use assay_histogram::ResponseTimes;
+
+fn of(samples: impl IntoIterator<Item = u64>) -> ResponseTimes {
+    let mut times = ResponseTimes::new();
+    samples.into_iter().for_each(|sample| times.record(sample));
+    times
+}
+
+/// Three significant digits: the relative error that every percentile is allowed.
+fn assert_close(found: u64, expected: u64) {
+    assert!(
+        found.abs_diff(expected) * 1000 <= expected,
+        "found {found}, expected {expected}"
+    );
+}
+
+#[test]
+fn percentiles_are_the_nearest_rank_to_three_digits() {
+    let times = of((1..=1000).map(|millisecond| millisecond * 1_000_000));
+    assert_eq!((times.count(), times.overflow()), (1000, 0));
+    assert_eq!((times.min_ns(), times.max_ns()), (1_000_000, 1_000_000_000));
+    assert!((times.mean_ns() - 500_500_000.0).abs() < 1e-6);
+    for (percent, millisecond) in [
+        (0.0, 1),
+        (0.1, 1),
+        (50.0, 500),
+        (90.0, 900),
+        (99.0, 990),
+        (99.9, 999),
+        (100.0, 1000),
+    ] {
+        assert_close(times.percentile_ns(percent), millisecond * 1_000_000);
+    }
+}
+
+#[test]
+fn an_empty_histogram_answers_zero() {
+    let times = ResponseTimes::new();
+    assert_eq!((times.count(), times.min_ns(), times.max_ns()), (0, 0, 0));
+    assert_eq!((times.percentile_ns(99.0), times.mean_ns()), (0, 0.0));
+    assert_eq!(ResponseTimes::decode(&times.encode()).unwrap().count(), 0);
+}
+
+#[test]
+fn one_sample_is_every_percentile_exactly() {
+    let times = of([123_456_789]);
+    for percent in [0.0, 50.0, 99.9, 100.0] {
+        assert_eq!(times.percentile_ns(percent), 123_456_789);
+    }
+}
+
+#[test]
+fn what_took_longer_than_an_hour_is_counted_and_not_lost() {
+    let two_hours = 7_200_000_000_000;
+    let times = of([5_000, two_hours]);
+    assert_eq!(
+        (times.count(), times.overflow(), times.max_ns()),
+        (2, 1, two_hours)
+    );
+    assert_close(times.percentile_ns(100.0), two_hours / 2);
+    let read = ResponseTimes::decode(&times.encode()).unwrap();
+    assert_eq!((read.count(), read.overflow()), (2, 1));
+}
+
+#[test]
+fn merging_equals_recording_together() {
+    let (odd, even): (Vec<u64>, Vec<u64>) = (1..5000_u64)
+        .map(|step| step * step * 977)
+        .partition(|sample| sample % 2 == 1);
+    let mut merged = of(odd.iter().copied());
+    merged.merge(&of(even.iter().copied()));
+    let together = of(odd.into_iter().chain(even));
+    assert_eq!(merged.encode(), together.encode());
+    assert_eq!(
+        (merged.min_ns(), merged.max_ns()),
+        (together.min_ns(), together.max_ns())
+    );
+    assert!((merged.mean_ns() - together.mean_ns()).abs() < 1e-6);
+}
+
+#[test]
+fn the_interchange_text_keeps_the_distribution() {
+    let times = of((1..100_000_u64).map(|step| step * 7_919));
+    let text = times.encode();
+    assert!(
+        text.starts_with("HISTF"),
+        "other tools know the form by this: {}",
+        &text[..8]
+    );
+    let read = ResponseTimes::decode(&text).unwrap();
+    assert_eq!(read.count(), times.count());
+    assert_eq!(read.encode(), text);
+    for percent in [50.0, 90.0, 99.0, 99.9, 100.0] {
+        assert_close(read.percentile_ns(percent), times.percentile_ns(percent));
+    }
+    assert!((read.mean_ns() / times.mean_ns() - 1.0).abs() < 0.001);
+}
+
+#[test]
+fn clearing_forgets_everything() {
+    let mut times = of([1_000_000, 9_999_999_999_999]);
+    times.clear();
+    assert_eq!(times.encode(), ResponseTimes::new().encode());
+    assert_eq!((times.count(), times.overflow(), times.max_ns()), (0, 0, 0));
+}
+
+#[test]
+fn a_text_that_is_no_histogram_is_refused_with_a_reason() {
+    for (text, reason) in [
+        ("***", "base64"),
+        ("aGVsbG8gd29ybGQ=", "HDR histogram V2"),
+        ("", "V2"),
+    ] {
+        let message = ResponseTimes::decode(text).unwrap_err().to_string();
+        assert!(message.contains(reason), "{message}");
+    }
+}

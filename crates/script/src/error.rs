@@ -1,0 +1,14 @@
+//! What is wrong with a script, where, and the cure.
+
+/// Lines and columns begin at 1; columns count characters.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{path}:{line}:{column}: {message}")]
+pub struct ScriptError {
+    pub path: String,
+    pub line: u32,
+    pub column: u32,
+    /// What was expected and what was found.
+    pub message: String,
+    /// The cure, where one is known.
+    pub hint: Option<String>,
+}

@@ -1,0 +1,104 @@
+//! Takes what a script expects and what came back; gives nothing, or the sentence that says how they
+//! differ. An expectation of NULL expects nothing: it stands for what is not known for these data.
+
+use crate::machine::Reply;
+use crate::number::{Fault, Number, number, shown, spelled_number, spelled_truth};
+use assay_datagen::Value;
+
+/// Rows that came back or, where none did, rows that were changed.
+pub(crate) fn rows(expected: &Value, reply: &Reply<'_>) -> Result<Option<String>, Fault> {
+    if matches!(expected, Value::Null) {
+        return Ok(None);
+    }
+    let expected = number(expected)?.int()?;
+    let found = if reply.rows > 0 {
+        reply.rows
+    } else {
+        reply.affected
+    };
+    if u64::try_from(expected) == Ok(found) {
+        return Ok(None);
+    }
+    let what = if reply.rows == 0 && found > 0 {
+        "rows changed"
+    } else {
+        "rows"
+    };
+    Ok(Some(format!(
+        "expected {expected} rows, found {found} {what}"
+    )))
+}
+
+/// The first cell of the first row. Numbers are compared as numbers, so that 5 is 5.00.
+pub(crate) fn value(expected: &Value, reply: &Reply<'_>) -> Option<String> {
+    let cell = match reply.first_row {
+        _ if matches!(expected, Value::Null) => return None,
+        None | Some([]) => return Some(format!("expected {}, found no row", shown(expected))),
+        Some([None, ..]) => return Some(format!("expected {}, found NULL", shown(expected))),
+        Some([Some(cell), ..]) => String::from_utf8_lossy(cell),
+    };
+    let is_met = match expected {
+        Value::Null => true,
+        Value::Bool(truth) => spelled_truth(&cell).or(spelled_bit(&cell)) == Some(*truth),
+        Value::Int(_) | Value::Double(_) => is_number(expected, &cell),
+        Value::Text(text) => **text == *cell || is_number(expected, &cell),
+    };
+    (!is_met).then(|| format!("expected {}, found {}", shown(expected), shortened(&cell)))
+}
+
+fn is_number(expected: &Value, cell: &str) -> bool {
+    let expected = number(expected).ok();
+    let found = spelled_number(cell);
+    expected
+        .zip(found)
+        .is_some_and(|(one, other)| one.order(other).is_some_and(std::cmp::Ordering::is_eq))
+}
+
+/// Systems without a type for truth values give a number.
+fn spelled_bit(cell: &str) -> Option<bool> {
+    match spelled_number(cell)? {
+        Number::Int(0) => Some(false),
+        Number::Int(1) => Some(true),
+        _ => None,
+    }
+}
+
+/// Enough of a cell to recognise it.
+fn shortened(cell: &str) -> String {
+    const MOST: usize = 60;
+    match cell.char_indices().nth(MOST) {
+        Some((end, _)) => format!("'{}...'", &cell[..end]),
+        None => format!("'{cell}'"),
+    }
+}
+
+/// The error that a statement must have.
+pub(crate) fn error(expected: &str, reply: &Reply<'_>) -> Option<String> {
+    match reply.error {
+        None => Some(format!(
+            "expected an error of the class {expected}, the statement succeeded"
+        )),
+        Some((class, _)) if class == expected => None,
+        Some((class, message)) => Some(format!(
+            "expected an error of the class {expected}, found {class}: {message}"
+        )),
+    }
+}
+
+/// A cell as a variable holds it: an integer where the text is exactly one, so that it is bound and
+/// printed as it came; otherwise the text itself.
+pub(crate) fn cell(text: Option<&[u8]>) -> Value {
+    let Some(bytes) = text else {
+        return Value::Null;
+    };
+    let text = String::from_utf8_lossy(bytes);
+    let is_canonical = match text.strip_prefix('-').unwrap_or(&text).as_bytes() {
+        b"0" => !text.starts_with('-'),
+        [b'1'..=b'9', ..] => true,
+        _ => false,
+    };
+    match text.parse() {
+        Ok(number) if is_canonical => Value::Int(number),
+        _ => Value::Text(text.into()),
+    }
+}

@@ -1,0 +1,156 @@
+//! Takes an expression; gives it with everything computed that is the same at every execution.
+//!
+//! What can never have a value (`1 / 0`, an empty range) is told now, with its place, rather than by
+//! the first client that comes there; except where it may never be looked at, in a branch of CASE or
+//! on the right of AND and OR.
+
+use crate::expression::{Expression, Node};
+use crate::function::FUNCTIONS;
+use crate::number::{Fault, condition};
+use crate::operator::{Connective, Operator, Test};
+use crate::place::Defect;
+use assay_datagen::{Random, Value};
+
+pub(crate) fn folded(expression: Expression<'_>) -> Result<Expression<'_>, Defect> {
+    Folding { is_certain: true }.folded(expression)
+}
+
+#[derive(Clone, Copy)]
+struct Folding {
+    /// Whether what is folded is looked at whenever the whole is.
+    is_certain: bool,
+}
+
+const UNCERTAIN: Folding = Folding { is_certain: false };
+
+impl Folding {
+    fn folded(self, expression: Expression<'_>) -> Result<Expression<'_>, Defect> {
+        let at = expression.at;
+        match expression.node {
+            Node::Constant(_) | Node::Variable(_) => Ok(expression),
+            Node::Binary(operator, sides) => {
+                let [left, right] = *sides;
+                self.binary(at, operator, [self.folded(left)?, self.folded(right)?])
+            }
+            Node::Test(test, operand) => self.test(at, test, self.folded(*operand)?),
+            Node::Connected(connective, sides) => {
+                let [left, right] = *sides;
+                self.connected(
+                    at,
+                    connective,
+                    [self.folded(left)?, UNCERTAIN.folded(right)?],
+                )
+            }
+            Node::Call(index, arguments) => {
+                let arguments = arguments.into_iter().map(|argument| self.folded(argument));
+                self.call(at, index, arguments.collect::<Result<_, _>>()?)
+            }
+            Node::Case(branches, otherwise) => self.case(at, branches, *otherwise),
+        }
+    }
+
+    /// The node as it was, or the constant that it comes to.
+    fn or_constant<'a>(
+        self,
+        at: usize,
+        node: Node<'a>,
+        result: Option<Result<Value, Fault>>,
+    ) -> Result<Expression<'a>, Defect> {
+        match result {
+            Some(Ok(value)) => Ok(Expression::constant(at, value)),
+            Some(Err(Fault(message))) if self.is_certain => Err(Defect::new(at, message)),
+            _ => Ok(Expression { at, node }),
+        }
+    }
+
+    fn binary<'a>(
+        self,
+        at: usize,
+        operator: Operator,
+        sides: [Expression<'a>; 2],
+    ) -> Result<Expression<'a>, Defect> {
+        let known = sides[0].known().zip(sides[1].known());
+        let result = known.map(|(left, right)| operator.apply(left, right));
+        self.or_constant(at, Node::Binary(operator, Box::new(sides)), result)
+    }
+
+    fn test<'a>(
+        self,
+        at: usize,
+        test: Test,
+        operand: Expression<'a>,
+    ) -> Result<Expression<'a>, Defect> {
+        let result = operand.known().map(|known| test.apply(known));
+        self.or_constant(at, Node::Test(test, Box::new(operand)), result)
+    }
+
+    fn connected<'a>(
+        self,
+        at: usize,
+        connective: Connective,
+        sides: [Expression<'a>; 2],
+    ) -> Result<Expression<'a>, Defect> {
+        let result = match sides[0].known().map(|left| connective.decided_by(left)) {
+            None => None,
+            Some(Ok(Some(decided))) => Some(Ok(decided)),
+            Some(Ok(None)) => sides[1].known().map(Connective::by_right),
+            Some(Err(fault)) => Some(Err(fault)),
+        };
+        self.or_constant(at, Node::Connected(connective, Box::new(sides)), result)
+    }
+
+    fn call<'a>(
+        self,
+        at: usize,
+        index: usize,
+        arguments: Vec<Expression<'a>>,
+    ) -> Result<Expression<'a>, Defect> {
+        let function = &FUNCTIONS[index];
+        let known: Option<Vec<Value>> = arguments
+            .iter()
+            .map(|argument| argument.known().cloned())
+            .collect();
+        // The stream is a stand-in: what draws from it is tried only for its faults.
+        let result = known
+            .map(|known| function.apply(&known, &mut Random::stream(0, 0)))
+            .filter(|result| result.is_err() || !function.is_random);
+        self.or_constant(at, Node::Call(index, arguments), result)
+    }
+
+    /// Drops the branches that are never taken. Only the first condition is certain to be looked at.
+    fn case<'a>(
+        self,
+        at: usize,
+        branches: Vec<[Expression<'a>; 2]>,
+        otherwise: Expression<'a>,
+    ) -> Result<Expression<'a>, Defect> {
+        let mut otherwise = UNCERTAIN.folded(otherwise)?;
+        let mut kept = Vec::new();
+        let mut of_condition = self;
+        for [when, then] in branches {
+            let when = of_condition.folded(when)?;
+            let then = UNCERTAIN.folded(then)?;
+            match when.known().map(condition) {
+                Some(Ok(false)) => {}
+                Some(Ok(true)) => {
+                    otherwise = then;
+                    break;
+                }
+                Some(Err(Fault(message))) if of_condition.is_certain => {
+                    return Err(Defect::new(when.at, message));
+                }
+                _ => {
+                    kept.push([when, then]);
+                    of_condition = UNCERTAIN;
+                }
+            }
+        }
+        if kept.is_empty() {
+            return Ok(otherwise);
+        }
+        Ok(Expression {
+            at,
+            node: Node::Case(kept, Box::new(otherwise)),
+        })
+    }
+}

@@ -1,0 +1,279 @@
+//! Takes tokens; gives the expression they spell. Grammar and precedence are those of pgbench (its
+//! `exprparse.y`), with texts (`'…'`) as an addition.
+
+use crate::expression::{Expression, Node};
+use crate::function::{FUNCTIONS, NOT_YET, OTHER_NAMES};
+use crate::nearest::nearest;
+use crate::operator::{Connective, Operator, Test};
+use crate::place::Defect;
+use crate::reader::Reader;
+use crate::token::{Placed, Token};
+use assay_datagen::Value;
+
+/// How tightly operators bind, loosest first.
+mod binding {
+    pub const OR: u8 = 1;
+    pub const AND: u8 = 2;
+    pub const NOT: u8 = 3;
+    pub const IS: u8 = 4;
+    pub const COMPARISON: u8 = 5;
+    pub const BITS: u8 = 6;
+    pub const SUM: u8 = 7;
+    pub const PRODUCT: u8 = 8;
+    pub const SIGN: u8 = 9;
+}
+
+/// What may follow an operand.
+#[derive(Clone, Copy)]
+enum Infix {
+    Binary(Operator),
+    Connective(Connective),
+    /// IS, ISNULL, NOTNULL: nothing to their right is an operand.
+    Is,
+}
+
+/// Parentheses, signs and CASE within each other; deeper is a slip or an attack.
+const DEEPEST: u32 = 100;
+
+impl<'a> Reader<'a> {
+    pub fn expression(&mut self) -> Result<Expression<'a>, Defect> {
+        self.at_least(binding::OR)
+    }
+
+    /// Precedence climbing: reads an operand, then every operator that binds at least as tightly.
+    fn at_least(&mut self, floor: u8) -> Result<Expression<'a>, Defect> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            let message = format!("found an expression more than {DEEPEST} levels deep");
+            return Err(Defect::new(self.peek().range.start, message));
+        }
+        let mut left = self.operand()?;
+        let mut last = None;
+        while let Some((tightness, infix)) = infix(&self.peek().token) {
+            if tightness < floor {
+                break;
+            }
+            if tightness == binding::COMPARISON && last == Some(tightness) {
+                return Err(self
+                    .expected("the end of the comparison")
+                    .hint("comparisons do not chain: join them with AND"));
+            }
+            let operator = self.take();
+            let at = operator.range.start;
+            let mut sides = |left| Ok(Box::new([left, self.at_least(tightness + 1)?]));
+            let node = match infix {
+                Infix::Binary(operator) => Node::Binary(operator, sides(left)?),
+                Infix::Connective(connective) => Node::Connected(connective, sides(left)?),
+                Infix::Is => self.is_test(&operator, left)?,
+            };
+            left = Expression { at, node };
+            last = Some(tightness);
+        }
+        self.depth -= 1;
+        Ok(left)
+    }
+
+    fn operand(&mut self) -> Result<Expression<'a>, Defect> {
+        let placed = self.take();
+        let at = placed.range.start;
+        match placed.token {
+            Token::Int(number) => Ok(Expression::constant(at, Value::Int(number))),
+            Token::Double(number) => Ok(Expression::constant(at, Value::Double(number))),
+            Token::Text(text) => Ok(Expression::constant(at, Value::Text(text.into()))),
+            Token::Variable(name) => Ok(Expression {
+                at,
+                node: Node::Variable(name),
+            }),
+            Token::Word(word) => self.worded(at, word),
+            Token::Symbol("(") => {
+                let inner = self.expression()?;
+                self.symbol(")")?;
+                Ok(inner)
+            }
+            Token::Symbol("+") => self.at_least(binding::SIGN),
+            Token::Symbol("-") if self.peek().token == Token::SmallestInt => {
+                self.take();
+                Ok(Expression::constant(at, Value::Int(i64::MIN)))
+            }
+            // As in pgbench, -x is 0 - x, and ~x is -1 # x with the tightness of #.
+            Token::Symbol("-") => self.onto(at, 0, Operator::Subtract, binding::SIGN),
+            Token::Symbol("~") => self.onto(at, -1, Operator::BitXor, binding::SUM),
+            Token::SmallestInt => {
+                Err(placed.instead_of("an integer of at most 9223372036854775807"))
+            }
+            Token::Symbol(_) | Token::End => Err(placed.instead_of("a value")),
+        }
+    }
+
+    fn onto(
+        &mut self,
+        at: usize,
+        left: i64,
+        operator: Operator,
+        floor: u8,
+    ) -> Result<Expression<'a>, Defect> {
+        let left = Expression::constant(at, Value::Int(left));
+        let right = self.at_least(floor)?;
+        Ok(Expression {
+            at,
+            node: Node::Binary(operator, Box::new([left, right])),
+        })
+    }
+
+    /// What begins with a word: a constant, NOT, CASE, a call.
+    fn worded(&mut self, at: usize, word: &'a str) -> Result<Expression<'a>, Defect> {
+        let node = match word.to_ascii_uppercase().as_str() {
+            "NULL" => Node::Constant(Value::Null),
+            "TRUE" => Node::Constant(Value::Bool(true)),
+            "FALSE" => Node::Constant(Value::Bool(false)),
+            "NOT" => Node::Test(Test::Not, Box::new(self.at_least(binding::NOT)?)),
+            "CASE" => self.case(at)?,
+            _ if self.takes_symbol("(") => self.call(at, word)?,
+            _ => {
+                return Err(
+                    Defect::new(at, format!("expected a value, found {word}")).hint(format!(
+                        "a variable is written :{word}, a function {word}(...)"
+                    )),
+                );
+            }
+        };
+        Ok(Expression { at, node })
+    }
+
+    fn case(&mut self, at: usize) -> Result<Node<'a>, Defect> {
+        let mut branches = Vec::new();
+        self.word("WHEN")?;
+        loop {
+            let condition = self.expression()?;
+            self.word("THEN")?;
+            branches.push([condition, self.expression()?]);
+            if !self.takes_word("WHEN") {
+                break;
+            }
+        }
+        let otherwise = if self.takes_word("ELSE") {
+            self.expression()?
+        } else {
+            Expression::constant(at, Value::Null)
+        };
+        self.word("END")?;
+        Ok(Node::Case(branches, Box::new(otherwise)))
+    }
+
+    fn call(&mut self, at: usize, word: &str) -> Result<Node<'a>, Defect> {
+        let mut arguments = Vec::new();
+        if !self.takes_symbol(")") {
+            arguments.push(self.expression()?);
+            while self.takes_symbol(",") {
+                arguments.push(self.expression()?);
+            }
+            if !self.takes_symbol(")") {
+                return Err(self.expected(", or )"));
+            }
+        }
+        let known = FUNCTIONS
+            .iter()
+            .position(|function| word.eq_ignore_ascii_case(function.name));
+        let index = known.ok_or_else(|| unknown_function(at, word))?;
+        let function = &FUNCTIONS[index];
+        if !function.takes(arguments.len()) {
+            let least = if function.most > function.fewest {
+                "at least "
+            } else {
+                ""
+            };
+            let plural = if function.fewest == 1 { "" } else { "s" };
+            let message = format!(
+                "{} expects {least}{} argument{plural}, found {}",
+                function.name,
+                function.fewest,
+                arguments.len()
+            );
+            let form = format!("{}({})", function.name, function.parameters);
+            return Err(Defect::new(at, message).hint(form));
+        }
+        Ok(Node::Call(index, arguments))
+    }
+
+    /// `operand IS [NOT] NULL | TRUE | FALSE`, `operand ISNULL`, `operand NOTNULL`.
+    fn is_test(
+        &mut self,
+        operator: &Placed<'a>,
+        operand: Expression<'a>,
+    ) -> Result<Node<'a>, Defect> {
+        let is_one_word = |word: &str| matches!(operator.token, Token::Word(found) if found.eq_ignore_ascii_case(word));
+        let (test, is_negated) = if is_one_word("ISNULL") {
+            (Test::IsNull, false)
+        } else if is_one_word("NOTNULL") {
+            (Test::IsNull, true)
+        } else {
+            let is_negated = self.takes_word("NOT");
+            let tests = [
+                ("NULL", Test::IsNull),
+                ("TRUE", Test::IsTrue),
+                ("FALSE", Test::IsFalse),
+            ];
+            let found = tests.into_iter().find(|(word, _)| self.takes_word(word));
+            let (_, test) = found.ok_or_else(|| self.expected("NULL, TRUE or FALSE"))?;
+            (test, is_negated)
+        };
+        let at = operator.range.start;
+        let tested = Node::Test(test, Box::new(operand));
+        Ok(if is_negated {
+            Node::Test(Test::Not, Box::new(Expression { at, node: tested }))
+        } else {
+            tested
+        })
+    }
+}
+
+fn infix(token: &Token<'_>) -> Option<(u8, Infix)> {
+    let found = match token {
+        Token::Symbol(symbol) => {
+            let (tightness, operator) = match *symbol {
+                "=" => (binding::COMPARISON, Operator::Equal),
+                "<>" | "!=" => (binding::COMPARISON, Operator::NotEqual),
+                "<" => (binding::COMPARISON, Operator::Less),
+                "<=" => (binding::COMPARISON, Operator::LessOrEqual),
+                ">" => (binding::COMPARISON, Operator::Greater),
+                ">=" => (binding::COMPARISON, Operator::GreaterOrEqual),
+                "|" => (binding::BITS, Operator::BitOr),
+                "#" => (binding::BITS, Operator::BitXor),
+                "&" => (binding::BITS, Operator::BitAnd),
+                "<<" => (binding::BITS, Operator::ShiftLeft),
+                ">>" => (binding::BITS, Operator::ShiftRight),
+                "+" => (binding::SUM, Operator::Add),
+                "-" => (binding::SUM, Operator::Subtract),
+                "*" => (binding::PRODUCT, Operator::Multiply),
+                "/" => (binding::PRODUCT, Operator::Divide),
+                "%" => (binding::PRODUCT, Operator::Remainder),
+                _ => return None,
+            };
+            (tightness, Infix::Binary(operator))
+        }
+        Token::Word(word) => match word.to_ascii_uppercase().as_str() {
+            "OR" => (binding::OR, Infix::Connective(Connective::Or)),
+            "AND" => (binding::AND, Infix::Connective(Connective::And)),
+            "IS" | "ISNULL" | "NOTNULL" => (binding::IS, Infix::Is),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    Some(found)
+}
+
+fn unknown_function(at: usize, word: &str) -> Defect {
+    if NOT_YET.iter().any(|name| word.eq_ignore_ascii_case(name)) {
+        return Defect::new(at, format!("pgbench's function {word} is not known yet"));
+    }
+    let other = OTHER_NAMES
+        .iter()
+        .find(|(other, _)| word.eq_ignore_ascii_case(other));
+    let names: Vec<&str> = FUNCTIONS.iter().map(|function| function.name).collect();
+    let meant = other
+        .map(|&(_, ours)| ours)
+        .or_else(|| nearest(word, names.iter().copied()));
+    Defect::new(at, format!("expected a function, found {word}"))
+        .hint(format!("the functions are {}", names.join(", ")))
+        .perhaps(meant.map(str::to_owned))
+}

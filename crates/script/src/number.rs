@@ -1,0 +1,140 @@
+//! Takes values; gives the numbers and truths that they stand for, by pgbench's rules.
+//!
+//! A text stands for what it spells, as a variable set from outside does in pgbench: an integer, a
+//! double, a truth value or NULL.
+
+use assay_datagen::Value;
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+/// Why an expression has no value. The place is added by whoever knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fault(pub Cow<'static, str>);
+
+impl Fault {
+    pub fn of(message: impl Into<Cow<'static, str>>) -> Self {
+        Self(message.into())
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Number {
+    Int(i64),
+    Double(f64),
+}
+
+impl Number {
+    #[expect(clippy::cast_precision_loss, reason = "as pgbench and SQL convert")]
+    pub fn double(self) -> f64 {
+        match self {
+            Self::Int(number) => number as f64,
+            Self::Double(number) => number,
+        }
+    }
+
+    /// Rounds a double to the nearest integer, halves to the even one.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the bounds are tested before"
+    )]
+    pub fn int(self) -> Result<i64, Fault> {
+        const BOUND: f64 = 9_223_372_036_854_775_808.0;
+        match self {
+            Self::Int(number) => Ok(number),
+            Self::Double(number) => {
+                let whole = number.round_ties_even();
+                if (-BOUND..BOUND).contains(&whole) {
+                    Ok(whole as i64)
+                } else {
+                    Err(Fault::of(format!(
+                        "{number:?} does not fit into an integer of 64 bits"
+                    )))
+                }
+            }
+        }
+    }
+
+    /// Integers compare exactly, everything else as doubles.
+    pub fn order(self, other: Self) -> Option<Ordering> {
+        match (self, other) {
+            (Self::Int(one), Self::Int(other)) => Some(one.cmp(&other)),
+            _ => self.double().partial_cmp(&other.double()),
+        }
+    }
+
+    pub fn value(self) -> Value {
+        match self {
+            Self::Int(number) => Value::Int(number),
+            Self::Double(number) => Value::Double(number),
+        }
+    }
+}
+
+/// The number that `value` stands for; callers have dealt with NULL.
+pub(crate) fn number(value: &Value) -> Result<Number, Fault> {
+    let spelled = match value {
+        Value::Int(number) => Some(Number::Int(*number)),
+        Value::Double(number) => Some(Number::Double(*number)),
+        Value::Text(text) => spelled_number(text),
+        Value::Bool(_) | Value::Null => None,
+    };
+    spelled.ok_or_else(|| Fault::of(format!("expected a number, found {}", shown(value))))
+}
+
+/// TRUE, FALSE or NULL (`None`); anything else is a fault, as in pgbench: 1 is not TRUE here.
+pub(crate) fn boolean(value: &Value) -> Result<Option<bool>, Fault> {
+    match value {
+        Value::Null => Ok(None),
+        Value::Bool(truth) => Ok(Some(*truth)),
+        Value::Text(text) if spelled_truth(text).is_some() => Ok(spelled_truth(text)),
+        _ => Err(Fault::of(format!(
+            "expected TRUE or FALSE, found {}",
+            shown(value)
+        ))),
+    }
+}
+
+/// What a condition (`\if`, `CASE WHEN`) makes of a value: NULL and zero are false.
+pub(crate) fn condition(value: &Value) -> Result<bool, Fault> {
+    match value {
+        Value::Null => Ok(false),
+        Value::Bool(truth) => Ok(*truth),
+        Value::Text(text) if spelled_truth(text).is_some() => Ok(spelled_truth(text) == Some(true)),
+        _ => Ok(number(value)?.double() != 0.0),
+    }
+}
+
+pub(crate) fn spelled_number(text: &str) -> Option<Number> {
+    let text = text.trim();
+    // Rust also reads «inf» and «nan», which are words here.
+    if !text.bytes().any(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    match text.parse() {
+        Ok(number) => Some(Number::Int(number)),
+        Err(_) => text.parse().ok().map(Number::Double),
+    }
+}
+
+pub(crate) fn spelled_truth(text: &str) -> Option<bool> {
+    let is_one_of = |words: &[&str]| words.iter().any(|word| text.eq_ignore_ascii_case(word));
+    if is_one_of(&["t", "true", "y", "yes", "on"]) {
+        Some(true)
+    } else if is_one_of(&["f", "false", "n", "no", "off"]) {
+        Some(false)
+    } else {
+        None
+    }
+}
+
+/// A value as a script would spell it.
+pub(crate) fn shown(value: &Value) -> Cow<'static, str> {
+    match value {
+        Value::Null => "NULL".into(),
+        Value::Bool(true) => "TRUE".into(),
+        Value::Bool(false) => "FALSE".into(),
+        Value::Int(number) => number.to_string().into(),
+        Value::Double(number) => format!("{number:?}").into(),
+        Value::Text(text) => format!("'{}'", text.replace('\'', "''")).into(),
+    }
+}

@@ -1,0 +1,211 @@
+//! Takes two values and an operator, or one and a test; gives the value that pgbench would give.
+//!
+//! Integers have 64 bits: overflow and division by zero are faults, division truncates. Where one
+//! side is a double, both are, and doubles follow IEEE 754. NULL on either side gives NULL.
+
+use crate::number::{Fault, Number, boolean, number, spelled_number};
+use assay_datagen::Value;
+use std::cmp::Ordering;
+
+/// The operators with two sides, except AND and OR, which may not look at their right side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operator {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+    BitAnd,
+    BitOr,
+    BitXor,
+    ShiftLeft,
+    ShiftRight,
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+impl Operator {
+    pub(crate) fn symbol(self) -> &'static str {
+        match self {
+            Self::Add => "+",
+            Self::Subtract => "-",
+            Self::Multiply => "*",
+            Self::Divide => "/",
+            Self::Remainder => "%",
+            Self::BitAnd => "&",
+            Self::BitOr => "|",
+            Self::BitXor => "#",
+            Self::ShiftLeft => "<<",
+            Self::ShiftRight => ">>",
+            Self::Equal => "=",
+            Self::NotEqual => "<>",
+            Self::Less => "<",
+            Self::LessOrEqual => "<=",
+            Self::Greater => ">",
+            Self::GreaterOrEqual => ">=",
+        }
+    }
+
+    pub(crate) fn apply(self, left: &Value, right: &Value) -> Result<Value, Fault> {
+        if matches!(left, Value::Null) || matches!(right, Value::Null) {
+            return Ok(Value::Null);
+        }
+        match self {
+            Self::Add | Self::Subtract | Self::Multiply | Self::Divide => {
+                match (number(left)?, number(right)?) {
+                    (Number::Int(left), Number::Int(right)) => self.integers(left, right),
+                    (left, right) => Ok(self.doubles(left.double(), right.double())),
+                }
+            }
+            Self::Remainder
+            | Self::BitAnd
+            | Self::BitOr
+            | Self::BitXor
+            | Self::ShiftLeft
+            | Self::ShiftRight => self.integers(number(left)?.int()?, number(right)?.int()?),
+            _ => Ok(Value::Bool(self.holds(order(left, right)?))),
+        }
+    }
+
+    fn integers(self, left: i64, right: i64) -> Result<Value, Fault> {
+        let is_division = matches!(self, Self::Divide | Self::Remainder);
+        if is_division && right == 0 {
+            return Err(Fault::of(format!(
+                "division by zero: {left} {} 0",
+                self.symbol()
+            )));
+        }
+        let places = match self {
+            // Elsewhere what such a shift gives depends on the processor.
+            Self::ShiftLeft | Self::ShiftRight if !(0..64).contains(&right) => {
+                return Err(Fault::of(format!(
+                    "expected a shift by 0 to 63 places, found {right}"
+                )));
+            }
+            _ => right & 63,
+        };
+        let result = match self {
+            Self::Add => left.checked_add(right),
+            Self::Subtract => left.checked_sub(right),
+            Self::Multiply => left.checked_mul(right),
+            Self::Divide => left.checked_div(right),
+            // The smallest integer has the remainder 0 by −1, though its quotient overflows.
+            Self::Remainder => Some(left.wrapping_rem(right)),
+            Self::BitAnd => Some(left & right),
+            Self::BitOr => Some(left | right),
+            Self::BitXor => Some(left ^ right),
+            Self::ShiftLeft => Some(left << places),
+            Self::ShiftRight => Some(left >> places),
+            _ => unreachable!("comparisons do not come here"),
+        };
+        result.map(Value::Int).ok_or_else(|| {
+            Fault::of(format!(
+                "integer overflow: {left} {} {right} does not fit into 64 bits",
+                self.symbol()
+            ))
+        })
+    }
+
+    fn doubles(self, left: f64, right: f64) -> Value {
+        Value::Double(match self {
+            Self::Add => left + right,
+            Self::Subtract => left - right,
+            Self::Multiply => left * right,
+            Self::Divide => left / right,
+            _ => unreachable!("only the four operations have doubles"),
+        })
+    }
+
+    /// Whether the comparison is true; not-a-number compares to nothing.
+    fn holds(self, order: Option<Ordering>) -> bool {
+        match self {
+            Self::Equal => order == Some(Ordering::Equal),
+            Self::NotEqual => order != Some(Ordering::Equal),
+            Self::Less => order == Some(Ordering::Less),
+            Self::LessOrEqual => matches!(order, Some(Ordering::Less | Ordering::Equal)),
+            Self::Greater => order == Some(Ordering::Greater),
+            Self::GreaterOrEqual => matches!(order, Some(Ordering::Greater | Ordering::Equal)),
+            _ => unreachable!("only comparisons come here"),
+        }
+    }
+}
+
+/// Numbers by size; texts that are no numbers by their characters; truth values FALSE before TRUE.
+fn order(left: &Value, right: &Value) -> Result<Option<Ordering>, Fault> {
+    match (left, right) {
+        (Value::Text(one), Value::Text(other))
+            if spelled_number(one).is_none() || spelled_number(other).is_none() =>
+        {
+            Ok(Some(one.cmp(other)))
+        }
+        (Value::Bool(_), _) | (_, Value::Bool(_)) => {
+            Ok(boolean(left)?.partial_cmp(&boolean(right)?))
+        }
+        _ => Ok(number(left)?.order(number(right)?)),
+    }
+}
+
+/// What is asked of one value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Test {
+    Not,
+    IsNull,
+    IsTrue,
+    IsFalse,
+}
+
+impl Test {
+    pub(crate) fn symbol(self) -> &'static str {
+        match self {
+            Self::Not => "NOT",
+            Self::IsNull => "IS NULL",
+            Self::IsTrue => "IS TRUE",
+            Self::IsFalse => "IS FALSE",
+        }
+    }
+
+    pub(crate) fn apply(self, value: &Value) -> Result<Value, Fault> {
+        Ok(match self {
+            Self::Not => boolean(value)?.map_or(Value::Null, |truth| Value::Bool(!truth)),
+            Self::IsNull => Value::Bool(matches!(value, Value::Null)),
+            Self::IsTrue => Value::Bool(matches!(value, Value::Bool(true))),
+            Self::IsFalse => Value::Bool(matches!(value, Value::Bool(false))),
+        })
+    }
+}
+
+/// AND and OR. As in pgbench they look at their right side only if the left one does not decide,
+/// and NULL on the left decides: `NULL AND FALSE` is NULL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Connective {
+    And,
+    Or,
+}
+
+impl Connective {
+    pub(crate) fn symbol(self) -> &'static str {
+        match self {
+            Self::And => "AND",
+            Self::Or => "OR",
+        }
+    }
+
+    /// The value where the left side decides alone.
+    pub(crate) fn decided_by(self, left: &Value) -> Result<Option<Value>, Fault> {
+        let decisive = self == Self::Or;
+        Ok(match boolean(left)? {
+            None => Some(Value::Null),
+            Some(truth) if truth == decisive => Some(Value::Bool(truth)),
+            Some(_) => None,
+        })
+    }
+
+    /// The value where the left side leaves it to the right one.
+    pub(crate) fn by_right(right: &Value) -> Result<Value, Fault> {
+        Ok(boolean(right)?.map_or(Value::Null, Value::Bool))
+    }
+}

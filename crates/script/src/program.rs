@@ -1,0 +1,100 @@
+//! Takes nothing; holds what the compiler made of all scripts of a run, shared by all its clients.
+
+use crate::opcode::Instruction;
+use crate::operand::{ConstantId, GatherId, Slot};
+use crate::place::Place;
+use assay_datagen::Value;
+use std::ops::Range;
+
+/// The compiled scripts of one run.
+#[derive(Debug, Default)]
+pub struct Program {
+    pub statements: Vec<Statement>,
+    pub scripts: Vec<Script>,
+    pub(crate) instructions: Vec<Instruction>,
+    /// Where each instruction comes from.
+    pub(crate) places: Vec<Place>,
+    pub(crate) constants: Vec<Value>,
+    pub(crate) variables: Vec<Variable>,
+    pub(crate) gathers: Vec<Gather>,
+    /// The variables that hold the number of the client and the seed.
+    pub(crate) client_id: Option<Slot>,
+    pub(crate) random_seed: Option<Slot>,
+}
+
+/// One transaction type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Script {
+    pub name: String,
+    pub path: String,
+    /// Its statements in [`Program::statements`].
+    pub statement_ids: Range<u32>,
+    /// Its instructions in the list of all.
+    pub(crate) instructions: Range<u32>,
+}
+
+/// One statement as it is sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Statement {
+    /// Index into [`Program::scripts`].
+    pub script: u32,
+    pub index_in_script: u32,
+    /// Without the closing `;` and without comments; every lone `?` is a parameter.
+    pub text: String,
+    pub parameter_count: u32,
+    /// Where it begins; both count from 1, columns in characters.
+    pub line: u32,
+    pub column: u32,
+    /// What its script wants of its answer.
+    pub need: Need,
+    /// The variables bound to its parameters, in order.
+    pub(crate) parameters: Vec<Slot>,
+}
+
+/// What a script wants of a statement's answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// How many rows there were.
+    Count,
+    /// The cells of the first row too (`\gset`, `\expect value`).
+    Rows,
+}
+
+/// A variable and the value it has before anybody sets it, if any.
+#[derive(Clone, Debug)]
+pub(crate) struct Variable {
+    pub name: String,
+    pub initial: Option<Value>,
+}
+
+/// One `\gset`: which column goes into which variable.
+#[derive(Clone, Debug)]
+pub(crate) struct Gather {
+    pub prefix: String,
+    pub targets: Vec<(String, Slot)>,
+}
+
+impl Program {
+    pub(crate) fn constant(&self, id: ConstantId) -> &Value {
+        &self.constants[id.0 as usize]
+    }
+
+    pub(crate) fn variable(&self, slot: Slot) -> &Variable {
+        &self.variables[slot.0 as usize]
+    }
+
+    pub(crate) fn gather(&self, id: GatherId) -> &Gather {
+        &self.gathers[id.0 as usize]
+    }
+
+    /// The place of an instruction as messages show it: `path:line:column`.
+    pub(crate) fn place_of(&self, instruction: u32) -> String {
+        let script = self
+            .scripts
+            .iter()
+            .find(|script| script.instructions.contains(&instruction));
+        let path = script.map_or("", |script| &script.path);
+        let Place { line, column } = self.places[instruction as usize];
+        format!("{path}:{line}:{column}")
+    }
+}

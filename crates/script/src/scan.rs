@@ -1,0 +1,85 @@
+//! Takes the text of a script; gives its parts: statements, and meta commands with their arguments.
+
+use crate::literal::{LiteralStyle, Passage};
+use crate::place::{Defect, text_start};
+use std::ops::Range;
+
+/// One part of a script, as offsets into its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Begins with its first character; may end in white space and comments.
+    Statement(Range<usize>),
+    /// The name without the backslash, and all that follows it on the line.
+    Command {
+        name: Range<usize>,
+        arguments: Range<usize>,
+    },
+}
+
+/// Statements end with `;`, with the backslash of a meta command (as in pgbench, so that
+/// `SELECT … \gset` is written without one), or with the text. Meta commands end with their line,
+/// unless a backslash stands at its end.
+pub(crate) fn parts(text: &str, style: LiteralStyle) -> Result<Vec<Part>, Defect> {
+    let bytes = text.as_bytes();
+    let mut found = Vec::new();
+    let (mut at, mut open) = (text_start(text), None);
+    while at < bytes.len() {
+        let passage = style.passage(text, at)?;
+        let end = passage.map_or(at + 1, Passage::end);
+        match passage {
+            Some(Passage::Comment { .. }) => {}
+            Some(_) => _ = open.get_or_insert(at),
+            None => match bytes[at] {
+                b';' => found.extend(open.take().map(|start| Part::Statement(start..at))),
+                b'\\' => {
+                    found.extend(open.take().map(|start| Part::Statement(start..at)));
+                    let command = command(text, at);
+                    at = command_end(&command);
+                    found.push(command);
+                    continue;
+                }
+                0 => return Err(Defect::new(at, "found a NUL character, expected text")),
+                byte if byte.is_ascii_whitespace() => {}
+                _ => _ = open.get_or_insert(at),
+            },
+        }
+        at = end;
+    }
+    found.extend(open.map(|start| Part::Statement(start..bytes.len())));
+    Ok(found)
+}
+
+fn command(text: &str, backslash: usize) -> Part {
+    let line = &text[backslash..logical_line_end(text.as_bytes(), backslash)];
+    let word = &line[1..];
+    let length = word.find(|letter: char| !letter.is_alphanumeric() && letter != '_');
+    let name_end = backslash + 1 + length.unwrap_or(word.len());
+    Part::Command {
+        name: backslash + 1..name_end,
+        arguments: name_end..backslash + line.len(),
+    }
+}
+
+fn command_end(command: &Part) -> usize {
+    match command {
+        Part::Command { arguments, .. } => arguments.end,
+        Part::Statement(range) => range.end,
+    }
+}
+
+/// The end of the line, or of the last of the lines that a backslash at the end joins to it.
+fn logical_line_end(bytes: &[u8], start: usize) -> usize {
+    let mut at = start;
+    while at < bytes.len() {
+        if bytes[at] == b'\n' {
+            let before = bytes[start + 1..at]
+                .strip_suffix(b"\r")
+                .unwrap_or(&bytes[start + 1..at]);
+            if !before.ends_with(b"\\") {
+                return at;
+            }
+        }
+        at += 1;
+    }
+    bytes.len()
+}

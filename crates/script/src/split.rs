@@ -1,0 +1,67 @@
+//! Takes a plain file of statements; gives them one by one, as an interactive client would send them.
+
+use crate::literal::{LiteralStyle, Passage};
+use crate::place::{Defect, Lines, text_start};
+use crate::{ScriptError, Source};
+
+/// One statement of a file, exactly as it stands there, without the closing `;`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlainStatement {
+    pub text: String,
+    /// Begins at 1.
+    pub line: u32,
+    /// Begins at 1; in characters.
+    pub column: u32,
+}
+
+/// Splits the text of `source` at each `;` that stands outside literals, quoted identifiers and comments. Comments
+/// between statements are dropped, those within are kept; empty statements are passed over; the end
+/// of the text ends the last statement too.
+///
+/// # Errors
+/// Where a literal, a quoted identifier or a comment is not closed.
+pub fn split_statements(
+    source: &Source<'_>,
+    style: LiteralStyle,
+) -> Result<Vec<PlainStatement>, ScriptError> {
+    let text = source.text;
+    let lines = Lines::of(text);
+    let ranges = ranges(text, style).map_err(|defect| defect.locate(source.path, &lines))?;
+    let statement = |(start, end): (usize, usize)| {
+        let place = lines.place(start);
+        PlainStatement {
+            text: text[start..end].to_owned(),
+            line: place.line,
+            column: place.column,
+        }
+    };
+    Ok(ranges.into_iter().map(statement).collect())
+}
+
+fn ranges(text: &str, style: LiteralStyle) -> Result<Vec<(usize, usize)>, Defect> {
+    let bytes = text.as_bytes();
+    let mut found = Vec::new();
+    let (mut at, mut open) = (text_start(text), None);
+    // The end of what was last seen of the statement: comments and space behind it are not part of it.
+    let mut close = 0;
+    while at < bytes.len() {
+        let passage = style.passage(text, at)?;
+        let end = passage.map_or(at + 1, Passage::end);
+        let is_content = match passage {
+            Some(Passage::Comment { .. }) => false,
+            Some(_) => true,
+            None if bytes[at] == b';' => {
+                found.extend(open.take().map(|start| (start, close)));
+                false
+            }
+            None => !bytes[at].is_ascii_whitespace(),
+        };
+        if is_content {
+            open.get_or_insert(at);
+            close = end;
+        }
+        at = end;
+    }
+    found.extend(open.map(|start| (start, close)));
+    Ok(found)
+}

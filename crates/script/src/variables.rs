@@ -1,0 +1,143 @@
+//! Takes the names that scripts set and use; gives each a slot, or says that nobody sets it.
+
+use crate::command::Command;
+use crate::nearest::nearest;
+use crate::operand::Slot;
+use crate::place::Defect;
+use crate::program::{Gather, Variable};
+use crate::statement::Name;
+use assay_datagen::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+
+/// The number of the client, and the seed of the run: there without being set, as in pgbench.
+const CLIENT_ID: &str = "client_id";
+const RANDOM_SEED: &str = "random_seed";
+
+/// Where in the scripts a command stands: its script, and its number among that script's items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Position {
+    pub script: usize,
+    pub item: usize,
+}
+
+/// All variables of a run. A client keeps them from transaction to transaction, so what one script
+/// sets another may use.
+#[derive(Default)]
+pub(crate) struct Variables<'a> {
+    slots: Vec<Variable>,
+    by_name: BTreeMap<String, Slot>,
+    /// Those that anybody reads.
+    used: BTreeSet<u32>,
+    /// What `\set` and `\for` set, and where.
+    set: BTreeMap<&'a str, Vec<Position>>,
+    /// What `\gset` sets: any variable whose name begins so.
+    gathered: Vec<(Position, &'a str)>,
+    /// The variables that every machine fills by itself, unless they are given from outside.
+    pub client_id: Option<Slot>,
+    pub random_seed: Option<Slot>,
+}
+
+impl<'a> Variables<'a> {
+    /// Begins with those that are given from outside, and those that are always there.
+    pub fn given(variables: &[(String, Value)]) -> Self {
+        let mut all = Self::default();
+        for (name, value) in variables {
+            all.give(name, value.clone());
+        }
+        all.client_id = all.give_unless_there(CLIENT_ID);
+        all.random_seed = all.give_unless_there(RANDOM_SEED);
+        all
+    }
+
+    fn give(&mut self, name: &str, value: Value) -> Slot {
+        let slot = self.slot(name);
+        self.slots[slot.0 as usize].initial = Some(value);
+        slot
+    }
+
+    fn give_unless_there(&mut self, name: &str) -> Option<Slot> {
+        let is_there = self.by_name.contains_key(name);
+        (!is_there).then(|| self.give(name, Value::Null))
+    }
+
+    /// Notes what a command will set; all of them are noted before any name is resolved.
+    pub fn note(&mut self, position: Position, command: &Command<'a>) {
+        match command {
+            Command::Set { name, .. } | Command::For { name, .. } => {
+                self.set.entry(name.name).or_default().push(position);
+            }
+            Command::Gset { prefix } => self.gathered.push((position, prefix)),
+            _ => {}
+        }
+    }
+
+    /// The slot of a name that is set here.
+    pub fn slot(&mut self, name: &str) -> Slot {
+        if let Some(&slot) = self.by_name.get(name) {
+            return slot;
+        }
+        let slot = Slot(u32::try_from(self.slots.len()).expect("the size of scripts is bounded"));
+        self.slots.push(Variable {
+            name: name.to_owned(),
+            initial: None,
+        });
+        self.by_name.insert(name.to_owned(), slot);
+        slot
+    }
+
+    /// The slot of a name that is used at `position`: given, set before it in the same script, or set
+    /// by name anywhere in another script. (A `\gset` elsewhere does not count: it could set anything,
+    /// and no slip of the hand would be found any more.)
+    pub fn resolve(&mut self, used: Name<'_>, position: Position) -> Result<Slot, Defect> {
+        let Name { at, name } = used;
+        let is_above = |set: &Position| set.script == position.script && set.item < position.item;
+        let is_elsewhere = |set: &Position| set.script != position.script;
+        let is_given = |slot: &Slot| self.slots[slot.0 as usize].initial.is_some();
+        let set = self.set.get(name).map_or(&[][..], Vec::as_slice);
+        let may_be_gathered =
+            |(set, prefix): &(Position, &str)| is_above(set) && name.starts_with(prefix);
+        if self.by_name.get(name).is_some_and(is_given)
+            || set.iter().any(|set| is_above(set) || is_elsewhere(set))
+            || self.gathered.iter().any(may_be_gathered)
+        {
+            let slot = self.slot(name);
+            self.used.insert(slot.0);
+            return Ok(slot);
+        }
+        if !set.is_empty() {
+            return Err(
+                Defect::new(at, format!("the variable :{name} is used before it is set"))
+                    .hint(format!("set it above this line: \\set {name} ...")),
+            );
+        }
+        let known = self.slots.iter().map(|variable| variable.name.as_str());
+        let meant = nearest(name, known.chain(self.set.keys().copied()));
+        Err(
+            Defect::new(at, format!("nothing sets the variable :{name}"))
+                .hint(format!(
+                    "set it with \\set {name} ..., or give it with the workload"
+                ))
+                .perhaps(meant.map(|meant| format!(":{meant}"))),
+        )
+    }
+
+    /// Which columns a `\gset` with this prefix looks for: those of the variables that anybody uses.
+    pub fn gather(&self, prefix: &str) -> Gather {
+        let begin_so = self
+            .by_name
+            .range::<str, _>((Bound::Excluded(prefix), Bound::Unbounded));
+        let targets = begin_so
+            .take_while(|(name, _)| name.starts_with(prefix))
+            .filter(|(_, slot)| self.used.contains(&slot.0))
+            .map(|(name, &slot)| (name[prefix.len()..].to_owned(), slot));
+        Gather {
+            prefix: prefix.to_owned(),
+            targets: targets.collect(),
+        }
+    }
+
+    pub fn into_slots(self) -> Vec<Variable> {
+        self.slots
+    }
+}

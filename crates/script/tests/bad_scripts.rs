@@ -1,0 +1,185 @@
+//! Every kind of mistake in a script is told with its line, its column, what was expected, and the
+//! cure where there is one.
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that unwraps says enough by failing"
+)]
+
+mod support;
+
+use support::try_compile;
+
+/// Script, place, a part of the message, a part of the hint.
+#[rustfmt::skip]
+const BAD: &[(&str, &str, &str, &str)] = &[
+    // Literals, identifiers, comments.
+    ("SELECT 'open", "1:8", "this literal is not closed: expected '", "written twice"),
+    ("SELECT 1;\n  SELECT 'it''s", "2:10", "this literal is not closed", "written twice"),
+    ("SELECT \"open;\n", "1:8", "this quoted identifier is not closed: expected \"", "twice"),
+    ("SELECT `open", "1:8", "this quoted identifier is not closed: expected `", "twice"),
+    ("SELECT 'a\\'; SELECT 'b\\''", "1:21", "not closed", "a backslash escapes nothing"),
+    ("SELECT E'a\\'", "1:9", "this literal is not closed", ""),
+    ("SELECT $$open$x$", "1:8", "this literal is not closed: expected $$", ""),
+    ("SELECT $t$open$$", "1:8", "expected $t$", ""),
+    ("/* open", "1:1", "this comment is not closed: expected */", "comments nest"),
+    ("SELECT 1 /* a /* b */ ;", "1:10", "this comment is not closed", "every /* inside"),
+    ("SELECT\0 1", "1:7", "found a NUL character", ""),
+    // The script as a whole.
+    ("", "1:1", "found no statement", ""),
+    ("-- only\n/* comments */ ;\n", "1:1", "found no statement", ""),
+    // Parameters.
+    ("SELECT ?", "1:8", "found ? outside a literal", "use the function"),
+    ("SELECT a ? b", "1:10", "expected a parameter as :name", "use the function"),
+    ("SELECT a ?|| b", "1:10", "found ? outside a literal", ""),
+    ("SELECT :{table}", "1:8", ":{name}, are not known yet", "one script for each table"),
+    ("SELECT :x", "1:8", "nothing sets the variable :x", "\\set x"),
+    ("SELECT 'é', :x", "1:13", "nothing sets the variable :x", "\\set x"),
+    ("\\set account 1\nSELECT :acount", "2:8", "nothing sets the variable :acount", "did you mean :account?"),
+    ("SELECT :x;\n\\set x 1", "1:8", ":x is used before it is set", "set it above this line"),
+    ("\\set x :x + 1", "1:8", ":x is used before it is set", ""),
+    ("\\set client 1 + :cleint_id", "1:17", "nothing sets", "did you mean :client_id?"),
+    ("SELECT 1 \\gset p_\nSELECT :q_a", "2:8", "nothing sets the variable :q_a", ""),
+    // Meta commands.
+    ("\\sett x 1", "1:1", "expected a meta command, found \\sett", "did you mean \\set?"),
+    ("SELECT 1;\n  \\endfi", "2:3", "found \\endfi", "did you mean \\endif?"),
+    ("\\frobnicate", "1:1", "expected a meta command", "the meta commands are \\abort"),
+    ("\\ set x 1", "1:1", "expected the name of a meta command after \\", "within literals"),
+    ("SELECT 1 \\; SELECT 2;", "1:10", "expected the name of a meta command", ""),
+    ("\\startpipeline", "1:1", "pgbench's meta command \\startpipeline is not known yet", ""),
+    ("SELECT 1 \\aset", "1:10", "\\aset is not known yet", ""),
+    ("\\shell rm x", "1:1", "\\shell is not known yet", ""),
+    ("\\think 3", "1:1", "our own meta command \\think is not known yet", ""),
+    ("\\set", "1:5", "expected the name of a variable, found the end of the line", "\\set name expression"),
+    ("\\set x", "1:7", "expected a value, found the end of the line", "\\set name expression"),
+    ("\\set :x 1", "1:6", "expected the name of a variable, found :x", "here it is written x"),
+    ("\\set 1 1", "1:6", "expected the name of a variable, found 1", ""),
+    ("\\set x 1;", "1:9", "found ;, which no expression has", "ends with its line, without ;"),
+    ("\\set x 1 2", "1:10", "expected the end of the line, found 2", "\\set name"),
+    ("\\abort now", "1:8", "expected the end of the line, found now", "\\abort"),
+    ("\\set x 1 \\set y 2", "1:10", "found \\", "a line of its own"),
+    ("\\sleep", "1:7", "expected a value", "\\sleep duration [us | ms | s]"),
+    ("\\sleep 1 min", "1:10", "expected us, ms or s, found min", ""),
+    ("SELECT 1;\n\\gset 1", "2:7", "expected the name of a variable, found 1", "\\gset [prefix]"),
+    // What speaks of an answer.
+    ("\\gset", "1:1", "expected a statement right before this line", "the answer to the statement"),
+    ("\\set x 1\n\\expect rows 1", "2:1", "expected a statement right before", ""),
+    ("SELECT 1;\n\\set x 1\n\\expect rows :x", "3:1", "expected a statement right before", ""),
+    ("SELECT 1;\n\\expect", "2:8", "expected rows, value or error", "\\expect rows n"),
+    ("SELECT 1;\n\\expect row 1", "2:9", "expected rows, value or error, found row", ""),
+    ("SELECT 1;\n\\expect error constrain", "2:15", "expected a class of errors, found constrain", "did you mean constraint?"),
+    ("SELECT 1;\n\\expect error", "2:14", "expected a class of errors, found none", "the classes are constraint"),
+    ("SELECT 1;\n\\expect error lost connection", "2:15", "found lost connection", "the classes are"),
+    ("SELECT 1;\n\\expect rows 1\n\\expect error data", "3:1", "expected no further", "one error, or it has rows"),
+    ("SELECT 1;\n\\expect error data\n\\gset", "3:1", "expected no further", ""),
+    // Blocks.
+    ("\\if 1\nSELECT 1;", "1:1", "this \\if is not closed: expected \\endif", ""),
+    ("\\for i in 1..2\n\\if 1\n\\endif\nS;", "1:1", "this \\for is not closed: expected \\endfor", ""),
+    ("SELECT 1;\n\\endif", "2:1", "found \\endif without \\if", ""),
+    ("\\else", "1:1", "found \\else without \\if", ""),
+    ("\\elif 1", "1:1", "found \\elif without \\if", ""),
+    ("\\endfor", "1:1", "found \\endfor without \\for", ""),
+    ("\\if 1\n\\else\n\\else\n\\endif", "3:1", "expected \\endif, found \\else after \\else", "the \\if is on line 1"),
+    ("\\if 1\n\\else\n\\elif 1\n\\endif", "3:1", "found \\elif after \\else", ""),
+    ("\n\\if 1\n\\endfor", "3:1", "expected \\endif, found \\endfor", "the \\if on line 2 is still open"),
+    ("\\for i in 1..2\n\\endif", "2:1", "expected \\endfor, found \\endif", "the \\for on line 1"),
+    ("\\for i in 1..2\n\\else", "2:1", "expected \\endfor, found \\else", ""),
+    ("\\if", "1:4", "expected a value", "\\if condition"),
+    ("\\for i 1..2", "1:8", "expected in, found 1", "\\for name in from..to"),
+    ("\\for i in 1", "1:12", "expected .., found the end of the line", "\\for name in"),
+    ("\\for i in 1..", "1:14", "expected a value", ""),
+    // Expressions.
+    ("\\set x foo", "1:8", "expected a value, found foo", "a variable is written :foo"),
+    ("\\set x 1 +", "1:11", "expected a value, found the end of the line", ""),
+    ("\\set x (1", "1:10", "expected ), found the end of the line", ""),
+    ("\\set x )", "1:8", "expected a value, found )", ""),
+    ("\\set x 1 = 1 = 1", "1:14", "expected the end of the comparison, found =", "join them with AND"),
+    ("\\set x 1 IS 2", "1:13", "expected NULL, TRUE or FALSE, found 2", ""),
+    ("\\set x CASE 1 END", "1:13", "expected WHEN, found 1", ""),
+    ("\\set x CASE WHEN 1 THEN 2", "1:26", "expected END, found the end of the line", ""),
+    ("\\set x : y", "1:8", "expected the name of a variable after :", ""),
+    ("\\set x 'open", "1:8", "this text is not closed on its line", ""),
+    ("\\set x \"text\"", "1:8", "found \", which no expression has", "'...'"),
+    ("\\set x @", "1:8", "found @, which no expression has", ""),
+    ("\\set x 9223372036854775808", "1:8", "at most 9223372036854775807", ""),
+    ("\\set x 1 - 9223372036854775808", "1:12", "at most 9223372036854775807", ""),
+    ("\\set x 99999999999999999999", "1:8", "does not fit into an integer of 64 bits", "99999999999999999999.0"),
+    ("\\set x 1e999", "1:8", "1e999 is too large for a double", ""),
+    ("\\set x radnom(1, 2)", "1:8", "expected a function, found radnom", "did you mean random?"),
+    ("\\set x max(1, 2)", "1:8", "expected a function, found max", "did you mean greatest?"),
+    ("\\set x crypt(1)", "1:8", "expected a function, found crypt", "the functions are abs, "),
+    ("\\set x random_gaussian(1, 9, 2.5)", "1:8", "pgbench's function random_gaussian is not known yet", ""),
+    ("\\set x random(1)", "1:8", "random expects 2 arguments, found 1", "random(lb, ub)"),
+    ("\\set x least()", "1:8", "least expects at least 1 argument, found 0", "least(x [, ...])"),
+    ("\\set x abs(1 2)", "1:14", "expected , or ), found 2", ""),
+    // What can never have a value.
+    ("\\set x 5 + 1 / 0", "1:14", "division by zero: 1 / 0", ""),
+    ("\\set x 9223372036854775807 + 1", "1:28", "integer overflow", ""),
+    ("\\set x random(2, 1)", "1:8", "random(2, 1) has an empty range", ""),
+    ("\\set x NOT 1", "1:8", "expected TRUE or FALSE, found 1", ""),
+    ("\\set x 1 AND TRUE", "1:10", "expected TRUE or FALSE, found 1", ""),
+    ("\\set x 'one' + 1", "1:14", "expected a number, found 'one'", ""),
+    ("\\set x \\\n 1 + \\\n  foo", "3:3", "expected a value, found foo", ""),
+];
+
+#[test]
+fn every_mistake_is_told_with_its_place_and_its_cure() {
+    let mut wrong = Vec::new();
+    for &(text, place, message, hint) in BAD {
+        match try_compile(text) {
+            Ok(_) => wrong.push(format!("{text:?} is accepted")),
+            Err(error) => {
+                let found = error.to_string();
+                let is_right = found.starts_with(&format!("test.sql:{place}: "))
+                    && error.message.contains(message)
+                    && error.hint.as_deref().unwrap_or_default().contains(hint);
+                if !is_right {
+                    wrong.push(format!(
+                        "{text:?}\n  expected {place}: {message} ({hint})\n  found {found} ({:?})",
+                        error.hint
+                    ));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn an_expression_without_end_is_refused_and_does_not_overflow_the_stack() {
+    for (open, close) in [
+        ("(", ")"),
+        ("-", ""),
+        ("NOT ", ""),
+        ("abs(", ")"),
+        ("~", ""),
+    ] {
+        let text = format!("\\set x {}1{}", open.repeat(200), close.repeat(200));
+        let message = try_compile(&text).unwrap_err().message;
+        assert!(message.contains("more than 100 levels deep"), "{message}");
+    }
+    let text = format!("\\set x 1{}", " + 1".repeat(10_000));
+    let message = try_compile(&text).unwrap_err().message;
+    assert!(message.contains("more than 1000 words"), "{message}");
+}
+
+#[test]
+fn a_script_of_another_is_named_in_its_errors() {
+    use assay_script::{Source, compile};
+    let good = Source {
+        name: "good",
+        path: "good.sql",
+        text: "\\set a 1\nSELECT :a;",
+        is_plain: false,
+    };
+    let bad = Source {
+        name: "bad",
+        path: "bad.sql",
+        text: "SELECT :a, :b;",
+        is_plain: false,
+    };
+    let error = compile(&[good, bad], &[]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "bad.sql:1:12: nothing sets the variable :b"
+    );
+}

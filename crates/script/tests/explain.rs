@@ -1,0 +1,137 @@
+//! What `explain` prints, and what the reference holds.
+
+mod support;
+
+use assay_script::{STATEMENT_CLASSES, reference};
+use support::compiled;
+
+#[test]
+fn explain_shows_every_instruction_and_every_statement_as_it_is_sent() {
+    let text = "\
+\\set aid random(1, 100 * 10)
+SELECT balance -- the account's
+  FROM accounts WHERE aid = :aid \\gset
+\\expect rows 1
+\\if :balance < 0 OR :aid = 1
+\\abort
+\\endif
+\\for i in 1..3
+INSERT INTO history VALUES (:aid, :i);
+\\expect error constraint
+\\endfor
+\\sleep 5 ms
+";
+    let expected = "\
+script test (test.sql)
+   0  1:17  Constant     1                   puts a constant on the stack
+   1  1:24  Constant     1000                puts a constant on the stack
+   2  1:10  Call         random (2)          replaces the arguments by the value of a function
+   3  1:1   Store        :aid                takes a value off the stack and puts it into a variable
+   4  2:1   Execute      #0 (:aid)           binds the variables and stops for the engine to execute a statement
+   5  3:34  Gather       :aid, :balance, :i  puts the columns of a one-row answer into variables
+   6  4:14  Constant     1                   puts a constant on the stack
+   7  4:1   ExpectRows                       fails unless the answer has as many rows as the value taken off the stack says
+   8  2:1   Settle                           is done with the answer
+   9  5:5   Load         :balance            puts the value of a variable on the stack
+  10  5:16  Constant     0                   puts a constant on the stack
+  11  5:14  Binary       <                   replaces the two topmost values by what the operator makes of them
+  12  5:18  Decide       OR -> 17            goes to the target with the result if the topmost value decides it, or takes that off
+  13  5:21  Load         :aid                puts the value of a variable on the stack
+  14  5:28  Constant     1                   puts a constant on the stack
+  15  5:26  Binary       =                   replaces the two topmost values by what the operator makes of them
+  16  5:18  Truth                            refuses a topmost value that is neither TRUE, FALSE nor NULL
+  17  5:1   JumpUnless   -> 19               takes a value off the stack and goes to the target unless it is true
+  18  6:1   Abort                            ends the transaction as aborted
+  19  8:11  Constant     1                   puts a constant on the stack
+  20  8:14  Constant     3                   puts a constant on the stack
+  21  8:1   LoopEnter    :i -> 26            takes two bounds off the stack and begins a loop, or goes to the target if it is empty
+  22  9:1   Execute      #1 (:aid, :i)       binds the variables and stops for the engine to execute a statement
+  23  10:1  ExpectError  constraint          fails unless the answer is an error of this class
+  24  9:1   Settle                           is done with the answer
+  25  11:1  LoopNext     :i -> 22            goes to the target with the next integer, or ends the loop
+  26  12:8  Constant     5                   puts a constant on the stack
+  27  12:1  Sleep        ms                  takes a duration off the stack and stops for the engine to wait
+  28  12:1  End                              ends the transaction
+statement #0 at 2:1, parameters 1, its first row wanted
+      SELECT balance
+        FROM accounts WHERE aid = ?
+statement #1 at 9:1, parameters 2
+      INSERT INTO history VALUES (?, ?)
+";
+    let found = compiled(text).explain();
+    assert_eq!(found, expected, "\n{found}");
+}
+
+#[test]
+fn the_reference_holds_the_whole_language() {
+    let reference = reference();
+    let row = |name: &str| {
+        let beginnings = [
+            format!("| `{name}`"),
+            format!("| `{name} "),
+            format!("| `{name}("),
+        ];
+        let is_of = |line: &&str| {
+            beginnings
+                .iter()
+                .any(|beginning| line.starts_with(beginning))
+        };
+        let found = reference
+            .lines()
+            .find(is_of)
+            .unwrap_or_else(|| panic!("{name} is missing"));
+        // Every row says something, and a bar within a cell does not divide it.
+        let cells = found.replace("\\|", "").matches('|').count();
+        assert!(
+            found.len() > name.len() + 20 && (3..=4).contains(&cells),
+            "{found}"
+        );
+    };
+    for command in [
+        "abort", "elif", "else", "endfor", "endif", "expect", "for", "gset", "if", "set", "sleep",
+    ] {
+        row(&format!("\\{command}"));
+    }
+    for function in [
+        "abs", "double", "exp", "greatest", "int", "least", "ln", "mod", "pi", "pow", "power",
+        "random", "sqrt",
+    ] {
+        row(function);
+    }
+    let explained =
+        compiled("\\set x 1\nA :x;\n\\expect rows 1\n\\for i in 1..2\n\\sleep :i\n\\endfor")
+            .explain();
+    let names = explained.lines().filter(|line| line.starts_with("   "));
+    for name in names.filter_map(|line| line.split_whitespace().nth(2)) {
+        row(name);
+    }
+    assert!(
+        STATEMENT_CLASSES
+            .iter()
+            .all(|class| reference.contains(&format!("`{class}`")))
+    );
+}
+
+/// The commands and functions that the compiler knows are those of the reference: each row is tried.
+#[test]
+fn whatever_the_reference_shows_is_known_to_the_compiler() {
+    let reference = reference();
+    let usages = reference
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    let mut tried = 0;
+    for usage in usages {
+        let text = match usage.split_once('(') {
+            Some((function, _)) => format!("\\set x {function}(1, 2, 3, 4, 5, 6, 7)"),
+            None if usage.starts_with('\\') => usage.to_owned(),
+            None => continue,
+        };
+        tried += 1;
+        let message = support::try_compile(&text).err().map(|error| error.message);
+        let is_unknown = |message: String| {
+            message.contains("expected a function") || message.contains("expected a meta command")
+        };
+        assert!(!message.is_some_and(is_unknown), "{usage}");
+    }
+    assert!(tried >= 24, "{tried}");
+}

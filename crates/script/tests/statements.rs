@@ -1,0 +1,201 @@
+//! What a script's statements become, and where a plain file is split.
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that unwraps says enough by failing"
+)]
+
+mod support;
+
+use assay_datagen::Value;
+use assay_script::{LiteralStyle, Source, split_statements};
+use support::{compiled, try_compile_with};
+
+/// The texts of the statements of a script that may use `:a` and `:b`.
+fn statements(text: &str) -> Vec<String> {
+    let given = [("a", Value::Int(1)), ("b", Value::Int(2))];
+    let program = try_compile_with(text, &given).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    program
+        .statements
+        .into_iter()
+        .map(|statement| statement.text)
+        .collect()
+}
+
+#[test]
+fn statements_end_with_a_semicolon_or_the_text() {
+    for (text, expected) in [
+        ("SELECT 1", vec!["SELECT 1"]),
+        ("SELECT 1;", vec!["SELECT 1"]),
+        (
+            " ;; SELECT 1 ; ;\n SELECT\n 2 ;",
+            vec!["SELECT 1", "SELECT\n 2"],
+        ),
+        (
+            "SELECT 1; -- why; not\nSELECT 2",
+            vec!["SELECT 1", "SELECT 2"],
+        ),
+        ("/* a; b */ SELECT 1;", vec!["SELECT 1"]),
+        ("\u{feff}SELECT 1;", vec!["SELECT 1"]),
+        ("SELECT 1;\r\nSELECT 2;\r\n", vec!["SELECT 1", "SELECT 2"]),
+        (
+            "SELECT 'a;b', \"c;d\", `e;f`, $$g;h$$, $x$i;$$j$x$",
+            vec!["SELECT 'a;b', \"c;d\", `e;f`, $$g;h$$, $x$i;$$j$x$"],
+        ),
+        (
+            "SELECT 'it''s;'; SELECT E'it\\'s;'",
+            vec!["SELECT 'it''s;'", "SELECT E'it\\'s;'"],
+        ),
+        ("SELECT '\\'; SELECT 2", vec!["SELECT '\\'", "SELECT 2"]),
+        (
+            "SELECT date'\\'; SELECT 2",
+            vec!["SELECT date'\\'", "SELECT 2"],
+        ),
+        (
+            "SELECT a$b$ ; SELECT c$b$",
+            vec!["SELECT a$b$", "SELECT c$b$"],
+        ),
+        ("SELECT 5 - -3", vec!["SELECT 5 - -3"]),
+        (
+            "SELECT 1\n\\set x 2\nSELECT 3",
+            vec!["SELECT 1", "SELECT 3"],
+        ),
+        ("SELECT 1 \\gset\nSELECT 2", vec!["SELECT 1", "SELECT 2"]),
+        ("SELECT 'a\n\\set x 1\nb'", vec!["SELECT 'a\n\\set x 1\nb'"]),
+    ] {
+        assert_eq!(statements(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn comments_are_not_sent_and_hints_are() {
+    for (text, expected) in [
+        ("SELECT a, -- the key :a\n b", "SELECT a,  \n b"),
+        ("SELECT/* :a ? /* ; */ */1", "SELECT 1"),
+        ("SELECT 1 -- the end", "SELECT 1"),
+        ("SELECT 1 /* the end */ ;", "SELECT 1"),
+        (
+            "SELECT /*+ INDEX(t :a ?) */ 1",
+            "SELECT /*+ INDEX(t :a ?) */ 1",
+        ),
+        ("/*! STRAIGHT */ SELECT 1", "/*! STRAIGHT */ SELECT 1"),
+        ("SELECT '--', 'x/*'", "SELECT '--', 'x/*'"),
+    ] {
+        assert_eq!(statements(text), [expected], "{text}");
+    }
+}
+
+#[test]
+fn names_become_parameters_outside_literals_only() {
+    for (text, expected, names) in [
+        ("SELECT :a", "SELECT ?", 1),
+        (
+            "UPDATE t SET x=x+:a WHERE y=:b",
+            "UPDATE t SET x=x+? WHERE y=?",
+            2,
+        ),
+        ("SELECT :a::int, x::text", "SELECT ?::int, x::text", 1),
+        ("SELECT (:a)", "SELECT (?)", 1),
+        (
+            "SELECT ':a', \":a\", `:a`, $$:a$$",
+            "SELECT ':a', \":a\", `:a`, $$:a$$",
+            0,
+        ),
+        ("SET @x := 1", "SET @x := 1", 0),
+        ("SELECT x[1:2], 12:30", "SELECT x[1:2], 12:30", 0),
+        ("SELECT :'a'", "SELECT :'a'", 0),
+        (
+            "SELECT j ?| k, j ?& k, j @? k",
+            "SELECT j ?| k, j ?& k, j @? k",
+            0,
+        ),
+        // A parameter never becomes an operator together with what stands beside it.
+        ("SELECT :a||:b", "SELECT ? ||?", 2),
+        ("SELECT :a|:b, :a&1", "SELECT ? |?, ? &1", 3),
+        ("SELECT @:a", "SELECT @ ?", 1),
+        ("SELECT :a:b", "SELECT ? ?", 2),
+    ] {
+        assert_eq!(statements(text), [expected], "{text}");
+        let given = [("a", Value::Int(1)), ("b", Value::Int(2))];
+        let program = try_compile_with(text, &given).unwrap();
+        assert_eq!(program.statements[0].parameter_count, names, "{text}");
+    }
+}
+
+#[test]
+fn a_statement_knows_its_place() {
+    let program = compiled("-- a\n SELECT 1;\n\n/* é */ SELECT\n 2;");
+    let places: Vec<_> = program
+        .statements
+        .iter()
+        .map(|statement| (statement.index_in_script, statement.line, statement.column))
+        .collect();
+    assert_eq!(places, [(0, 2, 2), (1, 4, 9)]);
+    assert_eq!(program.scripts[0].statement_ids, 0..2);
+}
+
+fn split(text: &str, style: LiteralStyle) -> Vec<(String, u32, u32)> {
+    let source = Source {
+        name: "plain",
+        path: "plain.sql",
+        text,
+        is_plain: false,
+    };
+    let found = split_statements(&source, style).unwrap_or_else(|error| panic!("{error}"));
+    found
+        .into_iter()
+        .map(|one| (one.text, one.line, one.column))
+        .collect()
+}
+
+#[test]
+fn a_plain_file_is_split_as_an_interactive_client_would() {
+    let text = "-- head;\nCREATE TABLE t (a text); -- tail\n\
+        INSERT INTO t VALUES ('x;''y'), -- kept;\n('\\');;\n/* between */ DROP TABLE t /* behind */";
+    let expected = [
+        ("CREATE TABLE t (a text)".to_owned(), 2, 1),
+        (
+            "INSERT INTO t VALUES ('x;''y'), -- kept;\n('\\')".to_owned(),
+            3,
+            1,
+        ),
+        ("DROP TABLE t".to_owned(), 5, 15),
+    ];
+    assert_eq!(split(text, LiteralStyle::Doubled), expected);
+    assert_eq!(split("", LiteralStyle::Doubled), []);
+}
+
+#[test]
+fn backslashes_escape_only_in_their_own_style() {
+    let text = "INSERT 'it\\'s;', `a;b`; # why;\nSELECT 5--3; -- x;\nSELECT '\\\\';";
+    let found: Vec<String> = split(text, LiteralStyle::Backslash)
+        .into_iter()
+        .map(|(text, ..)| text)
+        .collect();
+    assert_eq!(
+        found,
+        ["INSERT 'it\\'s;', `a;b`", "SELECT 5--3", "SELECT '\\\\'"]
+    );
+}
+
+#[test]
+fn places_on_an_endless_line_are_counted_in_linear_time() {
+    let text = "SELECT 'é';".repeat(100_000);
+    let found = split(&text, LiteralStyle::Doubled);
+    assert_eq!((found.len(), found[99_999].2), (100_000, 99_999 * 11 + 1));
+}
+
+#[test]
+fn what_is_not_closed_in_a_plain_file_is_located() {
+    let source = Source {
+        name: "plain",
+        path: "plain.sql",
+        text: "SELECT 1;\n SELECT 'x\\';",
+        is_plain: false,
+    };
+    assert!(split_statements(&source, LiteralStyle::Doubled).is_ok());
+    let error = split_statements(&source, LiteralStyle::Backslash).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "plain.sql:2:9: this literal is not closed: expected '"
+    );
+}

@@ -1,0 +1,348 @@
+//! A client stepping through its script: branches, loops, answers, endings, variables, streams.
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that unwraps says enough by failing"
+)]
+
+mod support;
+
+use assay_datagen::Value;
+use assay_script::{Ending, Machine, Need, Reply, Step};
+use std::sync::Arc;
+use support::{Client, compiled};
+
+/// An answer of one row with these columns.
+fn one_row(columns: &[&str], cells: &[Option<&str>]) -> Reply<'static> {
+    let columns: Vec<String> = columns.iter().map(|&name| name.to_owned()).collect();
+    let cells: Vec<Option<Box<[u8]>>> = cells
+        .iter()
+        .map(|cell| cell.map(|text| text.as_bytes().into()))
+        .collect();
+    // The machine borrows its answers; a test may leak a few bytes.
+    Reply {
+        rows: 1,
+        columns: columns.leak(),
+        first_row: Some(cells.leak()),
+        ..Reply::default()
+    }
+}
+
+fn failed(ending: Ending) -> (&'static str, String) {
+    match ending {
+        Ending::Failed { class, message } => (class, message),
+        other => panic!("expected a failure, found {other:?}"),
+    }
+}
+
+#[test]
+fn one_branch_of_a_condition_is_taken() {
+    let text =
+        "\\if :n = 1\nA;\n\\elif :n = 2\nB;\nC;\n\\elif :n IS NULL\nD;\n\\else\nE;\n\\endif\nF;";
+    for (value, expected) in [
+        (Value::Int(1), vec!["A []", "F []"]),
+        (Value::Int(2), vec!["B []", "C []", "F []"]),
+        (Value::Null, vec!["D []", "F []"]),
+        (Value::Double(7.5), vec!["E []", "F []"]),
+    ] {
+        let (seen, ending) = Client::with(text, &[("n", value)]).run();
+        assert_eq!(
+            (seen, ending),
+            (
+                expected.into_iter().map(String::from).collect(),
+                Ending::Done
+            )
+        );
+    }
+    let (seen, _) = Client::of("\\if 0\nA;\n\\endif\nB;").run();
+    assert_eq!(seen, ["B []"]);
+}
+
+#[test]
+fn loops_repeat_for_both_bounds_and_nest() {
+    let text = "\\for i in 1..:n\n\\for j in :i..2\nA :i, :j;\n\\endfor\n\\endfor\nB;";
+    let (seen, _) = Client::with(text, &[("n", Value::Int(3))]).run();
+    assert_eq!(
+        seen,
+        ["A ?, ? [1, 1]", "A ?, ? [1, 2]", "A ?, ? [2, 2]", "B []"]
+    );
+    let (seen, _) = Client::with(text, &[("n", Value::Int(0))]).run();
+    assert_eq!(seen, ["B []"]);
+    // The body cannot turn the loop into an endless one.
+    let (seen, _) = Client::of("\\for i in 1..3\n\\set i 0\nA :i;\n\\endfor").run();
+    assert_eq!(seen.len(), 3);
+    let top = "\\for i in 9223372036854775806..9223372036854775807\nA :i;\n\\endfor";
+    assert_eq!(Client::of(top).run().0.len(), 2);
+}
+
+#[test]
+fn a_loop_that_never_asks_for_anything_is_ended() {
+    let text = "\\for i in 1..9223372036854775807\n\\endfor\nA;";
+    let (class, message) = failed(Client::of(text).run().1);
+    assert_eq!(class, "script");
+    assert!(
+        message.contains("test.sql:2:1: 10000000 repetitions without a statement"),
+        "{message}"
+    );
+}
+
+#[test]
+fn expected_rows_are_those_that_came_back_or_were_changed() {
+    let text = "SELECT 1;\n\\expect rows :n";
+    let answer = |rows, affected| Reply {
+        rows,
+        affected,
+        ..Reply::default()
+    };
+    let ending =
+        |expected: Value, reply| Client::with(text, &[("n", expected)]).run_with(|_| reply).1;
+    assert_eq!(ending(Value::Int(3), answer(3, 3)), Ending::Done);
+    assert_eq!(ending(Value::Int(3), answer(0, 3)), Ending::Done);
+    assert_eq!(ending(Value::Int(0), answer(0, 0)), Ending::Done);
+    // Not known for these data: nothing is expected.
+    assert_eq!(ending(Value::Null, answer(17, 0)), Ending::Done);
+    let (class, message) = failed(ending(Value::Int(3), answer(4, 3)));
+    assert_eq!(
+        (class, &*message),
+        ("expectation", "test.sql:2:1: expected 3 rows, found 4 rows")
+    );
+    let (_, message) = failed(ending(Value::Int(3), answer(0, 1)));
+    assert!(message.contains("found 1 rows changed"), "{message}");
+}
+
+#[test]
+fn an_expected_value_is_compared_as_what_it_is() {
+    let ends = |expected: &str, cell: Option<&str>| {
+        let reply = one_row(&["c"], &[cell]);
+        Client::of(&format!("SELECT c;\n\\expect value {expected}"))
+            .run_with(|_| reply)
+            .1
+    };
+    for (expected, cell) in [
+        ("5", "5"),
+        ("5", "5.00"),
+        ("2 + 3", "5"),
+        ("0.5", "0.50"),
+        ("'abc'", "abc"),
+        ("TRUE", "t"),
+        ("FALSE", "0"),
+        ("NULL", "whatever"),
+        ("9007199254740993", "9007199254740993"),
+    ] {
+        assert_eq!(
+            ends(expected, Some(cell)),
+            Ending::Done,
+            "{expected} {cell}"
+        );
+    }
+    for (expected, cell, found) in [
+        ("5", Some("6"), "expected 5, found '6'"),
+        ("5", Some("five"), "found 'five'"),
+        ("5", None, "expected 5, found NULL"),
+        (
+            "9007199254740993",
+            Some("9007199254740992"),
+            "found '9007199254740992'",
+        ),
+        ("'abc'", Some("ABC"), "expected 'abc', found 'ABC'"),
+        ("TRUE", Some("0"), "expected TRUE, found '0'"),
+    ] {
+        let (class, message) = failed(ends(expected, cell));
+        assert!(
+            class == "expectation" && message.contains(found),
+            "{message}"
+        );
+    }
+    let (_, message) = failed(
+        Client::of("S;\n\\expect value 1")
+            .run_with(|_| Reply::default())
+            .1,
+    );
+    assert!(message.contains("expected 1, found no row"), "{message}");
+}
+
+#[test]
+fn an_error_ends_the_transaction_unless_it_is_expected() {
+    let constraint = Reply {
+        error: Some(("constraint", "duplicate key")),
+        ..Reply::default()
+    };
+    let (seen, ending) = Client::of("A;\n\\expect rows 1\nB;").run_with(|_| constraint);
+    assert_eq!(seen, ["A []"]);
+    let (class, message) = failed(ending);
+    assert_eq!(
+        (class, &*message),
+        ("constraint", "test.sql:1:1: duplicate key")
+    );
+
+    let text = "A;\n\\expect error constraint\nB;";
+    let first_only = |index| {
+        if index == 0 {
+            constraint
+        } else {
+            Reply::default()
+        }
+    };
+    let (seen, ending) = Client::of(text).run_with(first_only);
+    assert_eq!((seen.len(), ending), (2, Ending::Done));
+
+    let (class, message) = failed(Client::of(text).run_with(|_| Reply::default()).1);
+    assert_eq!(class, "expectation");
+    assert!(
+        message.contains("2:1: expected an error of the class constraint, the statement succeeded")
+    );
+
+    let deadlock = Reply {
+        error: Some(("deadlock", "try again")),
+        ..Reply::default()
+    };
+    let (_, message) = failed(Client::of(text).run_with(|_| deadlock).1);
+    assert!(
+        message.contains("expected an error of the class constraint, found deadlock: try again")
+    );
+}
+
+#[test]
+fn the_columns_of_one_row_go_into_variables() {
+    let text = "SELECT a, b \\gset p_\nUSE :p_a, :p_B, :p_c;";
+    let reply = one_row(&["a", "b", "C"], &[Some("7"), None, Some("007")]);
+    let (seen, ending) = Client::of(text).run_with(|_| reply);
+    assert_eq!(
+        (seen[1].as_str(), ending),
+        ("USE ?, ?, ? [7, NULL, '007']", Ending::Done)
+    );
+
+    // The value is there for what follows at once, and for the next transaction.
+    let text = "SELECT n;\n\\gset\n\\expect value :n\n\\if :n > 1\nA :n + 1;\n\\endif";
+    let (seen, _) = Client::of(text).run_with(|_| one_row(&["n"], &[Some("5")]));
+    assert_eq!(seen, ["SELECT n []", "A ? + 1 [5]"]);
+
+    for rows in [0, 2] {
+        let reply = Reply {
+            rows,
+            ..one_row(&["n"], &[Some("5")])
+        };
+        let (class, message) = failed(Client::of(text).run_with(|_| reply).1);
+        assert_eq!(class, "expectation");
+        assert!(
+            message.contains(&format!("2:1: \\gset expects one row, found {rows}")),
+            "{message}"
+        );
+    }
+    let missing = one_row(&["m"], &[Some("5")]);
+    let (class, message) = failed(Client::of("S \\gset\nA :n;").run_with(|_| missing).1);
+    assert_eq!(class, "script");
+    assert!(
+        message.contains("2:1: the variable :n has no value"),
+        "{message}"
+    );
+}
+
+#[test]
+fn only_statements_whose_cells_are_used_ask_for_them() {
+    let program =
+        compiled("A;\n\\expect rows 1\nB \\gset\nC;\n\\expect value 1\nD;\n\\expect error data");
+    let needs: Vec<Need> = program
+        .statements
+        .iter()
+        .map(|statement| statement.need)
+        .collect();
+    assert_eq!(needs, [Need::Count, Need::Rows, Need::Rows, Need::Count]);
+    let mut machine = Machine::new(Arc::new(program), 1, 0);
+    machine.begin(0);
+    assert!(matches!(machine.step(), Step::Execute { statement: 0, .. }));
+    assert_eq!(machine.keep(), Need::Count);
+    machine.answered(Reply {
+        rows: 1,
+        ..Reply::default()
+    });
+    assert!(matches!(machine.step(), Step::Execute { statement: 1, .. }));
+    assert_eq!(machine.keep(), Need::Rows);
+}
+
+#[test]
+fn the_workload_may_abort() {
+    let text = "A;\n\\if :n\n\\abort\n\\endif\nB;";
+    let (seen, ending) = Client::with(text, &[("n", Value::Int(1))]).run();
+    assert_eq!((seen.len(), ending), (1, Ending::Aborted));
+    let (seen, ending) = Client::with(text, &[("n", Value::Int(0))]).run();
+    assert_eq!((seen.len(), ending), (2, Ending::Done));
+}
+
+#[test]
+fn pauses_have_units() {
+    let text = "\\sleep 2\n\\sleep 3ms\n\\sleep 1 + 1 us\n\\sleep :half s\n\\sleep 0";
+    let (seen, _) = Client::with(text, &[("half", Value::Double(0.5))]).run();
+    assert_eq!(
+        seen,
+        [
+            "sleep 2000000000",
+            "sleep 3000000",
+            "sleep 2000",
+            "sleep 500000000",
+            "sleep 0"
+        ]
+    );
+    for bad in ["-1", "1e300", "NULL", "'soon'"] {
+        let (class, message) = failed(Client::of(&format!("\\sleep {bad}")).run().1);
+        assert!(
+            class == "script" && message.contains("expected a "),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn variables_last_from_transaction_to_transaction() {
+    let mut client = Client::with(
+        "\\set n :n + 1\nA :n, :client_id, :random_seed;",
+        &[("n", Value::Int(0))],
+    );
+    assert_eq!(client.run().0, ["A ?, ?, ? [1, 0, 1]"]);
+    assert_eq!(client.run().0, ["A ?, ?, ? [2, 0, 1]"]);
+}
+
+#[test]
+fn a_failed_transaction_leaves_nothing_behind() {
+    let text = "\\for i in 1..2\n\\set x 1 + (2 + 1 / (:i - 1))\n\\endfor\nA;";
+    let mut client = Client::of(text);
+    for _ in 0..3 {
+        assert_eq!(failed(client.run().1).0, "script");
+    }
+}
+
+#[test]
+#[should_panic(expected = "a step needs a transaction that runs")]
+fn stepping_past_a_statement_without_its_answer_is_a_bug() {
+    let mut machine = Machine::new(Arc::new(compiled("A;")), 1, 0);
+    machine.begin(0);
+    machine.step();
+    machine.step();
+}
+
+/// The values that a client draws in a few transactions.
+fn drawn(seed: u64, client: u32) -> Vec<Value> {
+    let program = Arc::new(compiled("\\set x random(1, 1000000000)\nA :x;"));
+    let mut machine = Machine::new(program, seed, client);
+    let mut seen = Vec::new();
+    for _ in 0..20 {
+        machine.begin(0);
+        if let Step::Execute { parameters, .. } = machine.step() {
+            seen.push(parameters[0].clone());
+        }
+    }
+    seen
+}
+
+#[test]
+fn the_same_seed_makes_the_same_choices_and_no_two_clients_do() {
+    assert_eq!(drawn(7, 0), drawn(7, 0));
+    let mut all: Vec<Vec<Value>> = (0..50).map(|client| drawn(7, client)).collect();
+    all.push(drawn(8, 0));
+    for (index, one) in all.iter().enumerate() {
+        let shared = |other: &Vec<Value>| one.iter().filter(|value| other.contains(value)).count();
+        assert!(
+            all[index + 1..].iter().all(|other| shared(other) == 0),
+            "client {index}"
+        );
+    }
+}
