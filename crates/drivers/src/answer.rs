@@ -41,7 +41,10 @@ pub struct Answer {
 impl Answer {
     #[must_use]
     pub fn new(keep: Keep) -> Self {
-        Self { keep, ..Self::default() }
+        Self {
+            keep,
+            ..Self::default()
+        }
     }
 
     /// Forgets the last answer and keeps the memory.

@@ -26,6 +26,8 @@ pub enum ErrorClass {
     Resources,
     /// The workload's own expectation (`\expect`) was not met.
     Expectation,
+    /// An expression of the script had no value (division by zero, a variable that nothing had set).
+    Script,
     /// The server spoke against the protocol, or spoke what we do not know.
     Protocol,
     Other,
@@ -50,9 +52,37 @@ impl ErrorClass {
             Self::Data => "data",
             Self::Resources => "resources",
             Self::Expectation => "expectation",
+            Self::Script => "script",
             Self::Protocol => "protocol",
             Self::Other => "other",
         }
+    }
+
+    /// Every class, in the order of the list above.
+    pub const ALL: [Self; 17] = [
+        Self::ConnectionRefused,
+        Self::TooManyConnections,
+        Self::Authentication,
+        Self::LostConnection,
+        Self::Timeout,
+        Self::Deadlock,
+        Self::Serialization,
+        Self::Constraint,
+        Self::Syntax,
+        Self::UnknownObject,
+        Self::Permission,
+        Self::Data,
+        Self::Resources,
+        Self::Expectation,
+        Self::Script,
+        Self::Protocol,
+        Self::Other,
+    ];
+
+    /// The class of a [`word`](Self::word).
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|class| class.word() == word)
     }
 
     /// Whether the session is over, so that the outcome of a transaction under way is unknown.
@@ -79,20 +109,32 @@ pub struct SystemError {
 
 impl SystemError {
     pub fn new(class: ErrorClass, code: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { class, code: code.into(), message: message.into() }
+        Self {
+            class,
+            code: code.into(),
+            message: message.into(),
+        }
     }
 
     /// The server spoke against the protocol; `expected` and `found` say how.
     #[must_use]
     pub fn protocol(expected: &str, found: impl std::fmt::Display) -> Self {
-        Self::new(ErrorClass::Protocol, "", format!("expected {expected}, the server sent {found}"))
+        Self::new(
+            ErrorClass::Protocol,
+            "",
+            format!("expected {expected}, the server sent {found}"),
+        )
     }
 }
 
 impl std::fmt::Display for SystemError {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(out, "{}: {}", self.class.word(), self.message)?;
-        if self.code.is_empty() { Ok(()) } else { write!(out, " ({})", self.code) }
+        if self.code.is_empty() {
+            Ok(())
+        } else {
+            write!(out, " ({})", self.code)
+        }
     }
 }
 

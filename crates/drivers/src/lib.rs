@@ -8,11 +8,16 @@
 
 mod answer;
 mod error;
+pub mod mysql;
+pub mod null;
+pub mod postgresql;
+pub mod registry;
 mod request;
+pub mod sqlite;
 
 pub use answer::{Answer, Keep};
 pub use error::{ErrorClass, SystemError};
-pub use request::{BulkForm, ConnectOptions, Request};
+pub use request::{BulkForm, ConnectOptions, LocalOptions, Request};
 
 use assay_datagen::Row;
 
@@ -96,4 +101,13 @@ pub trait Blocking: Send {
     fn bulk_end(&mut self, abort: Option<&str>, answer: &mut Answer) -> Result<(), SystemError>;
 
     fn server_version(&self) -> &str;
+
+    /// What another thread may call to make the call under way return early with an error (a
+    /// deadline, Ctrl-C); `None` where the library has nothing of the kind.
+    fn canceller(&self) -> Option<Canceller> {
+        None
+    }
 }
+
+/// Breaks off the call that a [`Blocking`] connection is in; does nothing where it is in none.
+pub type Canceller = Box<dyn Fn() + Send + Sync>;

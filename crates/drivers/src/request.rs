@@ -1,5 +1,7 @@
 //! What the engine can ask of a session, and what a driver must know to open one.
 
+use std::collections::BTreeMap;
+
 use assay_datagen::Value;
 
 /// One request. Statement ids are small and dense (0, 1, 2 …) and chosen by the engine.
@@ -39,4 +41,16 @@ pub struct ConnectOptions {
     pub is_private: bool,
     /// Statements that each new session runs before anything else.
     pub session_statements: Vec<String>,
+}
+
+/// What a [`crate::Blocking`] driver must know to open a connection; each type has an
+/// `open(&LocalOptions)`.
+#[derive(Clone, Copy, Debug)]
+pub struct LocalOptions<'a> {
+    /// The database file, where there is one.
+    pub file: Option<&'a str>,
+    /// Statements that each new session runs before anything else.
+    pub session_statements: &'a [String],
+    /// The driver's own, from the site document.
+    pub options: &'a BTreeMap<String, String>,
 }

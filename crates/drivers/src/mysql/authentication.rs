@@ -1,0 +1,164 @@
+//! Takes what the server asks while a session begins; gives the proofs of the password.
+//!
+//! A password goes out in the clear only where nobody can listen (Unix socket, TLS). A server on an
+//! open line that must see it gets it encrypted by its RSA key, and never with
+//! `mysql_clear_password`, by which any impostor could ask for it.
+
+use super::constants::head;
+use super::public_key::PublicKey;
+use super::scan::Scan;
+use super::{refusal, scramble};
+use crate::{ErrorClass, SystemError};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Method {
+    Native,
+    CachingSha2,
+    ClearText,
+}
+
+impl Method {
+    const ALL: [(&'static str, Self); 3] = [
+        ("mysql_native_password", Self::Native),
+        ("caching_sha2_password", Self::CachingSha2),
+        ("mysql_clear_password", Self::ClearText),
+    ];
+
+    fn named(name: &[u8]) -> Option<Self> {
+        Self::ALL
+            .iter()
+            .find(|(word, _)| word.as_bytes() == name)
+            .map(|&(_, method)| method)
+    }
+
+    fn name(self) -> &'static str {
+        let found = Self::ALL.iter().find(|&&(_, method)| method == self);
+        found.expect("every method is in the list").0
+    }
+}
+
+/// The server's answers to a `caching_sha2_password` scramble, and our wish for its key.
+const PROOF_IS_CACHED: u8 = 3;
+const PASSWORD_IS_NEEDED: u8 = 4;
+const SEND_PUBLIC_KEY: u8 = 2;
+
+pub(super) struct Authentication {
+    method: Method,
+    nonce: Vec<u8>,
+    password: Vec<u8>,
+    is_private: bool,
+    waits_for_key: bool,
+}
+
+impl Authentication {
+    /// `asked` is the method the greeting names. Where it is not ours, a proof for the oldest one
+    /// is as good as any: the server will ask for the method that the account has.
+    pub(super) fn new(asked: &[u8], nonce: &[u8], password: &str, is_private: bool) -> Self {
+        let method = match Method::named(asked) {
+            None | Some(Method::ClearText) => Method::Native,
+            Some(method) => method,
+        };
+        let password = password.as_bytes().to_vec();
+        Self {
+            method,
+            nonce: nonce.to_vec(),
+            password,
+            is_private,
+            waits_for_key: false,
+        }
+    }
+
+    pub(super) fn method_name(&self) -> &'static str {
+        self.method.name()
+    }
+
+    pub(super) fn first_proof(&self) -> Vec<u8> {
+        match self.method {
+            Method::Native => scramble::native(&self.password, &self.nonce),
+            Method::CachingSha2 => scramble::caching_sha2(&self.password, &self.nonce),
+            Method::ClearText => self.clear_password(),
+        }
+    }
+
+    /// Takes a packet that is neither OK nor an error; gives what to send, if anything.
+    pub(super) fn packet(&mut self, payload: &[u8]) -> Result<Option<Vec<u8>>, SystemError> {
+        let mut scan = Scan(payload);
+        match scan.u8() {
+            Some(head::END) => self.switch(scan).map(Some),
+            Some(head::MORE_AUTHENTICATION) if self.method == Method::CachingSha2 => {
+                self.more(scan.0)
+            }
+            _ => Err(refusal::malformed(
+                "an answer to the authentication",
+                payload,
+            )),
+        }
+    }
+
+    fn switch(&mut self, mut scan: Scan<'_>) -> Result<Vec<u8>, SystemError> {
+        // A packet of one byte asks for the method of MySQL 4.0, which proves next to nothing.
+        let name = scan.until_zero().unwrap_or(b"mysql_old_password");
+        let Some(method) = Method::named(name) else {
+            let ours: Vec<&str> = Method::ALL.iter().map(|&(name, _)| name).collect();
+            return Err(refused(format!(
+                "the server asks for the authentication method {}; this driver has {}",
+                String::from_utf8_lossy(name),
+                ours.join(", ")
+            )));
+        };
+        if method == Method::ClearText && !self.is_private {
+            return Err(refused(
+                "the server asks for the password in the clear over an open connection; \
+                 use TLS or a Unix socket"
+                    .to_owned(),
+            ));
+        }
+        self.method = method;
+        self.waits_for_key = false;
+        self.nonce = scan.0.strip_suffix(&[0]).unwrap_or(scan.0).to_vec();
+        Ok(self.first_proof())
+    }
+
+    fn more(&mut self, data: &[u8]) -> Result<Option<Vec<u8>>, SystemError> {
+        if self.waits_for_key {
+            self.waits_for_key = false;
+            return self.encrypted_password(data).map(Some);
+        }
+        match data {
+            [PROOF_IS_CACHED] => Ok(None),
+            [PASSWORD_IS_NEEDED] if self.is_private => Ok(Some(self.clear_password())),
+            [PASSWORD_IS_NEEDED] => {
+                self.waits_for_key = true;
+                Ok(Some(vec![SEND_PUBLIC_KEY]))
+            }
+            _ => Err(refusal::malformed("a step of caching_sha2_password", data)),
+        }
+    }
+
+    fn clear_password(&self) -> Vec<u8> {
+        [&self.password[..], &[0]].concat()
+    }
+
+    fn encrypted_password(&self, pem: &[u8]) -> Result<Vec<u8>, SystemError> {
+        let Some(key) = PublicKey::from_pem(pem) else {
+            return Err(refusal::malformed("an RSA public key", pem));
+        };
+        let mut seed = [0; 20];
+        getrandom::fill(&mut seed)
+            .map_err(|error| refused(format!("no random bytes from this machine: {error}")))?;
+        if self.nonce.is_empty() {
+            return Err(refused(
+                "the server gave no nonce to hide the password with".to_owned(),
+            ));
+        }
+        key.encrypt(
+            &scramble::hidden_password(&self.password, &self.nonce),
+            seed,
+        )
+        .ok_or_else(|| refused("the password is too long for the server's key".to_owned()))
+    }
+}
+
+fn refused(message: String) -> SystemError {
+    SystemError::new(ErrorClass::Authentication, "", message)
+}

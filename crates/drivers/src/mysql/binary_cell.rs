@@ -1,0 +1,105 @@
+//! Takes one cell of a binary row; gives the text that the text protocol would have sent for it.
+
+use std::io::Write as _;
+
+use super::column::Column;
+use super::constants::column_type as kind;
+use super::float_text::{append_double, append_float};
+use super::scan::Scan;
+
+/// `ZEROFILL` stops here: a wider number comes from no server.
+const WIDEST_NUMBER: usize = 255;
+
+/// Reads the next cell of `scan`. Numbers and times are written into `text`, which is cleared
+/// first; everything else is text already and stays where it is.
+pub(super) fn read<'payload: 'cell, 'cell>(
+    scan: &mut Scan<'payload>,
+    column: &Column,
+    text: &'cell mut Vec<u8>,
+) -> Option<&'cell [u8]> {
+    text.clear();
+    match column.column_type {
+        kind::TINY | kind::SHORT | kind::INT24 | kind::LONG | kind::LONGLONG => {
+            integer(scan, column, text)?;
+        }
+        kind::YEAR => write!(text, "{:04}", scan.u16()?).ok()?,
+        kind::FLOAT => append_float(text, f32::from_le_bytes(scan.array()?), column.decimals),
+        kind::DOUBLE => append_double(text, f64::from_le_bytes(scan.array()?), column.decimals),
+        kind::DATE | kind::NEWDATE => date(scan, text)?,
+        kind::DATETIME | kind::TIMESTAMP => date_and_time(scan, column.decimals, text)?,
+        kind::TIME => time(scan, column.decimals, text)?,
+        _ => return scan.text(),
+    }
+    if column.is_zerofill() {
+        let width = usize::try_from(column.width).ok()?.min(WIDEST_NUMBER);
+        let zeros = width.saturating_sub(text.len());
+        text.splice(0..0, std::iter::repeat_n(b'0', zeros));
+    }
+    Some(text)
+}
+
+fn integer(scan: &mut Scan<'_>, column: &Column, text: &mut Vec<u8>) -> Option<()> {
+    let is_unsigned = column.is_unsigned();
+    let number: i64 = match column.column_type {
+        kind::TINY if is_unsigned => scan.u8()?.into(),
+        kind::TINY => i8::from_le_bytes(scan.array()?).into(),
+        kind::SHORT if is_unsigned => scan.u16()?.into(),
+        kind::SHORT => i16::from_le_bytes(scan.array()?).into(),
+        kind::LONGLONG if is_unsigned => {
+            return write!(text, "{}", u64::from_le_bytes(scan.array()?)).ok();
+        }
+        kind::LONGLONG => i64::from_le_bytes(scan.array()?),
+        _ if is_unsigned => scan.u32()?.into(),
+        _ => i32::from_le_bytes(scan.array()?).into(),
+    };
+    write!(text, "{number}").ok()
+}
+
+/// Date and time of day as they are sent: as many fields as are not zero at the end.
+fn date(scan: &mut Scan<'_>, text: &mut Vec<u8>) -> Option<()> {
+    let mut fields = Scan(scan.text()?);
+    write_date(&mut fields, text)
+}
+
+fn date_and_time(scan: &mut Scan<'_>, decimals: u8, text: &mut Vec<u8>) -> Option<()> {
+    let mut fields = Scan(scan.text()?);
+    write_date(&mut fields, text)?;
+    let [hour, minute, second] = next_or_zeros(&mut fields)?;
+    write!(text, " {hour:02}:{minute:02}:{second:02}").ok()?;
+    fraction(&mut fields, decimals, text)
+}
+
+/// A span of time: its days are told apart from its hours only on the wire.
+fn time(scan: &mut Scan<'_>, decimals: u8, text: &mut Vec<u8>) -> Option<()> {
+    let mut fields = Scan(scan.text()?);
+    let [is_negative, a, b, c, d] = next_or_zeros(&mut fields)?;
+    let [hour, minute, second] = next_or_zeros(&mut fields)?;
+    let hours = u64::from(u32::from_le_bytes([a, b, c, d])) * 24 + u64::from(hour);
+    let sign = if is_negative == 0 { "" } else { "-" };
+    write!(text, "{sign}{hours:02}:{minute:02}:{second:02}").ok()?;
+    fraction(&mut fields, decimals, text)
+}
+
+fn write_date(fields: &mut Scan<'_>, text: &mut Vec<u8>) -> Option<()> {
+    let [low, high, month, day] = next_or_zeros(fields)?;
+    let year = u16::from_le_bytes([low, high]);
+    write!(text, "{year:04}-{month:02}-{day:02}").ok()
+}
+
+fn fraction(fields: &mut Scan<'_>, decimals: u8, text: &mut Vec<u8>) -> Option<()> {
+    let micros = u32::from_le_bytes(next_or_zeros(fields)?);
+    if (1..=6).contains(&decimals) {
+        write!(text, ".{micros:06}").ok()?;
+        text.truncate(text.len() - (6 - usize::from(decimals)));
+    }
+    Some(())
+}
+
+/// The next bytes, or zeros where the value ends before them; `None` where it ends among them.
+fn next_or_zeros<const N: usize>(fields: &mut Scan<'_>) -> Option<[u8; N]> {
+    if fields.0.is_empty() {
+        Some([0; N])
+    } else {
+        fields.array()
+    }
+}

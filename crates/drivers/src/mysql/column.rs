@@ -1,0 +1,61 @@
+//! Takes a column definition; gives what is needed to read that column's cells.
+
+use super::constants::column_flag;
+use super::scan::Scan;
+
+#[derive(Debug)]
+pub(super) struct Column {
+    /// Kept for prepared statements only, whose definitions come once; else empty.
+    pub(super) name: Box<str>,
+    pub(super) column_type: u8,
+    flags: u16,
+    /// Digits after the point (of seconds, too); 31 where the column does not fix them.
+    pub(super) decimals: u8,
+    /// Width in characters, to which `ZEROFILL` fills.
+    pub(super) width: u32,
+}
+
+impl Column {
+    /// Reads a definition (`Protocol::ColumnDefinition41`); gives the column's name beside it.
+    pub(super) fn read(payload: &[u8]) -> Option<(&[u8], Self)> {
+        let mut scan = Scan(payload);
+        for _ in ["catalog", "schema", "table", "original table"] {
+            scan.text()?;
+        }
+        let name = scan.text()?;
+        scan.text()?; // original name
+        scan.length()?; // of what follows
+        scan.u16()?; // character set
+        let width = scan.u32()?;
+        let column_type = scan.u8()?;
+        let flags = scan.u16()?;
+        let decimals = scan.u8()?;
+        Some((
+            name,
+            Self {
+                name: Box::default(),
+                column_type,
+                flags,
+                decimals,
+                width,
+            },
+        ))
+    }
+
+    /// The same, with the name kept.
+    pub(super) fn read_named(payload: &[u8]) -> Option<Self> {
+        let (name, column) = Self::read(payload)?;
+        Some(Self {
+            name: String::from_utf8_lossy(name).into(),
+            ..column
+        })
+    }
+
+    pub(super) fn is_unsigned(&self) -> bool {
+        self.flags & column_flag::UNSIGNED != 0
+    }
+
+    pub(super) fn is_zerofill(&self) -> bool {
+        self.flags & column_flag::ZEROFILL != 0
+    }
+}

@@ -1,0 +1,80 @@
+//! The protocol's numbers, named. Source: "Client/Server Protocol" of the MariaDB documentation and
+//! "Client/Server Protocol" of the MySQL server's source documentation (dev.mysql.com).
+
+/// What client and server can do; the client's flags must be a subset of the server's.
+pub(super) mod capability {
+    /// Always on in MySQL; MariaDB leaves it out of its greeting to say that [`super::extended`]
+    /// flags are in, and a client leaves it out to answer with its own.
+    pub(in crate::mysql) const LONG_PASSWORD: u32 = 1;
+    pub(in crate::mysql) const FOUND_ROWS: u32 = 1 << 1;
+    pub(in crate::mysql) const LONG_FLAG: u32 = 1 << 2;
+    pub(in crate::mysql) const CONNECT_WITH_DB: u32 = 1 << 3;
+    pub(in crate::mysql) const LOCAL_FILES: u32 = 1 << 7;
+    pub(in crate::mysql) const PROTOCOL_41: u32 = 1 << 9;
+    pub(in crate::mysql) const SSL: u32 = 1 << 11;
+    pub(in crate::mysql) const TRANSACTIONS: u32 = 1 << 13;
+    pub(in crate::mysql) const SECURE_CONNECTION: u32 = 1 << 15;
+    pub(in crate::mysql) const MULTI_STATEMENTS: u32 = 1 << 16;
+    pub(in crate::mysql) const MULTI_RESULTS: u32 = 1 << 17;
+    pub(in crate::mysql) const PS_MULTI_RESULTS: u32 = 1 << 18;
+    pub(in crate::mysql) const PLUGIN_AUTH: u32 = 1 << 19;
+    pub(in crate::mysql) const PLUGIN_AUTH_LENENC_DATA: u32 = 1 << 21;
+    pub(in crate::mysql) const DEPRECATE_EOF: u32 = 1 << 24;
+}
+
+/// MariaDB's own flags, bits 32 and up of the capabilities.
+pub(super) mod extended {
+    /// The server sends a statement's column definitions again only where they have changed.
+    pub(in crate::mysql) const CACHE_METADATA: u32 = 1 << 4;
+}
+
+pub(super) mod command {
+    pub(in crate::mysql) const QUIT: u8 = 0x01;
+    pub(in crate::mysql) const QUERY: u8 = 0x03;
+    pub(in crate::mysql) const PING: u8 = 0x0E;
+    pub(in crate::mysql) const STMT_PREPARE: u8 = 0x16;
+    pub(in crate::mysql) const STMT_EXECUTE: u8 = 0x17;
+    pub(in crate::mysql) const STMT_CLOSE: u8 = 0x19;
+}
+
+/// The first byte of what a server answers.
+pub(super) mod head {
+    pub(in crate::mysql) const OK: u8 = 0x00;
+    pub(in crate::mysql) const MORE_AUTHENTICATION: u8 = 0x01;
+    pub(in crate::mysql) const LOCAL_FILE: u8 = 0xFB;
+    /// The end of rows, a switch of the authentication method, or a very long first cell.
+    pub(in crate::mysql) const END: u8 = 0xFE;
+    pub(in crate::mysql) const ERROR: u8 = 0xFF;
+}
+
+/// Bit of the server's status: another result follows this one.
+pub(super) const MORE_RESULTS: u16 = 1 << 3;
+
+/// Collation `utf8mb4_bin` in both families: text is compared byte by byte, as the systems beside
+/// these do.
+pub(super) const UTF8MB4_BIN: u8 = 46;
+
+/// Types of columns and parameters.
+pub(super) mod column_type {
+    pub(in crate::mysql) const TINY: u8 = 1;
+    pub(in crate::mysql) const SHORT: u8 = 2;
+    pub(in crate::mysql) const LONG: u8 = 3;
+    pub(in crate::mysql) const FLOAT: u8 = 4;
+    pub(in crate::mysql) const DOUBLE: u8 = 5;
+    pub(in crate::mysql) const NULL: u8 = 6;
+    pub(in crate::mysql) const TIMESTAMP: u8 = 7;
+    pub(in crate::mysql) const LONGLONG: u8 = 8;
+    pub(in crate::mysql) const INT24: u8 = 9;
+    pub(in crate::mysql) const DATE: u8 = 10;
+    pub(in crate::mysql) const TIME: u8 = 11;
+    pub(in crate::mysql) const DATETIME: u8 = 12;
+    pub(in crate::mysql) const YEAR: u8 = 13;
+    pub(in crate::mysql) const NEWDATE: u8 = 14;
+    pub(in crate::mysql) const VAR_STRING: u8 = 253;
+}
+
+/// Bits of a column definition's flags.
+pub(super) mod column_flag {
+    pub(in crate::mysql) const UNSIGNED: u16 = 1 << 5;
+    pub(in crate::mysql) const ZEROFILL: u16 = 1 << 6;
+}

@@ -1,0 +1,177 @@
+//! Takes the server's greeting (handshake version 10); gives what it offers, and writes what the
+//! client answers: the request for TLS, and the handshake response.
+
+use super::constants::{UTF8MB4_BIN, capability, extended};
+use super::scan::{Scan, write_text};
+
+/// The largest message the client says it takes: the protocol's own limit.
+const LARGEST_MESSAGE: u32 = 1 << 30;
+
+/// What this driver wants of any server.
+const WANTED: u32 = capability::LONG_PASSWORD
+    | capability::LONG_FLAG
+    // An UPDATE counts the rows it found, as every other system here does, not those it changed.
+    | capability::FOUND_ROWS
+    | capability::LOCAL_FILES
+    | capability::PROTOCOL_41
+    | capability::TRANSACTIONS
+    | capability::SECURE_CONNECTION
+    | capability::MULTI_STATEMENTS
+    | capability::MULTI_RESULTS
+    | capability::PS_MULTI_RESULTS
+    | capability::PLUGIN_AUTH
+    | capability::PLUGIN_AUTH_LENENC_DATA
+    | capability::DEPRECATE_EOF;
+
+/// Without these there is nothing to talk about: servers older than MySQL 5.5.
+const NEEDED: u32 =
+    capability::PROTOCOL_41 | capability::SECURE_CONNECTION | capability::PLUGIN_AUTH;
+
+/// What both sides can do.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Agreement {
+    flags: u32,
+    extended: u32,
+}
+
+impl Agreement {
+    /// Rows end with an OK packet and definitions with nothing; else an EOF packet ends both.
+    pub(super) fn deprecates_eof(self) -> bool {
+        self.flags & capability::DEPRECATE_EOF != 0
+    }
+
+    pub(super) fn caches_metadata(self) -> bool {
+        self.extended & extended::CACHE_METADATA != 0
+    }
+
+    pub(super) fn has_tls(self) -> bool {
+        self.flags & capability::SSL != 0
+    }
+}
+
+pub(super) struct Greeting {
+    /// As the server spells it, without the `5.5.5-` that MariaDB 10 put before it for old replicas.
+    pub(super) version: String,
+    pub(super) is_mariadb: bool,
+    pub(super) session_id: u32,
+    pub(super) nonce: Vec<u8>,
+    pub(super) method: Vec<u8>,
+    flags: u32,
+    extended: u32,
+}
+
+impl Greeting {
+    pub(super) fn read(payload: &[u8]) -> Option<Self> {
+        let mut scan = Scan(payload);
+        if scan.u8()? != 10 {
+            return None;
+        }
+        let version = String::from_utf8_lossy(scan.until_zero()?).into_owned();
+        let session_id = scan.u32()?;
+        let mut nonce = scan.take(8)?.to_vec();
+        scan.take(1)?;
+        let low = scan.u16()?;
+        scan.take(3)?; // character set, status
+        let flags = u32::from(low) | u32::from(scan.u16()?) << 16;
+        let nonce_length = usize::from(scan.u8()?);
+        scan.take(6)?;
+        // MariaDB leaves this flag out to say that its own flags stand in the reserved bytes.
+        let is_plain = flags & capability::LONG_PASSWORD != 0;
+        let last_reserved = scan.u32()?;
+        let rest = scan.take(nonce_length.saturating_sub(8).max(13).min(scan.0.len()))?;
+        nonce.extend_from_slice(rest.strip_suffix(&[0]).unwrap_or(rest));
+        // Some old servers leave out the zero byte after the method's name.
+        let method = scan.until_zero().unwrap_or(scan.0).to_vec();
+        Some(Self {
+            is_mariadb: !is_plain || version.contains("MariaDB"),
+            version: version
+                .strip_prefix("5.5.5-")
+                .unwrap_or(&version)
+                .to_owned(),
+            session_id,
+            nonce,
+            method,
+            flags,
+            extended: if is_plain { 0 } else { last_reserved },
+        })
+    }
+
+    /// Why this server cannot be used, if so.
+    pub(super) fn objection(&self) -> Option<String> {
+        let missing = NEEDED & !self.flags;
+        (missing != 0).then(|| {
+            format!(
+                "server {} lacks parts of the protocol that MySQL has had since 5.5 \
+                 (capability flags {missing:#x})",
+                self.version
+            )
+        })
+    }
+
+    pub(super) fn agreement(&self, wants_tls: bool, names_database: bool) -> Agreement {
+        let mut wanted = WANTED;
+        if wants_tls {
+            wanted |= capability::SSL;
+        }
+        if names_database {
+            wanted |= capability::CONNECT_WITH_DB;
+        }
+        let flags = wanted & self.flags;
+        // Where an EOF packet ends the definitions, it also comes where the definitions do not: a
+        // case no server needs us for.
+        let extended = if flags & capability::DEPRECATE_EOF != 0 {
+            extended::CACHE_METADATA & self.extended
+        } else {
+            0
+        };
+        Agreement { flags, extended }
+    }
+
+    /// "MariaDB 10.11.19-0+deb12u1": name and version for the record.
+    pub(super) fn name_and_version(&self) -> String {
+        if self.is_mariadb {
+            format!("MariaDB {}", self.version.replacen("-MariaDB", "", 1))
+        } else {
+            format!("MySQL {}", self.version)
+        }
+    }
+}
+
+/// The request to begin TLS: the first half of the handshake response.
+pub(super) fn write_tls_request(out: &mut Vec<u8>, agreement: Agreement) {
+    out.extend_from_slice(&agreement.flags.to_le_bytes());
+    out.extend_from_slice(&LARGEST_MESSAGE.to_le_bytes());
+    out.push(UTF8MB4_BIN);
+    out.extend_from_slice(&[0; 19]);
+    out.extend_from_slice(&agreement.extended.to_le_bytes());
+}
+
+pub(super) fn write_response(
+    out: &mut Vec<u8>,
+    agreement: Agreement,
+    user: &str,
+    database: &str,
+    method: &str,
+    proof: &[u8],
+) {
+    write_tls_request(out, agreement);
+    write_zero_ended(out, user);
+    if agreement.flags & capability::PLUGIN_AUTH_LENENC_DATA != 0 {
+        write_text(out, proof);
+    } else {
+        out.push(u8::try_from(proof.len()).expect("a first proof is a scramble, at most 32 bytes"));
+        out.extend_from_slice(proof);
+    }
+    if agreement.flags & capability::CONNECT_WITH_DB != 0 {
+        write_zero_ended(out, database);
+    }
+    write_zero_ended(out, method);
+}
+
+/// A zero byte inside would end the field early and let the rest be read as the next one; no name has
+/// one, and [`super::MysqlWire::new`] takes them out.
+fn write_zero_ended(out: &mut Vec<u8>, text: &str) {
+    debug_assert!(!text.contains('\0'), "names are checked at the door");
+    out.extend_from_slice(text.as_bytes());
+    out.push(0);
+}

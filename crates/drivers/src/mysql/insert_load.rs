@@ -1,0 +1,212 @@
+//! Takes rows; gives `INSERT … VALUES` statements of many rows, without waiting for the answer to one
+//! before the next is sent.
+//!
+//! The server answers every statement with a few bytes. A caller that reads nothing until the load
+//! has ended must expect the server to stop listening once its answers no longer fit into the
+//! socket's buffers (some hundred statements): it should read what comes while it sends.
+
+use super::constants::{command, head};
+use super::escape;
+use super::packet::Packets;
+use super::refusal::{self, Moment};
+use super::server_ok::ServerOk;
+use crate::{Answer, ErrorClass, Progress, SystemError};
+use assay_datagen::Row;
+
+/// Bytes after which a statement is full: below the smallest `max_allowed_packet` in use (1 MiB).
+const FULL_STATEMENT: usize = 512 * 1024;
+
+pub(super) struct InsertLoad {
+    /// `INSERT INTO t (a, b) VALUES`
+    head: String,
+    /// The statement being made; empty between two.
+    batch: Vec<u8>,
+    stage: Stage,
+    /// Answers still owed by the server.
+    owed: usize,
+    affected: u64,
+    warnings: u64,
+    error: Option<SystemError>,
+}
+
+#[derive(PartialEq, Eq)]
+enum Stage {
+    Asked,
+    Rows,
+    Ended,
+}
+
+impl InsertLoad {
+    pub(super) fn begin(head: &str, packets: &mut Packets, out: &mut Vec<u8>) -> Self {
+        let mut load = Self {
+            head: head.to_owned(),
+            batch: Vec::new(),
+            stage: Stage::Asked,
+            owed: 0,
+            affected: 0,
+            warnings: 0,
+            error: None,
+        };
+        load.ping(packets, out);
+        load
+    }
+
+    pub(super) fn takes_rows(&self) -> bool {
+        self.stage == Stage::Rows
+    }
+
+    pub(super) fn row(&mut self, row: &Row, packets: &mut Packets, out: &mut Vec<u8>) {
+        if self.error.is_some() {
+            return; // what is sent now would only be rolled back
+        }
+        if self.batch.is_empty() {
+            self.batch.push(command::QUERY);
+            self.batch.extend_from_slice(self.head.as_bytes());
+            self.batch.extend_from_slice(b" (");
+        } else {
+            self.batch.extend_from_slice(b",(");
+        }
+        for (at, cell) in row.cells().enumerate() {
+            if at > 0 {
+                self.batch.push(b',');
+            }
+            write_literal(cell, &mut self.batch);
+        }
+        self.batch.push(b')');
+        if self.batch.len() >= FULL_STATEMENT {
+            self.flush(packets, out);
+        }
+    }
+
+    pub(super) fn end(&mut self, abort: Option<&str>, packets: &mut Packets, out: &mut Vec<u8>) {
+        if let Some(reason) = abort {
+            self.error
+                .get_or_insert_with(|| refusal::load_given_up(reason));
+        }
+        if self.error.is_some() {
+            self.batch.clear();
+        }
+        self.flush(packets, out);
+        if self.owed == 0 {
+            self.ping(packets, out);
+        }
+        self.stage = Stage::Ended;
+    }
+
+    /// Takes one message; `Ready` where the load is over and `answer` complete.
+    pub(super) fn packet(
+        &mut self,
+        payload: &[u8],
+        packets: &mut Packets,
+        answer: &mut Answer,
+    ) -> Result<Option<Progress>, SystemError> {
+        match payload.first() {
+            Some(&head::OK) => {
+                let ok = ServerOk::read(payload)
+                    .ok_or_else(|| refusal::malformed("the end of an INSERT", payload))?;
+                self.affected += ok.affected;
+                self.warnings += u64::from(ok.warnings);
+            }
+            Some(&head::ERROR) => {
+                let error = refusal::read(payload, Moment::Statement);
+                if error.class.ends_the_session() {
+                    return Err(error);
+                }
+                self.error.get_or_insert(error);
+            }
+            _ => return Err(refusal::malformed("the answer to an INSERT", payload)),
+        }
+        self.owed = self.owed.saturating_sub(1);
+        match self.stage {
+            Stage::Asked => {
+                self.stage = Stage::Rows;
+                packets.set_pipelined(true);
+                Ok(Some(Progress::BulkReady))
+            }
+            Stage::Ended if self.owed == 0 => {
+                packets.set_pipelined(false);
+                answer.affected = self.affected;
+                answer.error = self.error.take().or_else(|| self.warning());
+                Ok(Some(Progress::Ready))
+            }
+            Stage::Rows | Stage::Ended => Ok(None),
+        }
+    }
+
+    /// A server that is not strict changes values and only warns.
+    fn warning(&self) -> Option<SystemError> {
+        (self.warnings > 0).then(|| {
+            let message = format!(
+                "the server changed values of the load, {} warnings; a strict sql_mode says which",
+                self.warnings
+            );
+            SystemError::new(ErrorClass::Data, "", message)
+        })
+    }
+
+    fn flush(&mut self, packets: &mut Packets, out: &mut Vec<u8>) {
+        if !self.batch.is_empty() {
+            packets.begin_command();
+            packets.write(out, |out| out.extend_from_slice(&self.batch));
+            self.batch.clear();
+            self.owed += 1;
+        }
+    }
+
+    /// Nothing to ask, but whoever waits for an answer waits for bytes.
+    fn ping(&mut self, packets: &mut Packets, out: &mut Vec<u8>) {
+        packets.begin_command();
+        packets.append(out, &[command::PING]);
+        self.owed += 1;
+    }
+}
+
+fn write_literal(cell: Option<&[u8]>, out: &mut Vec<u8>) {
+    let Some(text) = cell else {
+        return out.extend_from_slice(b"NULL");
+    };
+    out.push(b'\'');
+    escape::append(text, out, |byte| match byte {
+        b'\\' | b'\'' => Some(byte),
+        0 => Some(b'0'),
+        _ => None,
+    });
+    out.push(b'\'');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(cells: &[Option<&str>]) -> Row {
+        let mut row = Row::new();
+        for cell in cells {
+            match cell {
+                None => row.push_null(),
+                Some(text) => row.push_bytes(text.as_bytes()),
+            }
+        }
+        row
+    }
+
+    #[test]
+    fn a_statement_ends_at_the_limit_and_the_rest_at_the_end() {
+        let (mut packets, mut out) = (Packets::default(), Vec::new());
+        let mut load = InsertLoad::begin("INSERT INTO t (a, b) VALUES", &mut packets, &mut out);
+        out.clear();
+        load.row(&row(&[Some("it's \\"), None]), &mut packets, &mut out);
+        load.row(&row(&[Some("2"), Some("")]), &mut packets, &mut out);
+        assert!(out.is_empty(), "the statement is not full");
+        load.row(
+            &row(&[Some(&"x".repeat(FULL_STATEMENT)), None]),
+            &mut packets,
+            &mut out,
+        );
+        let expected = r"INSERT INTO t (a, b) VALUES ('it\'s \\',NULL),('2',''),('xxx";
+        assert_eq!(&out[5..5 + expected.len()], expected.as_bytes());
+        assert_eq!(load.owed, 2, "the ping and one statement");
+        out.clear();
+        load.end(None, &mut packets, &mut out);
+        assert!(out.is_empty(), "nothing was left");
+    }
+}

@@ -1,0 +1,218 @@
+//! Takes the packets that answer one statement, message by message; counts, digests or keeps the
+//! rows, until the last result has ended.
+//!
+//! One statement may give several results (procedures, several statements in one text). Rows and
+//! changed rows of all of them add up; the names of columns are those of the first.
+
+use super::column::Column;
+use super::constants::{MORE_RESULTS, head};
+use super::greeting::Agreement;
+use super::packet::FULL;
+use super::refusal::{self, Moment};
+use super::scan::Scan;
+use super::{rows, server_ok::ServerOk};
+use crate::{Answer, SystemError};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Format {
+    Text,
+    Binary,
+}
+
+/// Which message comes next.
+#[derive(Clone, Copy, Debug)]
+enum Stage {
+    Head,
+    Definition { left: usize },
+    DefinitionsEnd,
+    Row,
+}
+
+pub(super) enum Step {
+    /// Another message belongs to this answer.
+    More,
+    /// The server asks for a file of the client, and waits.
+    WantsFile,
+    /// The answer is complete.
+    End,
+}
+
+pub(super) struct Results {
+    stage: Stage,
+    format: Format,
+    is_first: bool,
+}
+
+impl Results {
+    pub(super) fn new(format: Format) -> Self {
+        Self {
+            stage: Stage::Head,
+            format,
+            is_first: true,
+        }
+    }
+
+    /// `columns` are those of the last result with this shape, where the server remembers having
+    /// sent them; they are replaced where it sends others. `text` is memory to write numbers into.
+    pub(super) fn packet(
+        &mut self,
+        payload: &[u8],
+        agreement: Agreement,
+        columns: &mut Vec<Column>,
+        text: &mut Vec<u8>,
+        answer: &mut Answer,
+    ) -> Result<Step, SystemError> {
+        if let Stage::Row = self.stage {
+            return self.row(payload, agreement, columns, text, answer);
+        }
+        if payload.first() == Some(&head::ERROR) {
+            return failed(payload, answer);
+        }
+        match self.stage {
+            Stage::Head => return self.head(payload, agreement, columns, answer),
+            Stage::Definition { left } => {
+                self.definition(payload, columns, answer)
+                    .ok_or_else(|| refusal::malformed("a column definition", payload))?;
+                self.after_definition(left - 1, agreement);
+            }
+            Stage::DefinitionsEnd | Stage::Row => self.stage = Stage::Row,
+        }
+        Ok(Step::More)
+    }
+
+    fn head(
+        &mut self,
+        payload: &[u8],
+        agreement: Agreement,
+        columns: &mut Vec<Column>,
+        answer: &mut Answer,
+    ) -> Result<Step, SystemError> {
+        match payload.first() {
+            Some(&head::OK) => return self.ended(payload, answer),
+            Some(&head::LOCAL_FILE) => return Ok(Step::WantsFile),
+            _ => {}
+        }
+        let malformed = || refusal::malformed("the number of columns", payload);
+        let mut scan = Scan(payload);
+        let count = scan.length().and_then(|count| usize::try_from(count).ok());
+        let count = count
+            .filter(|count| (1..=0xFFFF).contains(count))
+            .ok_or_else(malformed)?;
+        let definitions_follow = !agreement.caches_metadata() || scan.u8() != Some(0);
+        if definitions_follow {
+            columns.clear();
+            self.stage = Stage::Definition { left: count };
+        } else if columns.len() == count {
+            if self.is_first && answer.wants_columns() {
+                columns
+                    .iter()
+                    .for_each(|column| answer.column(&column.name));
+            }
+            self.stage = Stage::Row;
+        } else {
+            return Err(malformed());
+        }
+        Ok(Step::More)
+    }
+
+    fn definition(
+        &self,
+        payload: &[u8],
+        columns: &mut Vec<Column>,
+        answer: &mut Answer,
+    ) -> Option<()> {
+        if self.format == Format::Binary {
+            let column = Column::read_named(payload)?;
+            if self.is_first && answer.wants_columns() {
+                answer.column(&column.name);
+            }
+            columns.push(column);
+        } else {
+            let (name, column) = Column::read(payload)?;
+            if self.is_first && answer.wants_columns() {
+                answer.column(&String::from_utf8_lossy(name));
+            }
+            columns.push(column);
+        }
+        Some(())
+    }
+
+    fn after_definition(&mut self, left: usize, agreement: Agreement) {
+        self.stage = match left {
+            0 if agreement.deprecates_eof() => Stage::Row,
+            0 => Stage::DefinitionsEnd,
+            left => Stage::Definition { left },
+        };
+    }
+
+    fn row(
+        &mut self,
+        payload: &[u8],
+        agreement: Agreement,
+        columns: &[Column],
+        text: &mut Vec<u8>,
+        answer: &mut Answer,
+    ) -> Result<Step, SystemError> {
+        match payload.first() {
+            Some(&head::ERROR) => return failed(payload, answer),
+            // A row whose first cell has 16 MiB or more begins with the same byte.
+            Some(&head::END) if payload.len() < FULL => {
+                return if agreement.deprecates_eof() {
+                    self.ended(payload, answer)
+                } else {
+                    self.old_end(payload)
+                };
+            }
+            _ => {}
+        }
+        if !answer.wants_cells() {
+            answer.pass_row();
+            return Ok(Step::More);
+        }
+        let read = match self.format {
+            Format::Text => rows::text_row(payload, columns.len(), answer),
+            Format::Binary => rows::binary_row(payload, columns, text, answer),
+        };
+        read.map(|()| Step::More)
+            .ok_or_else(|| refusal::malformed("a row", payload))
+    }
+
+    fn ended(&mut self, payload: &[u8], answer: &mut Answer) -> Result<Step, SystemError> {
+        let ok = ServerOk::read(payload)
+            .ok_or_else(|| refusal::malformed("the end of a result", payload))?;
+        answer.affected += ok.affected;
+        Ok(self.next_or_end(ok))
+    }
+
+    /// The EOF packet of servers that do not know better: warnings, then status.
+    fn old_end(&mut self, payload: &[u8]) -> Result<Step, SystemError> {
+        let mut scan = Scan(&payload[1..]);
+        let (Some(warnings), Some(status)) = (scan.u16(), scan.u16()) else {
+            return Err(refusal::malformed("the end of the rows", payload));
+        };
+        Ok(self.next_or_end(ServerOk {
+            status,
+            warnings,
+            ..ServerOk::default()
+        }))
+    }
+
+    fn next_or_end(&mut self, ok: ServerOk) -> Step {
+        if ok.status & MORE_RESULTS == 0 {
+            return Step::End;
+        }
+        self.stage = Stage::Head;
+        self.is_first = false;
+        Step::More
+    }
+}
+
+/// The statement's error goes into the answer; one that ends the session is everybody's.
+fn failed(payload: &[u8], answer: &mut Answer) -> Result<Step, SystemError> {
+    let error = refusal::read(payload, Moment::Statement);
+    if error.class.ends_the_session() {
+        return Err(error);
+    }
+    answer.error = Some(error);
+    Ok(Step::End)
+}

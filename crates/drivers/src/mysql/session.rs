@@ -1,0 +1,170 @@
+//! Takes the server's side of the opening of a session; gives the client's, until it is ready for the
+//! first request: greeting, TLS where asked for, authentication, and the session's own statements.
+
+use super::authentication::Authentication;
+use super::constants::head;
+use super::greeting::{self, Agreement, Greeting};
+use super::own_statement::OwnStatement;
+use super::packet::Packets;
+use super::refusal::{self, Moment};
+use crate::{ConnectOptions, ErrorClass, Keep, Progress, SystemError};
+
+/// What is known of the server once it has greeted.
+#[derive(Default)]
+pub(super) struct Server {
+    pub(super) version: String,
+    pub(super) session_id: u64,
+    pub(super) agreement: Agreement,
+}
+
+/// Where the opening stands.
+pub(super) enum Opening {
+    /// The server speaks first.
+    Silent,
+    /// Our wish for TLS is out, and the greeting waits for it.
+    TlsAsked(Box<Greeting>),
+    Authenticating(Authentication),
+    /// The session's statement of this index is under way.
+    Preparing {
+        statement: usize,
+        own: Box<OwnStatement>,
+    },
+}
+
+impl Opening {
+    /// Takes one message; gives what the caller must do, where it must do anything.
+    pub(super) fn packet(
+        &mut self,
+        payload: &[u8],
+        options: &ConnectOptions,
+        server: &mut Server,
+        packets: &mut Packets,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<Progress>, SystemError> {
+        match self {
+            Self::Silent => self.greeted(payload, options, server, packets, out),
+            Self::TlsAsked(_) => Err(SystemError::protocol(
+                "TLS to begin",
+                "bytes in the clear before it",
+            )),
+            Self::Authenticating(authentication) => match payload.first() {
+                Some(&head::OK) => Ok(self.next_statement(0, options, packets, out)),
+                Some(&head::ERROR) => Err(refusal::read(payload, Moment::Connecting)),
+                _ => {
+                    if let Some(proof) = authentication.packet(payload)? {
+                        packets.append(out, &proof);
+                    }
+                    Ok(None)
+                }
+            },
+            Self::Preparing { statement, own } => {
+                let statement = *statement;
+                match own
+                    .packet(payload, server.agreement, packets, out)?
+                    .map(|answer| answer.error.take())
+                {
+                    None => Ok(None),
+                    Some(None) => Ok(self.next_statement(statement + 1, options, packets, out)),
+                    Some(Some(error)) => {
+                        let text = &options.session_statements[statement];
+                        let message =
+                            format!("{} (in the session's own statement: {text})", error.message);
+                        Err(SystemError { message, ..error })
+                    }
+                }
+            }
+        }
+    }
+
+    fn greeted(
+        &mut self,
+        payload: &[u8],
+        options: &ConnectOptions,
+        server: &mut Server,
+        packets: &mut Packets,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<Progress>, SystemError> {
+        if payload.first() == Some(&head::ERROR) {
+            return Err(refusal::read(payload, Moment::Connecting));
+        }
+        let greeting = Greeting::read(payload)
+            .ok_or_else(|| refusal::malformed("a greeting (handshake version 10)", payload))?;
+        if let Some(objection) = greeting.objection() {
+            return Err(SystemError::new(ErrorClass::Protocol, "", objection));
+        }
+        let agreement = greeting.agreement(options.wants_tls, !options.database.is_empty());
+        *server = Server {
+            version: greeting.name_and_version(),
+            session_id: greeting.session_id.into(),
+            agreement,
+        };
+        if !agreement.has_tls() {
+            // Where TLS was asked for and is not offered, the session goes on in the clear if the
+            // caller lets it; a line that was to be made private by TLS is not.
+            let is_private = options.is_private && !options.wants_tls;
+            self.respond(&greeting, is_private, options, agreement, packets, out);
+            return Ok(None);
+        }
+        packets.write(out, |out| greeting::write_tls_request(out, agreement));
+        *self = Self::TlsAsked(Box::new(greeting));
+        Ok(Some(Progress::StartTls))
+    }
+
+    /// TLS is up: nobody listens from here on.
+    pub(super) fn secured(
+        &mut self,
+        options: &ConnectOptions,
+        server: &Server,
+        packets: &mut Packets,
+        out: &mut Vec<u8>,
+    ) {
+        if let Self::TlsAsked(greeting) = std::mem::replace(self, Self::Silent) {
+            self.respond(&greeting, true, options, server.agreement, packets, out);
+        }
+    }
+
+    fn respond(
+        &mut self,
+        greeting: &Greeting,
+        is_private: bool,
+        options: &ConnectOptions,
+        agreement: Agreement,
+        packets: &mut Packets,
+        out: &mut Vec<u8>,
+    ) {
+        let password = options.password.as_deref().unwrap_or_default();
+        let authentication =
+            Authentication::new(&greeting.method, &greeting.nonce, password, is_private);
+        packets.write(out, |out| {
+            let method = authentication.method_name();
+            let proof = authentication.first_proof();
+            greeting::write_response(
+                out,
+                agreement,
+                &options.user,
+                &options.database,
+                method,
+                &proof,
+            );
+        });
+        *self = Self::Authenticating(authentication);
+    }
+
+    fn next_statement(
+        &mut self,
+        statement: usize,
+        options: &ConnectOptions,
+        packets: &mut Packets,
+        out: &mut Vec<u8>,
+    ) -> Option<Progress> {
+        let Some(text) = options.session_statements.get(statement) else {
+            return Some(Progress::Ready);
+        };
+        let own = OwnStatement::send(text, Keep::Count, packets, out);
+        *self = Self::Preparing {
+            statement,
+            own: Box::new(own),
+        };
+        None
+    }
+}

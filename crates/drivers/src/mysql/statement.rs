@@ -1,0 +1,180 @@
+//! Prepared statements of one session: what the server calls them, what it was told of their
+//! parameters, and what it told of their columns.
+
+use super::column::Column;
+use super::constants::{column_type as kind, command};
+use super::greeting::Agreement;
+use super::packet::Packets;
+use super::refusal;
+use super::results::Format;
+use super::scan::{Scan, write_text};
+use crate::{ErrorClass, SystemError};
+use assay_datagen::Value;
+
+/// How a statement that was asked to be prepared is executed.
+pub(super) enum Statement {
+    Prepared(Prepared),
+    /// The server's protocol for prepared statements does not take this kind of statement, which
+    /// has no parameters: it goes as text.
+    Text(String),
+}
+
+pub(super) struct Prepared {
+    server_id: u32,
+    parameter_count: usize,
+    /// Types the server was told with the last execution, two bytes each; empty before the first.
+    bound: Vec<u8>,
+    /// As the server sent them last.
+    pub(super) columns: Vec<Column>,
+}
+
+impl Statement {
+    /// Appends the execution with its packet header.
+    pub(super) fn write(
+        &mut self,
+        parameters: &[Value],
+        packets: &mut Packets,
+        out: &mut Vec<u8>,
+    ) -> Result<Format, SystemError> {
+        let expected = match self {
+            Self::Prepared(prepared) => prepared.parameter_count,
+            Self::Text(_) => 0,
+        };
+        if parameters.len() != expected {
+            let given = parameters.len();
+            let message = format!("the statement has {expected} parameters, {given} were given");
+            return Err(SystemError::new(ErrorClass::Data, "", message));
+        }
+        Ok(match self {
+            Self::Prepared(prepared) => {
+                packets.begin_command();
+                packets.write(out, |out| prepared.write(parameters, out));
+                Format::Binary
+            }
+            Self::Text(text) => {
+                packets.query(text, out);
+                Format::Text
+            }
+        })
+    }
+}
+
+impl Prepared {
+    pub(super) fn server_id(&self) -> u32 {
+        self.server_id
+    }
+
+    /// Appends the payload of an execution; there must be as many parameters as the server counted.
+    /// Types go along only where the server does not know them yet; a NULL leaves its parameter's
+    /// type as it is.
+    fn write(&mut self, parameters: &[Value], out: &mut Vec<u8>) {
+        out.push(command::STMT_EXECUTE);
+        out.extend_from_slice(&self.server_id.to_le_bytes());
+        out.extend_from_slice(&[0, 1, 0, 0, 0]); // no cursor; one execution
+        if parameters.is_empty() {
+            return;
+        }
+        let nulls_at = out.len();
+        out.resize(nulls_at + parameters.len().div_ceil(8), 0);
+        for (at, _) in parameters
+            .iter()
+            .enumerate()
+            .filter(|(_, value)| **value == Value::Null)
+        {
+            out[nulls_at + at / 8] |= 1 << (at % 8);
+        }
+        let types_change = self.bind(parameters);
+        out.push(types_change.into());
+        if types_change {
+            out.extend_from_slice(&self.bound);
+        }
+        for value in parameters {
+            match value {
+                Value::Null => {}
+                Value::Bool(truth) => out.push((*truth).into()),
+                Value::Int(number) => out.extend_from_slice(&number.to_le_bytes()),
+                Value::Double(number) => out.extend_from_slice(&number.to_le_bytes()),
+                Value::Text(text) => write_text(out, text.as_bytes()),
+            }
+        }
+    }
+
+    /// Whether the server must be told types.
+    fn bind(&mut self, parameters: &[Value]) -> bool {
+        let is_first = self.bound.is_empty();
+        if is_first {
+            self.bound = [kind::NULL, 0].repeat(parameters.len());
+        }
+        let mut types_change = is_first;
+        for (bound, value) in self.bound.chunks_exact_mut(2).zip(parameters) {
+            let needed = match value {
+                Value::Null => continue,
+                Value::Bool(_) => kind::TINY,
+                Value::Int(_) => kind::LONGLONG,
+                Value::Double(_) => kind::DOUBLE,
+                Value::Text(_) => kind::VAR_STRING,
+            };
+            types_change |= bound[0] != needed;
+            bound[0] = needed;
+        }
+        types_change
+    }
+}
+
+/// A preparation under way: the definitions of parameters and of columns follow its first answer.
+pub(super) struct Preparation {
+    prepared: Prepared,
+    /// Packets that tell nothing we need: definitions of parameters, and what ends them.
+    to_pass: usize,
+    columns: usize,
+    /// Packets after the last definition.
+    to_end: usize,
+}
+
+impl Preparation {
+    /// Reads the first answer (`COM_STMT_PREPARE_OK`).
+    pub(super) fn read(payload: &[u8], agreement: Agreement) -> Option<Self> {
+        let mut scan = Scan(payload);
+        scan.u8()?;
+        let server_id = scan.u32()?;
+        let columns = usize::from(scan.u16()?);
+        let parameters = usize::from(scan.u16()?);
+        let ends = |definitions: usize| usize::from(definitions > 0 && !agreement.deprecates_eof());
+        let prepared = Prepared {
+            server_id,
+            parameter_count: parameters,
+            bound: Vec::new(),
+            columns: Vec::with_capacity(columns),
+        };
+        let to_pass = parameters + ends(parameters);
+        Some(Self {
+            prepared,
+            to_pass,
+            columns,
+            to_end: ends(columns),
+        })
+    }
+
+    /// Takes one of the packets that follow.
+    pub(super) fn packet(&mut self, payload: &[u8]) -> Result<(), SystemError> {
+        if self.to_pass > 0 {
+            self.to_pass -= 1;
+        } else if self.columns > 0 {
+            let column = Column::read_named(payload)
+                .ok_or_else(|| refusal::malformed("a column definition", payload))?;
+            self.prepared.columns.push(column);
+            self.columns -= 1;
+        } else {
+            self.to_end = self.to_end.saturating_sub(1);
+        }
+        Ok(())
+    }
+
+    pub(super) fn is_complete(&self) -> bool {
+        self.to_pass + self.columns + self.to_end == 0
+    }
+
+    pub(super) fn finish(self) -> Prepared {
+        self.prepared
+    }
+}

@@ -1,0 +1,144 @@
+//! What the null system is told to do, as the site document spells it.
+//!
+//! | option | form | what it does |
+//! |---|---|---|
+//! | `delay` | `constant:1ms`, `uniform:1ms..3ms`, `exponential:1ms`, `lognormal:1ms,0.5` | time of each statement: fixed; between two; by its mean; by its median and the deviation of its logarithm |
+//! | `stall` | `1.4s@5s`, `1.4s@#1000`, `1.4s@0.01` | the site stands still from 5 s on; the session's 1000th statement, or each hundredth at random, takes so much longer |
+//! | `fail` | `deadlock@#10`, `timeout@0.01`, `data@5s` | the session's 10th statement, a share at random, or the first one after 5 s gets an error of the class |
+//! | `lose` | `#100`, `0.001`, `5s` | the session is lost at that statement |
+//! | `rows` | `3` | rows that each SELECT returns |
+//! | `refuse_after` | `100` | sessions at a time; more are refused |
+//! | `seed` | `1` | of all that is random |
+//! | `site` | any word | sessions of the same words are sessions of the same site |
+//!
+//! `stall` and `fail` take several, separated by commas. Times count from the first of the sessions that
+//! the site now has. Statements that make, change or drop tables and indexes are done at once, never fail
+//! and are not counted: what is told is about the work, and the work can be prepared.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::delay::Delay;
+use super::random::Random;
+use super::trigger::{self, Trigger};
+use crate::{ErrorClass, SystemError};
+
+#[derive(Clone, Debug)]
+pub(super) struct Options {
+    pub delay: Delay,
+    pub stalls: Vec<Stall>,
+    pub failures: Vec<Failure>,
+    pub lose: Option<Trigger>,
+    pub rows: u64,
+    pub refuse_after: Option<u64>,
+    pub seed: u64,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Stall {
+    pub duration: Duration,
+    pub trigger: Trigger,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Failure {
+    pub class: ErrorClass,
+    pub trigger: Trigger,
+}
+
+impl Stall {
+    /// The pause of a statement that begins at this age of the site, with this stall in it.
+    pub(super) fn lengthen(
+        &mut self,
+        pause: Duration,
+        statement: u64,
+        age: Duration,
+        random: &mut Random,
+    ) -> Duration {
+        if let Trigger::At(from) = self.trigger {
+            // The site as a whole stands still: whoever comes or is at work meanwhile, waits.
+            let until = from + self.duration;
+            let meets = age < until && age + pause >= from;
+            return if meets { pause.max(until - age) } else { pause };
+        }
+        let fires = self.trigger.fires(statement, age, random);
+        if fires { pause + self.duration } else { pause }
+    }
+}
+
+impl Options {
+    /// # Errors
+    /// Where an option is unknown or says what it cannot mean.
+    pub(super) fn parse(given: &BTreeMap<String, String>) -> Result<Self, SystemError> {
+        let mut options = Self {
+            delay: Delay::None,
+            stalls: Vec::new(),
+            failures: Vec::new(),
+            lose: None,
+            rows: 0,
+            refuse_after: None,
+            seed: 1,
+        };
+        for (key, value) in given {
+            let wrong = |expected: &str| {
+                let message = format!("option {key}: expected {expected}, found {value:?}");
+                SystemError::new(ErrorClass::Other, "", message)
+            };
+            let number = || value.parse().map_err(|_| wrong("a number"));
+            match key.as_str() {
+                "delay" => {
+                    options.delay = Delay::parse(value).ok_or_else(|| {
+                        wrong("a distribution such as constant:1ms, uniform:1ms..3ms, exponential:1ms or lognormal:1ms,0.5")
+                    })?;
+                }
+                "stall" => {
+                    options.stalls = list(value, stall).ok_or_else(|| {
+                        wrong("a duration and when, such as 1.4s@5s, 1.4s@#1000 or 1.4s@0.01")
+                    })?;
+                }
+                "fail" => {
+                    options.failures = list(value, failure).ok_or_else(|| {
+                        wrong("an error class and when, such as deadlock@#10, timeout@0.01 or data@5s")
+                    })?;
+                }
+                "lose" => {
+                    let lose = Trigger::parse(value);
+                    options.lose =
+                        Some(lose.ok_or_else(|| wrong("when, such as #100, 0.001 or 5s"))?);
+                }
+                "rows" => options.rows = number()?,
+                "refuse_after" => options.refuse_after = Some(number()?),
+                "seed" => options.seed = number()?,
+                "site" => {}
+                _ => {
+                    let message = format!(
+                        "no option {key:?}; there are delay, stall, fail, lose, rows, refuse_after, seed, site"
+                    );
+                    return Err(SystemError::new(ErrorClass::Other, "", message));
+                }
+            }
+        }
+        Ok(options)
+    }
+}
+
+fn list<T>(text: &str, parse: fn(&str) -> Option<T>) -> Option<Vec<T>> {
+    text.split(',').map(|part| parse(part.trim())).collect()
+}
+
+fn stall(text: &str) -> Option<Stall> {
+    let (duration, when) = text.split_once('@')?;
+    Some(Stall {
+        duration: trigger::duration(duration)?,
+        trigger: Trigger::parse(when)?,
+    })
+}
+
+fn failure(text: &str) -> Option<Failure> {
+    let (class, when) = text.split_once('@')?;
+    let class = ErrorClass::from_word(&class.replace(['-', '_'], " "))?;
+    Some(Failure {
+        class,
+        trigger: Trigger::parse(when)?,
+    })
+}

@@ -1,0 +1,82 @@
+//! What the sessions of one null site share: their number, its age, its tables.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use super::tables::Tables;
+use crate::{ErrorClass, SystemError};
+
+/// Sites of this process, by their options: sessions told the same belong together.
+static SITES: LazyLock<Mutex<Sites>> = LazyLock::new(Mutex::default);
+
+type Sites = HashMap<BTreeMap<String, String>, Arc<Site>>;
+
+#[derive(Debug, Default)]
+pub(super) struct Site {
+    sessions: Mutex<Sessions>,
+    tables: Mutex<Tables>,
+}
+
+#[derive(Debug, Default)]
+struct Sessions {
+    open: u64,
+    opened: u64,
+    /// When the first of the open ones was opened.
+    since: Option<Instant>,
+}
+
+/// A session's view of its site.
+pub(super) struct Entrance {
+    pub site: Arc<Site>,
+    /// The session's number among all there were.
+    pub ordinal: u64,
+    /// When the first of the open sessions was opened.
+    pub since: Instant,
+}
+
+impl Site {
+    /// Opens a session with the site of these options.
+    ///
+    /// # Errors
+    /// Where the site has as many sessions as it takes.
+    pub(super) fn enter(
+        options: &BTreeMap<String, String>,
+        most: Option<u64>,
+    ) -> Result<Entrance, SystemError> {
+        let site = Arc::clone(locked(&SITES).entry(options.clone()).or_default());
+        let mut sessions = locked(&site.sessions);
+        if let Some(most) = most.filter(|&most| sessions.open >= most) {
+            return Err(SystemError::new(
+                ErrorClass::TooManyConnections,
+                "",
+                format!("there are {most} sessions already, as the option refuse_after allows"),
+            ));
+        }
+        if sessions.open == 0 {
+            sessions.since = Some(Instant::now());
+        }
+        sessions.open += 1;
+        sessions.opened += 1;
+        let (ordinal, since) = (sessions.opened, sessions.since.unwrap_or_else(Instant::now));
+        drop(sessions);
+        Ok(Entrance {
+            site,
+            ordinal,
+            since,
+        })
+    }
+
+    pub(super) fn leave(&self) {
+        locked(&self.sessions).open -= 1;
+    }
+
+    pub(super) fn tables(&self) -> MutexGuard<'_, Tables> {
+        locked(&self.tables)
+    }
+}
+
+/// A thread that panicked leaves these values whole: they change by single assignments.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

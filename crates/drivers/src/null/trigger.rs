@@ -1,0 +1,64 @@
+//! When something happens: at a statement, at a time, or by chance.
+
+use std::time::Duration;
+
+use super::random::Random;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Trigger {
+    /// The session's statement of this number, counted from 1.
+    Statement(u64),
+    /// The first statement at this age of the site or later; once per session.
+    At(Duration),
+    /// That has happened in this session.
+    Past,
+    /// Each statement with this probability.
+    Share(f64),
+}
+
+impl Trigger {
+    /// `#10`, `5s` or `0.01`.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        if let Some(number) = text.strip_prefix('#') {
+            return number
+                .parse()
+                .ok()
+                .filter(|&number| number > 0)
+                .map(Self::Statement);
+        }
+        match text.parse() {
+            Ok(share) => (0.0..=1.0).contains(&share).then_some(Self::Share(share)),
+            Err(_) => duration(text).map(Self::At),
+        }
+    }
+
+    /// Whether it happens at this statement of the session, at this age of the site.
+    pub(super) fn fires(&mut self, statement: u64, age: Duration, random: &mut Random) -> bool {
+        match *self {
+            Self::Statement(number) => statement == number,
+            Self::At(from) => {
+                let fires = age >= from;
+                if fires {
+                    *self = Self::Past;
+                }
+                fires
+            }
+            Self::Past => false,
+            Self::Share(share) => random.unit() < share,
+        }
+    }
+}
+
+/// A number with `s`, `ms`, `us` or `ns`.
+pub(super) fn duration(text: &str) -> Option<Duration> {
+    let unit_at = text.find(|character: char| character.is_ascii_alphabetic())?;
+    let number: f64 = text[..unit_at].parse().ok()?;
+    let unit_s = match &text[unit_at..] {
+        "s" => 1.0,
+        "ms" => 1e-3,
+        "us" => 1e-6,
+        "ns" => 1e-9,
+        _ => return None,
+    };
+    Duration::try_from_secs_f64(number * unit_s).ok()
+}

@@ -1,0 +1,150 @@
+//! Takes the bytes a server sent; gives whole messages and their fields, borrowed from those bytes.
+//!
+//! A message is a tag byte, a four-byte length that counts itself, and a body; numbers are big-endian
+//! (PostgreSQL manual, "Frontend/Backend Protocol", "Message Formats"). Tag and length are checked as
+//! soon as they are there, so that a server of another protocol is refused instead of waited for.
+
+use crate::SystemError;
+
+pub(super) mod tag {
+    pub const AUTHENTICATION: u8 = b'R';
+    pub const BACKEND_KEY: u8 = b'K';
+    pub const BIND_COMPLETE: u8 = b'2';
+    pub const CLOSE_COMPLETE: u8 = b'3';
+    pub const COMMAND_COMPLETE: u8 = b'C';
+    pub const COPY_DATA: u8 = b'd';
+    pub const COPY_DONE: u8 = b'c';
+    pub const COPY_IN: u8 = b'G';
+    pub const COPY_OUT: u8 = b'H';
+    pub const DATA_ROW: u8 = b'D';
+    pub const EMPTY_QUERY: u8 = b'I';
+    pub const ERROR: u8 = b'E';
+    pub const NEGOTIATE_VERSION: u8 = b'v';
+    pub const NO_DATA: u8 = b'n';
+    pub const NOTICE: u8 = b'N';
+    pub const NOTIFICATION: u8 = b'A';
+    pub const PARAMETER_DESCRIPTION: u8 = b't';
+    pub const PARAMETER_STATUS: u8 = b'S';
+    pub const PARSE_COMPLETE: u8 = b'1';
+    pub const READY: u8 = b'Z';
+    pub const ROW_DESCRIPTION: u8 = b'T';
+
+    /// Every tag above; any other byte is not the beginning of a message we asked for.
+    pub const ALL: &[u8] = b"RK23CdcGHDIEvnNAtS1ZT";
+}
+
+/// The server cannot build a larger message (its `MaxAllocSize`, 1 GiB less one byte).
+pub(super) const LARGEST_BYTES: usize = 0x3fff_ffff;
+
+const IS_TAG: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut index = 0;
+    while index < tag::ALL.len() {
+        table[tag::ALL[index] as usize] = true;
+        index += 1;
+    }
+    table
+};
+
+#[derive(Clone, Copy)]
+pub(super) struct Message<'a> {
+    pub tag: u8,
+    pub body: &'a [u8],
+}
+
+impl Message<'_> {
+    /// Bytes it took on the wire.
+    pub fn size(&self) -> usize {
+        5 + self.body.len()
+    }
+
+    /// The error for a message that has no place where it came.
+    pub fn unexpected(&self, expected: &str) -> SystemError {
+        SystemError::protocol(
+            expected,
+            format_args!("message '{}'", self.tag.escape_ascii()),
+        )
+    }
+}
+
+/// The first message of `input`, or `None` where its end has not arrived.
+///
+/// # Errors
+/// Where `input` does not begin with a message of this protocol.
+#[inline]
+pub(super) fn first(input: &[u8]) -> Result<Option<Message<'_>>, SystemError> {
+    let Some((head, rest)) = input.split_first_chunk::<5>() else {
+        return match input.first() {
+            Some(&tag) if !IS_TAG[usize::from(tag)] => Err(not_a_message(input)),
+            _ => Ok(None),
+        };
+    };
+    let [tag, length @ ..] = *head;
+    let length = u32::from_be_bytes(length) as usize;
+    if !IS_TAG[usize::from(tag)] || !(4..=LARGEST_BYTES).contains(&length) {
+        return Err(not_a_message(input));
+    }
+    Ok(rest.get(..length - 4).map(|body| Message { tag, body }))
+}
+
+#[cold]
+fn not_a_message(input: &[u8]) -> SystemError {
+    let sample = input[..input.len().min(16)].escape_ascii();
+    SystemError::protocol(
+        "a message of the PostgreSQL protocol 3",
+        format_args!("\"{sample}\""),
+    )
+}
+
+/// Reads the fields of a body one after the other; every read past the end is an error, not a panic.
+pub(super) struct Fields<'a>(pub &'a [u8]);
+
+impl<'a> Fields<'a> {
+    #[inline]
+    pub fn bytes(&mut self, count: usize) -> Result<&'a [u8], SystemError> {
+        let (taken, rest) = self.0.split_at_checked(count).ok_or_else(too_short)?;
+        self.0 = rest;
+        Ok(taken)
+    }
+
+    pub fn byte(&mut self) -> Result<u8, SystemError> {
+        self.bytes(1).map(|bytes| bytes[0])
+    }
+
+    #[inline]
+    pub fn int16(&mut self) -> Result<i16, SystemError> {
+        let (taken, rest) = self.0.split_first_chunk().ok_or_else(too_short)?;
+        self.0 = rest;
+        Ok(i16::from_be_bytes(*taken))
+    }
+
+    #[inline]
+    pub fn int32(&mut self) -> Result<i32, SystemError> {
+        let (taken, rest) = self.0.split_first_chunk().ok_or_else(too_short)?;
+        self.0 = rest;
+        Ok(i32::from_be_bytes(*taken))
+    }
+
+    /// A count of things, which the protocol keeps in 16 bits.
+    pub fn count(&mut self) -> Result<usize, SystemError> {
+        // Counts are declared Int16 and used as unsigned (a statement can have 65,535 parameters).
+        self.int16().map(|count| usize::from(count.cast_unsigned()))
+    }
+
+    /// Text up to its zero byte.
+    pub fn text(&mut self) -> Result<&'a [u8], SystemError> {
+        let end = self
+            .0
+            .iter()
+            .position(|&byte| byte == 0)
+            .ok_or_else(too_short)?;
+        let text = &self.0[..end];
+        self.0 = &self.0[end + 1..];
+        Ok(text)
+    }
+}
+
+#[cold]
+fn too_short() -> SystemError {
+    SystemError::protocol("a whole message", "one that ends inside a field")
+}

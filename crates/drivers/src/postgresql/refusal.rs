@@ -1,0 +1,141 @@
+//! Takes an ErrorResponse; gives the server's error, its class, and whether the session is over.
+
+use super::message::Fields;
+use crate::{ErrorClass, SystemError};
+
+/// What the server said no to.
+pub(super) struct Refusal {
+    pub error: SystemError,
+    /// FATAL and PANIC end the session; ERROR leaves it usable.
+    pub is_fatal: bool,
+}
+
+/// Reads the fields of an ErrorResponse.
+///
+/// # Errors
+/// Where the message ends inside a field.
+pub(super) fn read(body: &[u8]) -> Result<Refusal, SystemError> {
+    let mut fields = Fields(body);
+    let (mut severity, mut code, mut message) = (&b""[..], &b""[..], &b""[..]);
+    let (mut detail, mut hint, mut position, mut context) = (None, None, None, None);
+    loop {
+        match fields.byte()? {
+            0 => break,
+            // V is S untranslated, and comes after it from every server since 9.6.
+            b'S' | b'V' => severity = fields.text()?,
+            b'C' => code = fields.text()?,
+            b'M' => message = fields.text()?,
+            b'D' => detail = Some(fields.text()?),
+            b'H' => hint = Some(fields.text()?),
+            b'P' => position = Some(fields.text()?),
+            b'W' => context = Some(fields.text()?),
+            _ => {
+                fields.text()?;
+            }
+        }
+    }
+    let mut words = String::from_utf8_lossy(message).into_owned();
+    let mut add = |before: &str, part: Option<&[u8]>| {
+        if let Some(part) = part {
+            words.push_str(before);
+            words.push_str(&String::from_utf8_lossy(part));
+        }
+    };
+    add("; ", detail);
+    add("; hint: ", hint);
+    add("; at character ", position);
+    // Of the contexts only that of a load tells more than the statement does: it names the row.
+    add(
+        "; ",
+        context
+            .filter(|text| text.starts_with(b"COPY "))
+            .map(first_line),
+    );
+    let code = String::from_utf8_lossy(code).into_owned();
+    let error = SystemError::new(class(&code), code, words);
+    Ok(Refusal {
+        error,
+        is_fatal: matches!(severity, b"FATAL" | b"PANIC"),
+    })
+}
+
+fn first_line(text: &[u8]) -> &[u8] {
+    text.split(|&byte| byte == b'\n').next().unwrap_or_default()
+}
+
+/// The class of an SQLSTATE (PostgreSQL manual, appendix A).
+pub(super) fn class(code: &str) -> ErrorClass {
+    match code {
+        "53300" => ErrorClass::TooManyConnections,
+        "40P01" => ErrorClass::Deadlock,
+        "40001" => ErrorClass::Serialization,
+        "40002" | "44000" => ErrorClass::Constraint,
+        "42601" => ErrorClass::Syntax,
+        // Table, column, function, type or setting, parameter, schema, database, prepared statement.
+        "42P01" | "42703" | "42883" | "42704" | "42P02" | "3F000" | "3D000" | "26000" => {
+            ErrorClass::UnknownObject
+        }
+        "42501" => ErrorClass::Permission,
+        // statement_timeout and a cancel share a code; the other is lock_timeout.
+        "57014" | "55P03" => ErrorClass::Timeout,
+        "57P01" | "57P02" | "57P03" | "57P04" | "57P05" | "25P03" | "25P04" => {
+            ErrorClass::LostConnection
+        }
+        "08P01" => ErrorClass::Protocol,
+        // A value that is too long for an index entry.
+        "54000" => ErrorClass::Data,
+        "58030" => ErrorClass::Resources,
+        _ => match code.get(..2).unwrap_or_default() {
+            "08" => ErrorClass::LostConnection,
+            "22" => ErrorClass::Data,
+            "23" => ErrorClass::Constraint,
+            "28" => ErrorClass::Authentication,
+            "53" => ErrorClass::Resources,
+            _ => ErrorClass::Other,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_of_the_server_and_the_row_of_a_load_are_kept() {
+        let body = b"SFEHLER\0VERROR\0C22P02\0Minvalid input\0Hlook\0Fnumutils.c\0\
+                     WCOPY t, line 2, column a: \"x\"\nmore\0\0";
+        let refusal = read(body).expect("the message is well formed");
+        assert!(!refusal.is_fatal);
+        assert_eq!(refusal.error.class, ErrorClass::Data);
+        assert_eq!(refusal.error.code, "22P02");
+        assert_eq!(
+            refusal.error.message,
+            "invalid input; hint: look; COPY t, line 2, column a: \"x\""
+        );
+    }
+
+    #[test]
+    fn exact_codes_win_over_their_class() {
+        for (code, expected) in [
+            ("53300", ErrorClass::TooManyConnections),
+            ("53100", ErrorClass::Resources),
+            ("40P01", ErrorClass::Deadlock),
+            ("40001", ErrorClass::Serialization),
+            ("23505", ErrorClass::Constraint),
+            ("42601", ErrorClass::Syntax),
+            ("42883", ErrorClass::UnknownObject),
+            ("42P07", ErrorClass::Other),
+            ("57014", ErrorClass::Timeout),
+            ("57P01", ErrorClass::LostConnection),
+            ("08006", ErrorClass::LostConnection),
+            ("08P01", ErrorClass::Protocol),
+            ("28P01", ErrorClass::Authentication),
+            ("22001", ErrorClass::Data),
+            ("42501", ErrorClass::Permission),
+            ("", ErrorClass::Other),
+            ("é", ErrorClass::Other),
+        ] {
+            assert_eq!(class(code), expected, "{code}");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Takes the messages that carry an answer's rows and counts; tells them to the answer, in place.
+
+use super::message::Fields;
+use crate::{Answer, SystemError};
+
+/// One DataRow. Where nobody wants the cells, they are not even looked at.
+#[inline]
+pub(super) fn row(body: &[u8], answer: &mut Answer) -> Result<(), SystemError> {
+    if !answer.wants_cells() {
+        answer.pass_row();
+        return Ok(());
+    }
+    let mut fields = Fields(body);
+    answer.begin_row();
+    for _ in 0..fields.count()? {
+        match usize::try_from(fields.int32()?) {
+            Ok(length) => answer.cell(Some(fields.bytes(length)?)),
+            Err(_) => answer.cell(None),
+        }
+    }
+    answer.end_row();
+    Ok(())
+}
+
+/// The column names of a RowDescription, told one by one.
+pub(super) fn columns(body: &[u8], mut tell: impl FnMut(&str)) -> Result<(), SystemError> {
+    /// Table, column number, type, type size, type modifier, format: of no use to us.
+    const BEHIND_THE_NAME_BYTES: usize = 18;
+    let mut fields = Fields(body);
+    for _ in 0..fields.count()? {
+        tell(&String::from_utf8_lossy(fields.text()?));
+        fields.bytes(BEHIND_THE_NAME_BYTES)?;
+    }
+    Ok(())
+}
+
+/// The rows that a statement changed, from the tag of its CommandComplete; 0 for those that change
+/// none (`SELECT 5` returns five).
+#[inline]
+pub(super) fn affected(body: &[u8]) -> u64 {
+    const THAT_CHANGE_ROWS: [&[u8]; 5] = [b"UPDATE ", b"INSERT ", b"DELETE ", b"MERGE ", b"COPY "];
+    if !THAT_CHANGE_ROWS.iter().any(|word| body.starts_with(word)) {
+        return 0;
+    }
+    // INSERT has an object id (always 0) before its count, the others only the count.
+    let digits = body
+        .strip_suffix(b"\0")
+        .unwrap_or(body)
+        .rsplit(|&byte| byte == b' ')
+        .next();
+    digits
+        .unwrap_or_default()
+        .iter()
+        .fold(0, |count: u64, &byte| {
+            count
+                .wrapping_mul(10)
+                .wrapping_add(u64::from(byte.wrapping_sub(b'0')))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::affected;
+
+    #[test]
+    fn only_statements_that_change_rows_affect_rows() {
+        for (tag, count) in [
+            (&b"UPDATE 1\0"[..], 1),
+            (b"INSERT 0 250\0", 250),
+            (b"DELETE 0\0", 0),
+            (b"COPY 18446744073709551615\0", u64::MAX),
+            (b"MERGE 7\0", 7),
+            (b"SELECT 5\0", 0),
+            (b"COMMIT\0", 0),
+            (b"", 0),
+        ] {
+            assert_eq!(affected(tag), count, "{}", tag.escape_ascii());
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Takes what the server says between the socket's connection and the first request; writes our part.
+//!
+//! TLS is asked for by a message of eight bytes and answered by one byte outside any message; then come
+//! the startup message, the authentication, the server's parameters, and the statements each session
+//! runs first, one by one.
+
+use postgres_protocol::message::frontend;
+
+use super::authentication::Authentication;
+use super::cold;
+use super::message::{Fields, Message, tag};
+use super::refusal;
+use crate::{ConnectOptions, ErrorClass, SystemError};
+
+#[derive(Default)]
+pub(super) struct Startup {
+    authentication: Authentication,
+    step: Step,
+}
+
+#[derive(Clone, Copy, Default)]
+enum Step {
+    #[default]
+    Authentication,
+    /// Authenticated: parameters follow, then the server is ready.
+    Parameters,
+    /// The session statement of this index is under way.
+    Statement(usize),
+}
+
+/// What a session knows of its server.
+#[derive(Default)]
+pub(super) struct Server {
+    pub version: String,
+    pub process_id: u64,
+}
+
+/// Writes the startup message. Everything that is not the person's choice stays the server's, except
+/// the encoding: scripts and answers are UTF-8.
+pub(super) fn begin(options: &ConnectOptions, out: &mut Vec<u8>) {
+    let mut parameters = vec![
+        ("user", options.user.as_str()),
+        ("client_encoding", "UTF8"),
+        ("application_name", "assay"),
+    ];
+    if !options.database.is_empty() {
+        parameters.push(("database", &options.database));
+    }
+    cold(out, |buffer| frontend::startup_message(parameters, buffer))
+        .expect("names were freed of zero bytes when the session was made");
+}
+
+/// Reads the server's answer to the request for TLS, one byte; says whether TLS begins. After a no the
+/// session goes on in the clear, if the caller lets it.
+pub(super) fn tls_answer(input: &[u8]) -> Result<bool, SystemError> {
+    match input {
+        b"S" => Ok(true),
+        // They would be read as if they had come through TLS (CVE-2021-23222).
+        [b'S', ..] => Err(SystemError::protocol(
+            "TLS to begin",
+            "bytes in the clear before it",
+        )),
+        [b'N', ..] => Ok(false),
+        // What an unauthenticated stranger says is not for the terminal (CVE-2024-10977).
+        [b'E', ..] => Err(SystemError::protocol("yes or no to TLS", "an error")),
+        _ => {
+            let sample = input[..input.len().min(16)].escape_ascii();
+            Err(SystemError::protocol(
+                "yes or no to TLS",
+                format_args!("\"{sample}\""),
+            ))
+        }
+    }
+}
+
+impl Startup {
+    /// Reads one message; says whether the session is ready for its first request.
+    ///
+    /// # Errors
+    /// Where the server refuses the session or one of its first statements.
+    pub fn read(
+        &mut self,
+        message: Message<'_>,
+        options: &ConnectOptions,
+        server: &mut Server,
+        out: &mut Vec<u8>,
+    ) -> Result<bool, SystemError> {
+        match (message.tag, self.step) {
+            (tag::AUTHENTICATION, Step::Authentication) => {
+                if self.authentication.read(message.body, options, out)? {
+                    self.step = Step::Parameters;
+                }
+            }
+            (tag::PARAMETER_STATUS, _) => {
+                let mut fields = Fields(message.body);
+                if fields.text()? == b"server_version" {
+                    server.version =
+                        format!("PostgreSQL {}", String::from_utf8_lossy(fields.text()?));
+                }
+            }
+            (tag::BACKEND_KEY, Step::Parameters) => {
+                let id = Fields(message.body).int32()?;
+                server.process_id = u64::from(id.cast_unsigned());
+            }
+            (tag::READY, Step::Parameters) => return self.next_statement(0, options, out),
+            (tag::READY, Step::Statement(index)) => {
+                return self.next_statement(index + 1, options, out);
+            }
+            (tag::ERROR, step) => return Err(refused(message.body, step, options)?),
+            (tag::NOTICE | tag::NOTIFICATION | tag::NEGOTIATE_VERSION, _) => {}
+            (
+                tag::ROW_DESCRIPTION | tag::DATA_ROW | tag::COMMAND_COMPLETE | tag::EMPTY_QUERY,
+                Step::Statement(_),
+            ) => {}
+            _ => return Err(message.unexpected("the session to begin")),
+        }
+        Ok(false)
+    }
+
+    /// Sends session statement `index`; says whether there is none, so that the session is ready.
+    fn next_statement(
+        &mut self,
+        index: usize,
+        options: &ConnectOptions,
+        out: &mut Vec<u8>,
+    ) -> Result<bool, SystemError> {
+        let Some(text) = options.session_statements.get(index) else {
+            return Ok(true);
+        };
+        super::query(text, out)?;
+        self.step = Step::Statement(index);
+        Ok(false)
+    }
+}
+
+fn refused(body: &[u8], step: Step, options: &ConnectOptions) -> Result<SystemError, SystemError> {
+    let mut error = refusal::read(body)?.error;
+    if let Step::Statement(index) = step {
+        let text = &options.session_statements[index];
+        error.message = format!(
+            "the session's first statements, \"{text}\": {}",
+            error.message
+        );
+    } else if error.code == "3D000" {
+        // No such database: for who connects it is the address that is wrong.
+        error.class = ErrorClass::Authentication;
+    }
+    Ok(error)
+}

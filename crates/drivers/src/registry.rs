@@ -1,0 +1,142 @@
+//! The one list of drivers. Everything else that must know what drivers there are (the enums below,
+//! the names Python sees, the conformance tests) is made from it.
+
+use assay_datagen::Row;
+
+use crate::{
+    Answer, Blocking, Canceller, ConnectOptions, LocalOptions, Progress, Request, SystemError, Wire,
+};
+
+/// How a session of a driver begins.
+#[derive(Clone, Copy, Debug)]
+pub enum Door {
+    /// The engine owns the socket; any number of clients share a thread.
+    Wire(fn(ConnectOptions) -> AnyWire),
+    /// The library answers before it returns; a thread for each client.
+    Blocking(fn(&LocalOptions<'_>) -> Result<AnyBlocking, SystemError>),
+}
+
+/// Makes an enum for each kind of driver, so that the hot path calls through a jump and not through a
+/// pointer, and [`DRIVERS`].
+macro_rules! drivers {
+    (
+        wire { $($wire_name:ident = $wire:ident;)* }
+        blocking { $($blocking_name:ident = $blocking:ident;)* }
+    ) => {
+        /// Any of the wire drivers.
+        pub enum AnyWire {
+            $($wire($wire_name::$wire),)*
+        }
+
+        /// Any of the blocking drivers.
+        pub enum AnyBlocking {
+            $($blocking($blocking_name::$blocking),)*
+        }
+
+        /// Every driver: its name, and how a session begins.
+        pub const DRIVERS: &[(&str, Door)] = &[
+            $((stringify!($wire_name), Door::Wire(|options| {
+                AnyWire::$wire($wire_name::$wire::new(options))
+            })),)*
+            $((stringify!($blocking_name), Door::Blocking(|options| {
+                $blocking_name::$blocking::open(options).map(AnyBlocking::$blocking)
+            })),)*
+        ];
+
+        $(use crate::$wire_name;)*
+        $(use crate::$blocking_name;)*
+
+        impl Wire for AnyWire {
+            fn connected(&mut self, out: &mut Vec<u8>) {
+                match self { $(Self::$wire(wire) => wire.connected(out),)* }
+            }
+
+            fn secured(&mut self, out: &mut Vec<u8>) {
+                match self { $(Self::$wire(wire) => wire.secured(out),)* }
+            }
+
+            #[inline]
+            fn request(
+                &mut self,
+                request: &Request<'_>,
+                out: &mut Vec<u8>,
+            ) -> Result<(), SystemError> {
+                match self { $(Self::$wire(wire) => wire.request(request, out),)* }
+            }
+
+            #[inline]
+            fn receive(
+                &mut self,
+                input: &[u8],
+                out: &mut Vec<u8>,
+                answer: &mut Answer,
+            ) -> Result<(usize, Progress), SystemError> {
+                match self { $(Self::$wire(wire) => wire.receive(input, out, answer),)* }
+            }
+
+            #[inline]
+            fn bulk_row(&mut self, row: &Row, out: &mut Vec<u8>) {
+                match self { $(Self::$wire(wire) => wire.bulk_row(row, out),)* }
+            }
+
+            fn bulk_end(&mut self, abort: Option<&str>, out: &mut Vec<u8>) {
+                match self { $(Self::$wire(wire) => wire.bulk_end(abort, out),)* }
+            }
+
+            fn goodbye(&mut self, out: &mut Vec<u8>) {
+                match self { $(Self::$wire(wire) => wire.goodbye(out),)* }
+            }
+
+            fn server_version(&self) -> &str {
+                match self { $(Self::$wire(wire) => wire.server_version(),)* }
+            }
+
+            fn session_id(&self) -> u64 {
+                match self { $(Self::$wire(wire) => wire.session_id(),)* }
+            }
+        }
+
+        impl Blocking for AnyBlocking {
+            #[inline]
+            fn request(
+                &mut self,
+                request: &Request<'_>,
+                answer: &mut Answer,
+            ) -> Result<(), SystemError> {
+                match self { $(Self::$blocking(library) => library.request(request, answer),)* }
+            }
+
+            #[inline]
+            fn bulk_row(&mut self, row: &Row) -> Result<(), SystemError> {
+                match self { $(Self::$blocking(library) => library.bulk_row(row),)* }
+            }
+
+            fn bulk_end(
+                &mut self,
+                abort: Option<&str>,
+                answer: &mut Answer,
+            ) -> Result<(), SystemError> {
+                match self { $(Self::$blocking(library) => library.bulk_end(abort, answer),)* }
+            }
+
+            fn server_version(&self) -> &str {
+                match self { $(Self::$blocking(library) => library.server_version(),)* }
+            }
+
+            fn canceller(&self) -> Option<Canceller> {
+                match self { $(Self::$blocking(library) => library.canceller(),)* }
+            }
+        }
+    };
+}
+
+drivers! {
+    wire {
+        postgresql = PostgresqlWire;
+        mysql = MysqlWire;
+    }
+    blocking {
+        sqlite = SqliteConnection;
+        null = NullConnection;
+    }
+}

@@ -1,0 +1,117 @@
+//! A bulk load under way: rows are gathered and then inserted by one held statement.
+//!
+//! The declared type of a column makes integers and reals of the texts that look like one (column
+//! affinity), just as it does with the literals of a script.
+
+use assay_datagen::Row;
+use rusqlite::types::{Null, ToSqlOutput, ValueRef};
+use rusqlite::{CachedStatement, Connection};
+
+use super::{Failure, affinity, refusal};
+use crate::{Answer, ErrorClass, SystemError};
+
+/// Rows a batch: enough to make the look-up of the held statement cheap, few enough to stay cached.
+const BATCH_ROWS: usize = 64;
+
+pub(super) struct Bulk {
+    text: Box<str>,
+    columns: usize,
+    /// By column, whether plain integers may be bound as such; empty: none.
+    is_integer: Vec<bool>,
+    /// Gathered rows; only the first `gathered` count, the others lend their memory.
+    rows: Vec<Row>,
+    gathered: usize,
+    inserted: u64,
+    /// The first error; what comes after it is passed over.
+    error: Option<SystemError>,
+}
+
+impl Bulk {
+    /// `text` is the INSERT of one row, with a `?` for each column.
+    pub(super) fn begin(connection: &Connection, text: &str) -> Result<Self, Failure> {
+        let columns = connection.prepare_cached(text)?.parameter_count();
+        Ok(Self {
+            text: text.into(),
+            columns,
+            is_integer: affinity::integer_columns(connection, text),
+            rows: Vec::new(),
+            gathered: 0,
+            inserted: 0,
+            error: None,
+        })
+    }
+
+    pub(super) fn row(&mut self, connection: &Connection, row: &Row) {
+        if self.error.is_some() {
+            return;
+        }
+        if self.gathered == self.rows.len() {
+            self.rows.push(row.clone());
+        } else {
+            self.rows[self.gathered].clone_from(row);
+        }
+        self.gathered += 1;
+        if self.gathered == BATCH_ROWS {
+            self.insert(connection);
+        }
+    }
+
+    pub(super) fn end(mut self, connection: &Connection, abort: Option<&str>, answer: &mut Answer) {
+        if let Some(reason) = abort {
+            answer.error = Some(SystemError::new(ErrorClass::Other, "", reason));
+            return;
+        }
+        self.insert(connection);
+        answer.affected = self.inserted;
+        answer.error = self.error;
+    }
+
+    fn insert(&mut self, connection: &Connection) {
+        if self.error.is_none()
+            && let Err(error) = self.insert_gathered(connection)
+        {
+            let message = format!("row {}: {}", self.inserted + 1, error.message);
+            self.error = Some(SystemError { message, ..error });
+        }
+        self.gathered = 0;
+    }
+
+    fn insert_gathered(&mut self, connection: &Connection) -> Result<(), SystemError> {
+        let library = |error| refusal::of(&error, true);
+        let mut statement = connection.prepare_cached(&self.text).map_err(library)?;
+        for row in &self.rows[..self.gathered] {
+            if row.len() != self.columns {
+                return Err(SystemError::new(
+                    ErrorClass::Data,
+                    "",
+                    format!("expected {} cells, found {}", self.columns, row.len()),
+                ));
+            }
+            insert_row(&mut statement, row, &self.is_integer).map_err(library)?;
+            self.inserted += 1;
+        }
+        Ok(())
+    }
+}
+
+fn insert_row(
+    statement: &mut CachedStatement<'_>,
+    row: &Row,
+    is_integer: &[bool],
+) -> rusqlite::Result<()> {
+    for (index, cell) in row.cells().enumerate() {
+        let Some(text) = cell else {
+            statement.raw_bind_parameter(index + 1, Null)?;
+            continue;
+        };
+        let may_be_integer = is_integer.get(index).copied().unwrap_or(false);
+        match may_be_integer.then(|| affinity::integer(text)).flatten() {
+            Some(integer) => statement.raw_bind_parameter(index + 1, integer)?,
+            None => {
+                let text = ToSqlOutput::Borrowed(ValueRef::Text(text));
+                statement.raw_bind_parameter(index + 1, text)?;
+            }
+        }
+    }
+    statement.raw_execute().map(drop)
+}

@@ -1,0 +1,300 @@
+//! SQLite in this process: requests become calls of the library, on the thread of the client.
+//!
+//! The library is compiled in, so a measurement names one version wherever it runs. It is opened as
+//! the `sqlite3` shell opens it (foreign keys are not enforced unless a session statement asks), with
+//! the shell's `REGEXP` in addition.
+
+mod affinity;
+mod bulk;
+mod options;
+mod patience;
+mod refusal;
+mod regexp;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use assay_datagen::{Row, Value};
+use rusqlite::config::DbConfig;
+use rusqlite::types::{Null, ToSqlOutput, ValueRef};
+use rusqlite::{Connection, OpenFlags, Statement};
+
+use crate::{
+    Answer, Blocking, BulkForm, Canceller, ErrorClass, LocalOptions, Request, SystemError,
+};
+use bulk::Bulk;
+use options::Options;
+use patience::Patience;
+
+/// One session with a database file.
+pub struct SqliteConnection {
+    connection: Connection,
+    patience: Arc<Patience>,
+    /// Texts of prepared statements by their id; the library's handles are kept by text.
+    prepared: Vec<Option<Box<str>>>,
+    bulk: Option<Bulk>,
+    version: String,
+}
+
+impl SqliteConnection {
+    /// Opens the file, which is made where it is missing (unless the session is to read only), and
+    /// runs the session's statements.
+    ///
+    /// # Errors
+    /// Where there is no file, it cannot be opened, is no database, or a session statement is refused.
+    pub fn open(site: &LocalOptions<'_>) -> Result<Self, SystemError> {
+        let file = site.file.filter(|file| !file.is_empty()).ok_or_else(|| {
+            SystemError::new(
+                ErrorClass::ConnectionRefused,
+                "",
+                "expected a database file, found none",
+            )
+        })?;
+        let path = Path::new(file);
+        let options = Options::parse(site.options)?;
+        let mode = if options.read_only {
+            OpenFlags::SQLITE_OPEN_READ_ONLY
+        } else {
+            OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE
+        };
+        // One thread uses the session at a time, so it needs no lock of its own.
+        let flags = mode | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let refused = |error: rusqlite::Error| refusal::opening(path, &error);
+        let mut connection = Connection::open_with_flags(path, flags).map_err(refused)?;
+        let patience = Patience::new(options.busy_timeout);
+        let waiting = Arc::clone(&patience);
+        connection
+            .busy_handler(Some(move |tries| waiting.wait(tries)))
+            .map_err(refused)?;
+        connection
+            .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, false)
+            .map_err(refused)?;
+        regexp::define(&connection).map_err(refused)?;
+        // Nothing has touched the file so far: a file that is no database is told here.
+        connection
+            .query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
+            .map_err(refused)?;
+        let mut opened = Self {
+            connection,
+            patience,
+            prepared: Vec::new(),
+            bulk: None,
+            version: format!("SQLite {}", rusqlite::version()),
+        };
+        let mut answer = Answer::default();
+        for statement in site.session_statements {
+            answer.clear(crate::Keep::Count);
+            opened.request(&Request::Text(statement), &mut answer)?;
+            if let Some(error) = answer.error.take() {
+                return Err(SystemError {
+                    message: format!("session statement {statement:?}: {}", error.message),
+                    ..error
+                });
+            }
+        }
+        Ok(opened)
+    }
+
+    fn prepare(&mut self, id: u32, text: &str) -> rusqlite::Result<()> {
+        let index = id as usize;
+        if self.prepared.len() <= index {
+            self.prepared.resize(index + 1, None);
+            // All statements of the workload stay, with room for a few of our own.
+            self.connection
+                .set_prepared_statement_cache_capacity(index + 8);
+        }
+        drop(self.connection.prepare_cached(text)?);
+        self.prepared[index] = Some(text.into());
+        Ok(())
+    }
+
+    fn execute(&self, id: u32, parameters: &[Value], answer: &mut Answer) -> Result<(), Failure> {
+        let text = self.prepared.get(id as usize).and_then(Option::as_deref);
+        let text = text.ok_or_else(|| {
+            SystemError::new(
+                ErrorClass::Other,
+                "",
+                format!("statement {id} was never prepared"),
+            )
+        })?;
+        let mut statement = self.connection.prepare_cached(text)?;
+        if statement.parameter_count() != parameters.len() {
+            return Err(Failure::Ours(SystemError::new(
+                ErrorClass::Data,
+                "",
+                format!(
+                    "the statement takes {} parameters, {} were given",
+                    statement.parameter_count(),
+                    parameters.len()
+                ),
+            )));
+        }
+        for (index, value) in parameters.iter().enumerate() {
+            bind(&mut statement, index + 1, value)?;
+        }
+        self.step(&mut statement, answer)?;
+        Ok(())
+    }
+
+    /// Runs a statement whose parameters are bound to its end, and reports its rows.
+    fn step(&self, statement: &mut Statement<'_>, answer: &mut Answer) -> rusqlite::Result<()> {
+        let columns = statement.column_count();
+        if answer.wants_columns() {
+            for index in 0..columns {
+                answer.column(statement.column_name(index)?);
+            }
+        }
+        // The library's count of changed rows stays as it was after a statement that changes none.
+        let changes_before = self.connection.total_changes();
+        if columns == 0 {
+            match statement.raw_execute() {
+                // A text of blanks and comments has no statement, which the library dislikes to run.
+                Err(_) if statement.expanded_sql().is_none() => return Ok(()),
+                executed => executed?,
+            };
+        } else {
+            let mut number = Vec::new();
+            let mut rows = statement.raw_query();
+            while let Some(row) = rows.next()? {
+                if !answer.wants_cells() {
+                    answer.pass_row();
+                    continue;
+                }
+                answer.begin_row();
+                for index in 0..columns {
+                    match row.get_ref(index)? {
+                        ValueRef::Null => answer.cell(None),
+                        ValueRef::Text(text) | ValueRef::Blob(text) => answer.cell(Some(text)),
+                        ValueRef::Integer(integer) => {
+                            use std::io::Write as _;
+                            number.clear();
+                            write!(number, "{integer}").expect("writing to memory is infallible");
+                            answer.cell(Some(&number));
+                        }
+                        ValueRef::Real(real) => answer.cell(Some(self.real_text(real)?.as_bytes())),
+                    }
+                }
+                answer.end_row();
+            }
+        }
+        if self.connection.total_changes() != changes_before {
+            answer.affected = self.connection.changes();
+        }
+        Ok(())
+    }
+
+    /// The library's own text of a real number: how many digits it has differs between versions.
+    fn real_text(&self, real: f64) -> rusqlite::Result<String> {
+        self.connection
+            .prepare_cached("SELECT CAST(? AS TEXT)")?
+            .query_row([real], |row| row.get(0))
+    }
+}
+
+/// Why a request failed: in the library's words or in ours.
+enum Failure {
+    Library(rusqlite::Error),
+    Ours(SystemError),
+}
+
+impl From<rusqlite::Error> for Failure {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Library(error)
+    }
+}
+
+impl From<SystemError> for Failure {
+    fn from(error: SystemError) -> Self {
+        Self::Ours(error)
+    }
+}
+
+impl Blocking for SqliteConnection {
+    fn request(&mut self, request: &Request<'_>, answer: &mut Answer) -> Result<(), SystemError> {
+        self.patience.begin();
+        let done = match *request {
+            Request::Text(text) => self
+                .connection
+                .prepare(text)
+                .and_then(|mut statement| self.step(&mut statement, answer))
+                .map_err(Failure::Library),
+            Request::Prepare { id, text } => self.prepare(id, text).map_err(Failure::Library),
+            Request::Execute { id, parameters } => self.execute(id, parameters, answer),
+            Request::Bulk {
+                text,
+                form: BulkForm::Native,
+            } => Bulk::begin(&self.connection, text).map(|bulk| self.bulk = Some(bulk)),
+            Request::Bulk {
+                form: BulkForm::MultiRow,
+                ..
+            } => {
+                return Err(SystemError::protocol(
+                    "a bulk load in native form",
+                    "multi-row",
+                ));
+            }
+        };
+        match done {
+            Ok(()) => Ok(()),
+            Err(Failure::Ours(error)) => {
+                answer.error = Some(error);
+                Ok(())
+            }
+            Err(Failure::Library(error)) => {
+                answer.error = Some(refusal::of(&error, self.patience.is_exhausted()));
+                Ok(())
+            }
+        }
+    }
+
+    fn bulk_row(&mut self, row: &Row) -> Result<(), SystemError> {
+        match &mut self.bulk {
+            Some(bulk) => {
+                self.patience.begin();
+                bulk.row(&self.connection, row);
+            }
+            None => return Err(SystemError::protocol("a bulk load under way", "a row")),
+        }
+        Ok(())
+    }
+
+    fn bulk_end(&mut self, abort: Option<&str>, answer: &mut Answer) -> Result<(), SystemError> {
+        match self.bulk.take() {
+            Some(bulk) => {
+                self.patience.begin();
+                bulk.end(&self.connection, abort, answer);
+            }
+            None => return Err(SystemError::protocol("a bulk load under way", "its end")),
+        }
+        Ok(())
+    }
+
+    fn server_version(&self) -> &str {
+        &self.version
+    }
+
+    fn canceller(&self) -> Option<Canceller> {
+        let (statement, patience) = (
+            self.connection.get_interrupt_handle(),
+            self.patience.clone(),
+        );
+        Some(Box::new(move || {
+            patience.cancel();
+            statement.interrupt();
+        }))
+    }
+}
+
+/// Binds one parameter, counted from 1. Truth values are 1 and 0, as the library has no others.
+fn bind(statement: &mut Statement<'_>, index: usize, value: &Value) -> rusqlite::Result<()> {
+    match value {
+        Value::Null => statement.raw_bind_parameter(index, Null),
+        Value::Bool(truth) => statement.raw_bind_parameter(index, truth),
+        Value::Int(integer) => statement.raw_bind_parameter(index, integer),
+        Value::Double(real) => statement.raw_bind_parameter(index, real),
+        Value::Text(text) => {
+            let text = ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes()));
+            statement.raw_bind_parameter(index, text)
+        }
+    }
+}

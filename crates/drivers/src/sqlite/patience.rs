@@ -1,0 +1,67 @@
+//! How a session waits for other sessions' locks: as long as the library's own busy timeout would,
+//! with the same pauses, but it can be told to give up, and it says whether it did.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Milliseconds between two tries, as in the library's `sqliteDefaultBusyCallback`.
+const PAUSES_MS: [u64; 12] = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100];
+
+pub(super) struct Patience {
+    limit: Duration,
+    is_cancelled: AtomicBool,
+    is_exhausted: AtomicBool,
+}
+
+impl Patience {
+    pub(super) fn new(limit: Duration) -> Arc<Self> {
+        Arc::new(Self {
+            limit,
+            is_cancelled: AtomicBool::new(false),
+            is_exhausted: AtomicBool::new(false),
+        })
+    }
+
+    /// A request begins: what was told about the last one is forgotten.
+    pub(super) fn begin(&self) {
+        self.is_cancelled.store(false, Ordering::Relaxed);
+        self.is_exhausted.store(false, Ordering::Relaxed);
+    }
+
+    /// Lets a wait under way end soon.
+    pub(super) fn cancel(&self) {
+        self.is_cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the request waited in vain. A database that is busy without that is a deadlock: the
+    /// library does not wait where waiting could only go on for ever.
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.is_exhausted.load(Ordering::Relaxed)
+    }
+
+    /// The busy handler: waits for the `tries`-th time and says whether to try again.
+    pub(super) fn wait(&self, tries: i32) -> bool {
+        let tries = usize::try_from(tries).unwrap_or(usize::MAX);
+        let left = self
+            .limit
+            .saturating_sub(Duration::from_millis(waited_ms(tries)));
+        if left.is_zero() || self.is_cancelled.load(Ordering::Relaxed) {
+            self.is_exhausted.store(true, Ordering::Relaxed);
+            return false;
+        }
+        std::thread::sleep(left.min(Duration::from_millis(pause_ms(tries))));
+        true
+    }
+}
+
+fn pause_ms(tries: usize) -> u64 {
+    PAUSES_MS[tries.min(PAUSES_MS.len() - 1)]
+}
+
+/// The pauses before the `tries`-th try, summed.
+fn waited_ms(tries: usize) -> u64 {
+    let listed = tries.min(PAUSES_MS.len());
+    let beyond = (tries - listed) as u64;
+    PAUSES_MS[..listed].iter().sum::<u64>() + beyond * PAUSES_MS[PAUSES_MS.len() - 1]
+}

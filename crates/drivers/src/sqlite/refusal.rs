@@ -1,0 +1,90 @@
+//! The library's result codes as the classes that somebody acts on.
+
+use std::path::Path;
+
+use rusqlite::ffi;
+
+use crate::{ErrorClass, SystemError};
+
+/// The error of a statement. `has_waited`: whether the session's patience with locks ran out, which
+/// tells the two kinds of a busy database apart: the library refuses at once, without waiting, where
+/// waiting would be for ever.
+pub(super) fn of(error: &rusqlite::Error, has_waited: bool) -> SystemError {
+    let (code, message) = match error {
+        rusqlite::Error::SqliteFailure(code, Some(message)) => (Some(code), message.clone()),
+        rusqlite::Error::SqliteFailure(code, None) => (Some(code), code.to_string()),
+        rusqlite::Error::SqlInputError { error, msg, .. } => (Some(error), msg.clone()),
+        rusqlite::Error::MultipleStatement => {
+            let message = "expected one statement, found several".to_owned();
+            return SystemError::new(ErrorClass::Syntax, "", message);
+        }
+        other => (None, other.to_string()),
+    };
+    let class = code.map_or(ErrorClass::Other, |code| {
+        class(code.extended_code, &message, has_waited)
+    });
+    let number = code
+        .map(|code| code.extended_code.to_string())
+        .unwrap_or_default();
+    SystemError::new(class, number, message)
+}
+
+/// The error of opening a file.
+pub(super) fn opening(path: &Path, error: &rusqlite::Error) -> SystemError {
+    let found = of(error, true);
+    let class = match error.sqlite_error_code() {
+        Some(ffi::ErrorCode::CannotOpen) => ErrorClass::ConnectionRefused,
+        _ => found.class,
+    };
+    SystemError::new(
+        class,
+        found.code,
+        format!("{}: {}", path.display(), found.message),
+    )
+}
+
+fn class(extended_code: i32, message: &str, has_waited: bool) -> ErrorClass {
+    match extended_code {
+        // The snapshot this transaction reads is older than the last commit: it cannot write.
+        ffi::SQLITE_BUSY_SNAPSHOT => return ErrorClass::Serialization,
+        ffi::SQLITE_LOCKED_SHAREDCACHE => return ErrorClass::Deadlock,
+        _ => {}
+    }
+    match extended_code & 0xff {
+        ffi::SQLITE_BUSY if has_waited => ErrorClass::Timeout,
+        ffi::SQLITE_BUSY => ErrorClass::Deadlock,
+        ffi::SQLITE_PROTOCOL | ffi::SQLITE_INTERRUPT => ErrorClass::Timeout,
+        ffi::SQLITE_CONSTRAINT => ErrorClass::Constraint,
+        ffi::SQLITE_PERM | ffi::SQLITE_READONLY | ffi::SQLITE_AUTH => ErrorClass::Permission,
+        ffi::SQLITE_NOMEM | ffi::SQLITE_FULL | ffi::SQLITE_IOERR | ffi::SQLITE_CANTOPEN => {
+            ErrorClass::Resources
+        }
+        ffi::SQLITE_CORRUPT
+        | ffi::SQLITE_NOTADB
+        | ffi::SQLITE_TOOBIG
+        | ffi::SQLITE_MISMATCH
+        | ffi::SQLITE_RANGE => ErrorClass::Data,
+        ffi::SQLITE_ERROR => by_words(message),
+        _ => ErrorClass::Other,
+    }
+}
+
+/// The library has one code for whatever is wrong with a text; only its words tell more.
+fn by_words(message: &str) -> ErrorClass {
+    const UNKNOWN: [&str; 3] = ["no such ", "unknown ", " has no column named "];
+    const SYNTAX: [&str; 5] = [
+        "syntax error",
+        "incomplete input",
+        "unrecognized token",
+        "wrong number of arguments",
+        "regular expression",
+    ];
+    let says = |phrases: &[&str]| phrases.iter().any(|phrase| message.contains(phrase));
+    if says(&SYNTAX) {
+        ErrorClass::Syntax
+    } else if says(&UNKNOWN) {
+        ErrorClass::UnknownObject
+    } else {
+        ErrorClass::Other
+    }
+}

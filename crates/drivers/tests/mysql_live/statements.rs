@@ -1,0 +1,240 @@
+//! Statements as text and prepared: what comes back, and what goes there.
+
+use assay_datagen::Value;
+use assay_drivers::{Keep, Request};
+
+use crate::mysql_support::client::{Client, options};
+use crate::mysql_support::server::Server;
+
+fn client(server: &Server) -> Client {
+    Client::unix(server, options("root", None, "own")).expect("root may")
+}
+
+fn text(cell: &Option<Box<[u8]>>) -> Option<&str> {
+    cell.as_deref()
+        .map(|bytes| std::str::from_utf8(bytes).expect("text"))
+}
+
+pub fn gives_rows_counts_and_names(server: &Server) {
+    let mut client = client(server);
+    client.rows("CREATE TABLE people (id INT PRIMARY KEY, name TEXT)");
+    let inserted = client.rows("INSERT INTO people VALUES (1, 'Ångström'), (2, ''), (3, NULL)");
+    assert_eq!((inserted.affected, inserted.rows), (3, 0));
+    let updated = client.rows("UPDATE people SET name = '' WHERE id IN (2, 3, 4)");
+    assert_eq!(
+        updated.affected, 2,
+        "rows that the UPDATE found, changed or not"
+    );
+    client.rows("UPDATE people SET name = NULL WHERE id = 3");
+
+    let all = client.rows("SELECT id, name AS `the name` FROM people ORDER BY id");
+    assert_eq!(all.columns, ["id", "the name"]);
+    let names: Vec<Option<&str>> = all.kept.iter().map(|row| text(&row[1])).collect();
+    assert_eq!(names, [Some("Ångström"), Some(""), None]);
+
+    let request = Request::Text("SELECT id, name FROM people ORDER BY id DESC");
+    let counted = client.ask(&request, Keep::Count).expect("good");
+    let digested = client.ask(&request, Keep::Digest).expect("good");
+    assert_eq!((counted.rows, digested.rows), (3, 3));
+    assert_eq!(digested.digest, all.digest, "in any order");
+    client.prepare(0, "SELECT id, name FROM people");
+    assert_eq!(
+        client.execute(0, &[], Keep::Digest).digest,
+        all.digest,
+        "by either protocol"
+    );
+    assert_eq!(client.execute(0, &[], Keep::Count).rows, 3);
+    client.rows("DROP TABLE people");
+}
+
+pub fn takes_several_results(server: &Server) {
+    let mut client = client(server);
+    let answer = client.rows("SELECT 1 AS a UNION SELECT 2; DO 1; SELECT 'x' AS b");
+    assert_eq!((answer.rows, answer.columns), (3, vec!["a".to_owned()]));
+    client.rows("CREATE PROCEDURE two() BEGIN SELECT 1; SELECT 2 UNION SELECT 3; END");
+    assert_eq!(client.rows("CALL two()").rows, 3);
+    client.prepare(0, "CALL two()");
+    for keep in [Keep::Rows, Keep::Count, Keep::Digest] {
+        assert_eq!(client.execute(0, &[], keep).rows, 3);
+    }
+    client.rows("DROP PROCEDURE two");
+    let failed = client
+        .ask(&Request::Text("SELECT 1; SELECT nothing"), Keep::Count)
+        .expect("good");
+    assert_eq!((failed.rows, failed.error.is_some()), (1, true));
+    assert_eq!(client.cell("SELECT 5"), "5", "the session goes on");
+}
+
+pub fn executes_every_kind_of_value(server: &Server) {
+    let mut client = client(server);
+    client.rows(
+        "CREATE TABLE given (at INT PRIMARY KEY, b BOOL, i BIGINT, d DOUBLE, t LONGTEXT, n INT)",
+    );
+    client.prepare(3, "INSERT INTO given VALUES (?, ?, ?, ?, ?, ?)");
+    let rows: Vec<[Value; 6]> = vec![
+        [
+            Value::Int(1),
+            Value::Bool(true),
+            Value::Int(i64::MIN),
+            Value::Double(-1.5e300),
+            Value::Text("it's a \\ \0 ☃".into()),
+            Value::Null,
+        ],
+        [
+            Value::Int(2),
+            Value::Null,
+            Value::Null,
+            Value::Null,
+            Value::Null,
+            Value::Null,
+        ],
+        [
+            Value::Int(3),
+            Value::Bool(false),
+            Value::Int(-1),
+            Value::Double(0.1),
+            Value::Text("".into()),
+            Value::Int(7),
+        ],
+        // Other types than before: the server must be told.
+        [
+            Value::Text("4".into()),
+            Value::Int(1),
+            Value::Text("12".into()),
+            Value::Int(3),
+            Value::Double(2.5),
+            Value::Bool(true),
+        ],
+        [
+            Value::Int(5),
+            Value::Bool(true),
+            Value::Int(i64::MAX),
+            Value::Double(f64::MIN_POSITIVE),
+            Value::Text("x".repeat(70_000).into()),
+            Value::Int(-7),
+        ],
+    ];
+    for row in &rows {
+        assert_eq!(client.execute(3, row, Keep::Count).affected, 1);
+    }
+    let found = client.rows("SELECT b, i, d, LEFT(t, 10), n, LENGTH(t) FROM given ORDER BY at");
+    let cells: Vec<Vec<Option<&str>>> = found
+        .kept
+        .iter()
+        .map(|row| row.iter().map(text).collect())
+        .collect();
+    let some = |words: [&'static str; 6]| words.map(Some).to_vec();
+    assert_eq!(
+        cells[0][..4],
+        some([
+            "1",
+            "-9223372036854775808",
+            "-1.5e300",
+            "it's a \\ \0",
+            "",
+            ""
+        ])[..4]
+    );
+    assert_eq!(cells[0][4..], [None, Some("14")]);
+    assert_eq!(cells[1], [None; 6]);
+    assert_eq!(cells[2], some(["0", "-1", "0.1", "", "7", "0"]));
+    assert_eq!(cells[3], some(["1", "12", "3", "2.5", "1", "3"]));
+    let last = some([
+        "1",
+        "9223372036854775807",
+        "2.2250738585072014e-308",
+        "xxxxxxxxxx",
+        "-7",
+        "70000",
+    ]);
+    assert_eq!(cells[4], last);
+    client.rows("DROP TABLE given");
+
+    let few = client.ask(
+        &Request::Execute {
+            id: 3,
+            parameters: &[],
+        },
+        Keep::Count,
+    );
+    assert!(
+        few.expect_err("six are needed")
+            .message
+            .contains("6 parameters, 0 were given")
+    );
+    client.prepare(3, "SELECT ? + 1");
+    let sum = client.execute(3, &[Value::Int(41)], Keep::Rows);
+    assert_eq!(
+        text(&sum.kept[0][0]),
+        Some("42"),
+        "the id was given to another statement"
+    );
+    client.prepare(4, "BEGIN"); // MySQL does not prepare it
+    client.execute(4, &[], Keep::Count);
+    client.execute(4, &[], Keep::Count);
+}
+
+/// `MARIADB_CLIENT_CACHE_METADATA`: columns come with Prepare and after a change, not every time.
+pub fn keeps_the_columns_that_the_server_does_not_send_again(server: &Server) {
+    let mut client = client(server);
+    client.rows("CREATE TABLE changing (a INT, b TEXT)");
+    client.rows("INSERT INTO changing VALUES (1, 'one')");
+    client.prepare(0, "SELECT * FROM changing");
+    client.prepare(1, "SELECT CONCAT(?) AS x");
+    for _ in 0..3 {
+        let answer = client.execute(0, &[], Keep::Rows);
+        assert_eq!(answer.columns, ["a", "b"]);
+        assert_eq!(
+            answer.kept[0].iter().map(text).collect::<Vec<_>>(),
+            [Some("1"), Some("one")]
+        );
+        for (value, shown) in [
+            (Value::Int(5), Some("5")),
+            (Value::Text("five".into()), Some("five")),
+            (Value::Double(0.5), Some("0.5")),
+            (Value::Null, None),
+        ] {
+            let answer = client.execute(1, std::slice::from_ref(&value), Keep::Rows);
+            assert_eq!(text(&answer.kept[0][0]), shown, "{value:?}");
+            assert_eq!(answer.columns, ["x"]);
+        }
+    }
+    client.rows("ALTER TABLE changing MODIFY a VARCHAR(9), ADD c DOUBLE DEFAULT 0.25");
+    for _ in 0..2 {
+        let answer = client.execute(0, &[], Keep::Rows);
+        assert_eq!(answer.columns, ["a", "b", "c"]);
+        assert_eq!(text(&answer.kept[0][2]), Some("0.25"));
+    }
+    client.rows("DROP TABLE changing");
+}
+
+/// 16 MiB − 1 is the length that needs a second, empty packet.
+pub fn carries_texts_longer_than_a_packet(server: &Server) {
+    const FULL: usize = 0xFF_FFFF;
+    let mut client = client(server);
+    // A row is 4 bytes longer than its one cell.
+    for length in [FULL - 5, FULL - 4, FULL - 3, FULL] {
+        let answer = client.rows(&format!(
+            "SELECT REPEAT('z', {length}) UNION ALL SELECT 'last'"
+        ));
+        let lengths: Vec<usize> = answer
+            .kept
+            .iter()
+            .map(|row| row[0].as_deref().map_or(0, <[u8]>::len))
+            .collect();
+        assert_eq!(lengths, [length, 4]);
+    }
+    client.prepare(0, "SELECT LENGTH(?), REPEAT('y', ?), 'end'");
+    let length = 20_000_000;
+    let parameters = [
+        Value::Text("x".repeat(length).into()),
+        Value::Int(FULL as i64),
+    ];
+    let answer = client.execute(0, &parameters, Keep::Rows);
+    assert_eq!(text(&answer.kept[0][0]), Some("20000000"));
+    let found = answer.kept[0][1].as_deref().expect("a text");
+    assert!(found.len() == FULL && found.iter().all(|&byte| byte == b'y'));
+    assert_eq!(text(&answer.kept[0][2]), Some("end"));
+    let long = "x".repeat(length);
+    assert_eq!(client.cell(&format!("SELECT LENGTH('{long}')")), "20000000");
+}

@@ -1,0 +1,6 @@
+//! What the tests of the MySQL driver share.
+#![allow(dead_code)] // each test program uses its part
+
+pub mod client;
+pub mod conversation;
+pub mod server;

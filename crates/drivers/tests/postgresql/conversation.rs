@@ -1,0 +1,190 @@
+//! Takes a conversation's text; gives its steps, and performs and words them on a driver.
+//!
+//! Lines: `! key value` an option of the session, `> …` what is asked, `C …` what the driver sends,
+//! `S …` what the server sent (both escaped as Rust escapes bytes), `= …` what it means.
+
+use std::fmt::Write as _;
+
+use assay_datagen::{Row, Value};
+use assay_drivers::postgresql::PostgresqlWire;
+use assay_drivers::{Answer, BulkForm, ConnectOptions, Keep, Progress, Request, SystemError, Wire};
+
+#[derive(Default)]
+pub struct Conversation {
+    pub options: ConnectOptions,
+    pub steps: Vec<Step>,
+}
+
+#[derive(Clone, Default)]
+pub struct Step {
+    pub asked: String,
+    pub sent: Vec<u8>,
+    pub received: Vec<u8>,
+    pub meaning: String,
+}
+
+impl Conversation {
+    pub fn read(text: &str) -> Self {
+        let mut conversation = Self::default();
+        for line in text
+            .lines()
+            .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        {
+            let (kind, rest) = line.split_at_checked(2).unwrap_or((line, ""));
+            if kind == "> " {
+                conversation.steps.push(Step {
+                    asked: rest.to_owned(),
+                    ..Step::default()
+                });
+                continue;
+            }
+            if kind == "! " {
+                conversation.set_option(rest);
+                continue;
+            }
+            let step = conversation
+                .steps
+                .last_mut()
+                .expect("a step begins by what is asked");
+            match kind {
+                "C " => step.sent.extend(unescape(rest)),
+                "S " => step.received.extend(unescape(rest)),
+                "= " => rest.clone_into(&mut step.meaning),
+                _ => panic!("no line of a conversation: {line}"),
+            }
+        }
+        conversation
+    }
+
+    fn set_option(&mut self, line: &str) {
+        let (key, value) = line.split_once(' ').expect("an option has a value");
+        match key {
+            "user" => value.clone_into(&mut self.options.user),
+            "database" => value.clone_into(&mut self.options.database),
+            "password" => self.options.password = Some(value.to_owned()),
+            "private" => self.options.is_private = value == "yes",
+            "session" => self.options.session_statements.push(value.to_owned()),
+            _ => panic!("no option of a session: {line}"),
+        }
+    }
+}
+
+/// Begins the step that `asked` words; says whether the server will answer it.
+pub fn begin(
+    wire: &mut PostgresqlWire,
+    asked: &str,
+    out: &mut Vec<u8>,
+) -> Result<bool, SystemError> {
+    let (verb, rest) = asked.split_once(' ').unwrap_or((asked, ""));
+    match verb {
+        "connect" => wire.connected(out),
+        "text" => wire.request(&Request::Text(rest), out)?,
+        "prepare" => {
+            let (id, text) = numbered(rest);
+            wire.request(&Request::Prepare { id, text }, out)?;
+        }
+        "execute" => {
+            let (id, list) = numbered(rest);
+            let parameters: Vec<Value> = list.split_terminator(", ").map(value).collect();
+            wire.request(
+                &Request::Execute {
+                    id,
+                    parameters: &parameters,
+                },
+                out,
+            )?;
+        }
+        "bulk" => wire.request(
+            &Request::Bulk {
+                text: rest,
+                form: BulkForm::Native,
+            },
+            out,
+        )?,
+        "row" => {
+            let mut row = Row::new();
+            for cell in rest.split('|') {
+                if cell == "NULL" {
+                    row.push_null()
+                } else {
+                    row.push_bytes(&unescape(cell))
+                }
+            }
+            wire.bulk_row(&row, out);
+            return Ok(false);
+        }
+        "end" => wire.bulk_end(None, out),
+        "abort" => wire.bulk_end(Some(rest), out),
+        _ => panic!("no step of a conversation: {asked}"),
+    }
+    Ok(true)
+}
+
+/// What came of a step, in one line.
+pub fn meaning(result: &Result<Progress, SystemError>, answer: &Answer) -> String {
+    let progress = match result {
+        Ok(progress) => progress,
+        Err(error) => return format!("over: {} {}", error.class.word(), error.code),
+    };
+    let mut line = format!(
+        "{progress:?} rows {} affected {}",
+        answer.rows, answer.affected
+    );
+    if let Some(error) = &answer.error {
+        write!(line, " error {} {}", error.class.word(), error.code).expect("memory");
+    }
+    if !answer.columns.is_empty() {
+        write!(line, " columns {}", answer.columns.join(",")).expect("memory");
+    }
+    for row in &answer.kept {
+        let cells = row.iter().map(|cell| match cell {
+            Some(text) => text.escape_ascii().to_string(),
+            None => "NULL".to_owned(),
+        });
+        write!(line, " [{}]", cells.collect::<Vec<_>>().join("|")).expect("memory");
+    }
+    line
+}
+
+pub fn answer() -> Answer {
+    Answer::new(Keep::Rows)
+}
+
+fn numbered(text: &str) -> (u32, &str) {
+    let (id, rest) = text.split_once(' ').unwrap_or((text, ""));
+    (id.parse().expect("a statement id comes first"), rest)
+}
+
+fn value(word: &str) -> Value {
+    match word.split_once(' ') {
+        Some(("int", number)) => Value::Int(number.parse().expect("an integer")),
+        Some(("double", number)) => Value::Double(number.parse().expect("a number")),
+        Some(("bool", truth)) => Value::Bool(truth == "true"),
+        Some(("text", text)) => Value::Text(text.into()),
+        _ => Value::Null,
+    }
+}
+
+/// Undoes `escape_ascii`.
+pub fn unescape(text: &str) -> Vec<u8> {
+    let mut bytes = text.bytes();
+    let mut plain = Vec::new();
+    while let Some(byte) = bytes.next() {
+        plain.push(match byte {
+            b'\\' => match bytes.next().expect("something follows a backslash") {
+                b't' => b'\t',
+                b'n' => b'\n',
+                b'r' => b'\r',
+                b'x' => {
+                    let digits =
+                        [bytes.next(), bytes.next()].map(|digit| digit.expect("two digits"));
+                    let digits = std::str::from_utf8(&digits).expect("digits are ASCII");
+                    u8::from_str_radix(digits, 16).expect("two hexadecimal digits")
+                }
+                other => other,
+            },
+            byte => byte,
+        });
+    }
+    plain
+}

@@ -1,0 +1,136 @@
+//! The recorded conversations, replayed without a server.
+
+use assay_drivers::postgresql::PostgresqlWire;
+use assay_drivers::{ConnectOptions, Progress, SystemError, Wire as _};
+
+use crate::conversation::{self, Conversation};
+
+/// Every recording, by name.
+pub const ALL: &[(&str, &str)] = &[
+    ("statements", include_str!("conversations/statements.txt")),
+    ("loads", include_str!("conversations/loads.txt")),
+    ("md5", include_str!("conversations/md5.txt")),
+    ("clear", include_str!("conversations/clear.txt")),
+    ("no_database", include_str!("conversations/no_database.txt")),
+    (
+        "wrong_password",
+        include_str!("conversations/wrong_password.txt"),
+    ),
+    (
+        "bad_session_statement",
+        include_str!("conversations/bad_session_statement.txt"),
+    ),
+    ("terminated", include_str!("conversations/terminated.txt")),
+];
+
+/// Replays a conversation with the server's bytes cut into pieces of `piece` bytes.
+fn replay(name: &str, text: &str, piece: usize) {
+    let conversation = Conversation::read(text);
+    let mut wire = PostgresqlWire::new(conversation.options);
+    let mut answer = conversation::answer();
+    for step in conversation.steps {
+        let (mut out, mut input) = (Vec::new(), Vec::new());
+        answer.clear(assay_drivers::Keep::Rows);
+        let waits = conversation::begin(&mut wire, &step.asked, &mut out).expect("it can be asked");
+        let mut result = Ok(Progress::NeedMore);
+        for part in step.received.chunks(piece) {
+            assert_eq!(
+                result,
+                Ok(Progress::NeedMore),
+                "{name}: {} ended early",
+                step.asked
+            );
+            input.extend_from_slice(part);
+            result = wire
+                .receive(&input, &mut out, &mut answer)
+                .map(|(used, progress)| {
+                    input.drain(..used);
+                    progress
+                });
+        }
+        if waits {
+            assert_eq!(
+                conversation::meaning(&result, &answer),
+                step.meaning,
+                "{name}: {}",
+                step.asked
+            );
+            assert!(
+                input.is_empty() || result.is_err(),
+                "{name}: {} left bytes",
+                step.asked
+            );
+        }
+        assert_eq!(
+            out.escape_ascii().to_string(),
+            step.sent.escape_ascii().to_string(),
+            "{name}: {}",
+            step.asked
+        );
+    }
+}
+
+#[test]
+fn a_conversation_means_the_same_however_its_bytes_arrive() {
+    for (name, text) in ALL {
+        for piece in [usize::MAX, 1, 2, 7] {
+            replay(name, text, piece);
+        }
+    }
+}
+
+/// What the driver makes of the first bytes of a server that was asked for TLS.
+fn asked_for_tls(bytes: &[u8]) -> (Result<(usize, Progress), SystemError>, Vec<u8>) {
+    let options = ConnectOptions {
+        wants_tls: true,
+        ..Default::default()
+    };
+    let mut wire = PostgresqlWire::new(options);
+    let (mut out, mut answer) = (Vec::new(), conversation::answer());
+    wire.connected(&mut out);
+    assert_eq!(out, b"\0\0\0\x08\x04\xd2\x16\x2f");
+    assert_eq!(
+        wire.receive(b"", &mut out, &mut answer),
+        Ok((0, Progress::NeedMore))
+    );
+    out.clear();
+    let result = wire.receive(bytes, &mut out, &mut answer);
+    if matches!(result, Ok((_, Progress::StartTls))) {
+        assert!(out.is_empty());
+        wire.secured(&mut out);
+    }
+    (result, out)
+}
+
+#[test]
+fn the_startup_message_follows_inside_tls_or_after_a_no() {
+    for (bytes, progress) in [(b"S", Progress::StartTls), (b"N", Progress::NeedMore)] {
+        let (result, out) = asked_for_tls(bytes);
+        assert_eq!(result, Ok((1, progress)));
+        assert_eq!(out[4..8], [0, 3, 0, 0]);
+    }
+}
+
+#[test]
+fn bytes_in_the_clear_behind_the_yes_to_tls_are_refused() {
+    for bytes in [&b"SR\0\0\0\x08\0\0\0\0"[..], b"E\0\0\0\x04", b"?"] {
+        assert!(asked_for_tls(bytes).0.is_err());
+    }
+}
+
+#[test]
+fn a_server_of_another_protocol_is_refused_at_its_first_byte() {
+    for greeting in [
+        &b"HTTP/1.1 400 Bad Request\r\n"[..],
+        b"\x4a\0\0\0\x0a5.5.5-10.11",
+        b"SSH-2.0-OpenSSH\r\n",
+    ] {
+        let mut wire = PostgresqlWire::new(Default::default());
+        let (mut out, mut answer) = (Vec::new(), conversation::answer());
+        wire.connected(&mut out);
+        let error = wire
+            .receive(greeting, &mut out, &mut answer)
+            .expect_err("it is not PostgreSQL");
+        assert_eq!(error.class.word(), "protocol", "{error}");
+    }
+}
