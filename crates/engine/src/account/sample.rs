@@ -1,0 +1,79 @@
+//! One ended transaction (or pass), and the tray in which a thread gathers them.
+
+use std::sync::{Mutex, PoisonError};
+
+/// How a transaction ended. One that is skipped never starts, and has no sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Ok,
+    Aborted,
+    Failed,
+    Unknown,
+}
+
+impl Outcome {
+    pub const ALL: [Self; 4] = [Self::Ok, Self::Aborted, Self::Failed, Self::Unknown];
+
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Aborted => "aborted",
+            Self::Failed => "failed",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// What a sample is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Of the script with this number.
+    Transaction(u32, Outcome),
+    /// A pass of which every transaction ended `ok`.
+    Pass,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Sample {
+    pub unit: Unit,
+    /// On the run's clock.
+    pub end_ns: u64,
+    pub response_ns: u64,
+}
+
+/// How many samples a thread gathers before it enters them into a book.
+const TRAY_SAMPLES: usize = 1024;
+
+/// Samples of one thread that stand in no book yet.
+#[derive(Debug)]
+pub struct Tray {
+    samples: Mutex<Vec<Sample>>,
+}
+
+impl Tray {
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            samples: Mutex::new(Vec::with_capacity(TRAY_SAMPLES)),
+        }
+    }
+
+    /// Adds a sample; a tray that is full with it is emptied through `enter`.
+    #[inline]
+    pub fn put(&self, sample: Sample, enter: impl FnOnce(&[Sample])) {
+        let mut samples = self.samples.lock().unwrap_or_else(PoisonError::into_inner);
+        samples.push(sample);
+        if samples.len() == TRAY_SAMPLES {
+            enter(&samples);
+            samples.clear();
+        }
+    }
+
+    /// Empties the tray through `enter`.
+    pub fn empty(&self, enter: impl FnOnce(&[Sample])) {
+        let mut samples = self.samples.lock().unwrap_or_else(PoisonError::into_inner);
+        enter(&samples);
+        samples.clear();
+    }
+}

@@ -1,0 +1,40 @@
+//! Takes JSON text; gives the documents that say what the engine is to do, or which key is wrong.
+
+mod drive;
+mod load;
+mod site;
+
+pub use drive::{DriveDocument, Order, Protocol, ScriptDocument, StopDocument};
+pub use load::{BulkFormWord, LoadDocument, TableDocument};
+pub use site::{Password, SiteDocument, TlsMode};
+
+use serde::de::{Deserialize, DeserializeOwned, Deserializer};
+
+use crate::EngineError;
+
+/// Reads `text` as the document `T`, which an error calls `what`.
+fn parse<T: DeserializeOwned>(what: &str, text: &str) -> Result<T, EngineError> {
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let document = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+        let key = error.path().to_string();
+        let place = if key == "." {
+            String::new()
+        } else {
+            format!(", key `{key}`")
+        };
+        EngineError::Document(format!("{what}{place}: {}", error.inner()))
+    })?;
+    reader
+        .end()
+        .map_err(|error| EngineError::Document(format!("{what}: after its end: {error}")))?;
+    Ok(document)
+}
+
+/// Reads null like an absent key: as the type's own default.
+fn null_is_default<'de, D, T>(reader: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Default + Deserialize<'de>,
+{
+    Ok(Option::deserialize(reader)?.unwrap_or_default())
+}

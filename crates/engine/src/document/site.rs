@@ -1,0 +1,115 @@
+//! Where a system listens, whom to be there, and how to get in.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::{null_is_default, parse};
+use crate::EngineError;
+
+/// How a session is opened. One of `unix`, `host` with `port`, and `file` says where.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SiteDocument {
+    /// A name of the registry of drivers.
+    pub driver: String,
+    /// Path of a Unix socket.
+    #[serde(default)]
+    pub unix: Option<String>,
+    #[serde(default)]
+    pub host: Option<String>,
+    #[serde(default)]
+    pub port: Option<u16>,
+    /// A database file, for systems that live in this process.
+    #[serde(default)]
+    pub file: Option<String>,
+    #[serde(default, deserialize_with = "null_is_default")]
+    pub user: String,
+    #[serde(default)]
+    pub password: Option<Password>,
+    #[serde(default, deserialize_with = "null_is_default")]
+    pub database: String,
+    #[serde(default, deserialize_with = "null_is_default")]
+    pub tls: TlsMode,
+    /// PEM file of the authorities that `verify` trusts; absent: those of this machine.
+    #[serde(default)]
+    pub ca_file: Option<String>,
+    /// Statements that each new session runs before anything else.
+    #[serde(default, deserialize_with = "null_is_default")]
+    pub session_statements: Vec<String>,
+    #[serde(default, deserialize_with = "null_is_default")]
+    connect_timeout_s: ConnectTimeout,
+    /// The driver's own.
+    #[serde(default, deserialize_with = "null_is_default")]
+    pub options: BTreeMap<String, String>,
+}
+
+impl SiteDocument {
+    /// # Errors
+    /// Where the text is not a site document; says which key.
+    pub fn parse(text: &str) -> Result<Self, EngineError> {
+        parse("the site document", text)
+    }
+
+    /// How long opening one session may take.
+    #[must_use]
+    pub fn connect_timeout(&self) -> Duration {
+        self.connect_timeout_s.0
+    }
+}
+
+/// Whether the bytes of a session are encrypted. A Unix socket is private by itself: there all modes
+/// mean the same.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum TlsMode {
+    #[default]
+    Off,
+    /// Encrypted where the server offers it, without looking at its certificate.
+    Prefer,
+    /// Always encrypted, without looking at the certificate: safe from listeners, not from impostors.
+    Require,
+    /// Always encrypted, and the certificate must be good for the host.
+    Verify,
+}
+
+/// A password, which does not show itself when printed.
+#[derive(Clone, Deserialize)]
+#[serde(transparent)]
+pub struct Password(pub String);
+
+impl std::fmt::Debug for Password {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("(hidden)")
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct ConnectTimeout(Duration);
+
+impl Default for ConnectTimeout {
+    fn default() -> Self {
+        Self(Duration::from_secs(30))
+    }
+}
+
+impl<'de> Deserialize<'de> for ConnectTimeout {
+    fn deserialize<D: serde::Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+        positive_seconds(reader).map(Self)
+    }
+}
+
+/// A number of seconds above 0.
+pub(super) fn positive_seconds<'de, D>(reader: D) -> Result<Duration, D::Error>
+where
+    D: serde::Deserializer<'de>,
+{
+    let seconds = f64::deserialize(reader)?;
+    Duration::try_from_secs_f64(seconds)
+        .ok()
+        .filter(|duration| !duration.is_zero())
+        .ok_or_else(|| {
+            serde::de::Error::custom(format!("expected seconds above 0, found {seconds}"))
+        })
+}

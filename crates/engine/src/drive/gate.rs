@@ -1,0 +1,114 @@
+//! The barrier between connecting and working: no client begins before all are let in.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use super::schedule::Schedule;
+use crate::EngineError;
+
+#[derive(Debug, Default)]
+pub struct Gate {
+    state: Mutex<GateState>,
+    changed: Condvar,
+    /// A copy of the verdict for threads that are still connecting, and look often.
+    is_cancelled: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct GateState {
+    arrived: usize,
+    failure: Option<EngineError>,
+    has_refusal: bool,
+    verdict: Option<Verdict>,
+}
+
+/// What a thread comes with.
+#[derive(Debug)]
+pub enum Arrival {
+    /// All its clients are ready.
+    Ready,
+    /// The system did not let one of them in. That is a finding, and the ledger has it.
+    Refused,
+    /// Nothing can be driven at all (a statement cannot be prepared).
+    Failed(EngineError),
+}
+
+/// What all threads do.
+#[derive(Clone, Copy, Debug)]
+pub enum Verdict {
+    Go(Schedule),
+    Cancelled,
+}
+
+impl Gate {
+    /// Waits until all have arrived and the supervisor has decided.
+    pub fn arrive(&self, arrival: Arrival) -> Verdict {
+        let mut state = self.state();
+        match arrival {
+            Arrival::Ready => {}
+            // The others go on: how many the system does not let in is worth knowing.
+            Arrival::Refused => state.has_refusal = true,
+            Arrival::Failed(failure) => {
+                state.failure.get_or_insert(failure);
+                self.cancel();
+            }
+        }
+        state.arrived += 1;
+        self.changed.notify_all();
+        loop {
+            if let Some(verdict) = state.verdict {
+                return verdict;
+            }
+            state = self
+                .changed
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Waits at most `patience` for all `threads`; says whether they have come.
+    pub fn all_arrived(&self, threads: usize, patience: std::time::Duration) -> bool {
+        let state = self.state();
+        let is_short = |state: &mut GateState| state.arrived < threads;
+        let (state, _) = self
+            .changed
+            .wait_timeout_while(state, patience, is_short)
+            .unwrap_or_else(PoisonError::into_inner);
+        state.arrived >= threads
+    }
+
+    /// Whether everybody is ready.
+    #[must_use]
+    pub fn is_clear(&self) -> bool {
+        let state = self.state();
+        !state.has_refusal && state.failure.is_none()
+    }
+
+    pub fn decide(&self, verdict: Verdict) {
+        if matches!(verdict, Verdict::Cancelled) {
+            self.cancel();
+        }
+        self.state().verdict = Some(verdict);
+        self.changed.notify_all();
+    }
+
+    /// The caller wants to stop: nobody need connect any more, but all must arrive.
+    pub fn cancel(&self) {
+        self.is_cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether connecting any further client is in vain.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.is_cancelled.load(Ordering::Relaxed)
+    }
+
+    #[must_use]
+    pub fn take_failure(&self) -> Option<EngineError> {
+        self.state().failure.take()
+    }
+
+    fn state(&self) -> MutexGuard<'_, GateState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,134 @@
+//! Takes a drive document; sets clients to work on a site; gives an observation.
+
+mod client;
+mod client_thread;
+mod connecting;
+mod course;
+mod entrant;
+mod event_loop;
+mod event_thread;
+mod gate;
+mod life;
+mod line;
+mod pacer;
+mod plan;
+mod report;
+mod schedule;
+mod shared;
+mod supervisor;
+mod timers;
+mod watchdog;
+
+pub use plan::compile;
+pub use supervisor::DriveProgress;
+
+use std::num::NonZero;
+use std::ops::ControlFlow;
+
+use crate::EngineError;
+use crate::account::Ledger;
+use crate::document::DriveDocument;
+use crate::observation::Observation;
+use crate::session::{Site, allow_many_open_files};
+use plan::Plan;
+use shared::Shared;
+use supervisor::{Supervisor, Watched};
+use watchdog::Watch;
+
+/// Runs the clients of `document` until they have done their work.
+///
+/// 1. The scripts are compiled: what is wrong in them is told before any server is touched.
+/// 2. Every client connects and prepares its statements; those who are done wait at the gate.
+/// 3. Is one not let in, nothing is driven: the observation says `refused`, and how.
+/// 4. Otherwise all begin at once. `progress` is told ten times a second; where it breaks, clients end with
+///    the transaction under way, or a second later without it.
+/// 5. The threads' accounts are put together, and the identity of the outcomes is checked.
+///
+/// # Errors
+/// Where the document or a script is wrong, a statement cannot be prepared, or `progress` broke before
+/// the clients began. Whatever happens to transactions is in the observation.
+pub fn drive(
+    document: &DriveDocument,
+    progress: &mut dyn FnMut(&DriveProgress) -> ControlFlow<()>,
+) -> Result<Observation, EngineError> {
+    let plan = Plan::new(document)?;
+    let Some(site) = &document.site else {
+        return Err(EngineError::Document(
+            "the drive document: expected the key `site`".to_owned(),
+        ));
+    };
+    let site = Site::of(site)?;
+    allow_many_open_files();
+
+    let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let threads = match &site {
+        Site::Wire(_) => wire_threads(document, processors),
+        Site::Local(_) => document.clients,
+    } as usize;
+    let shared = Shared::new(plan, threads, processors);
+    let (watched, ledgers) = work(&shared, &site, threads, progress);
+
+    if let Some(failure) = shared.gate.take_failure() {
+        return Err(failure);
+    }
+    if watched.schedule.is_none() && watched.was_interrupted {
+        return Err(EngineError::Interrupted);
+    }
+    Ok(report::assemble(
+        &shared,
+        watched,
+        ledgers,
+        threads,
+        document.digest,
+    ))
+}
+
+/// As many threads as asked for, or as there are processors; never more than clients.
+fn wire_threads(document: &DriveDocument, processors: usize) -> u32 {
+    let asked = match document.threads {
+        0 => u32::try_from(processors).unwrap_or(u32::MAX),
+        threads => threads,
+    };
+    asked.min(document.clients)
+}
+
+/// Starts the threads, watches over them, and collects what they have written down.
+fn work(
+    shared: &Shared,
+    site: &Site<'_>,
+    threads: usize,
+    progress: &mut dyn FnMut(&DriveProgress) -> ControlFlow<()>,
+) -> (Watched, Vec<Ledger>) {
+    let watches: Vec<Watch> = match site {
+        Site::Wire(_) => Vec::new(),
+        Site::Local(_) => (0..threads).map(|_| Watch::default()).collect(),
+    };
+    std::thread::scope(|scope| {
+        let at_work: Vec<_> = (0..threads)
+            .map(|thread| {
+                let watch = watches.get(thread);
+                scope.spawn(move || match site {
+                    Site::Wire(site) => event_thread::run(shared, site, thread, threads),
+                    Site::Local(site) => {
+                        let watch = watch.expect("there is one for each client");
+                        client_thread::run(shared, site, watch, thread as u32)
+                    }
+                })
+            })
+            .collect();
+        let watched = Supervisor {
+            shared,
+            threads,
+            watches: &watches,
+            progress,
+        }
+        .watch();
+        let ledgers = at_work.into_iter().map(|thread| {
+            thread
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        let ledgers = ledgers.collect();
+        (watched, ledgers)
+    })
+}

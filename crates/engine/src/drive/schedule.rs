@@ -1,0 +1,80 @@
+//! When the measurement begins and ends, and whether somebody wants it to end earlier.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// After the end of the measurement a transaction under way is waited for this long; then it is given up,
+/// and counted as `unknown`.
+pub const DRAIN_NS: u64 = 60_000_000_000;
+/// The same after an interrupt: somebody is waiting for the prompt.
+pub const INTERRUPT_DRAIN_NS: u64 = 1_000_000_000;
+
+/// Instants on the run's clock, the same for all clients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Schedule {
+    pub start_ns: u64,
+    /// The end of the warm-up.
+    pub measure_ns: u64,
+    /// `u64::MAX` where the clock does not stop the run.
+    pub stop_ns: u64,
+}
+
+/// What one thread may tell all others.
+#[derive(Debug, Default)]
+pub struct Signals {
+    interrupted: AtomicBool,
+}
+
+impl Signals {
+    // Relaxed: the flag guards no other memory, and a moment's delay is nothing.
+
+    pub fn interrupt(&self) {
+        self.interrupted.store(true, Ordering::Relaxed);
+    }
+
+    #[must_use]
+    #[inline]
+    pub fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+}
+
+/// How long a thread still waits for what is under way. Ask it from time to time.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Drain {
+    /// None: the run is not stopping.
+    until_ns: Option<u64>,
+}
+
+/// What [`Drain`] says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Draining {
+    No,
+    /// Begin nothing, finish what is under way.
+    Yes,
+    /// Give up what is under way.
+    TooLong,
+}
+
+impl Drain {
+    pub fn look(&mut self, now_ns: u64, schedule: &Schedule, signals: &Signals) -> Draining {
+        if now_ns >= schedule.stop_ns {
+            self.within(schedule.stop_ns.saturating_add(DRAIN_NS));
+        }
+        if signals.is_interrupted() && !self.is_within(now_ns + INTERRUPT_DRAIN_NS) {
+            self.within(now_ns + INTERRUPT_DRAIN_NS);
+        }
+        match self.until_ns {
+            None => Draining::No,
+            Some(until_ns) if now_ns < until_ns => Draining::Yes,
+            Some(_) => Draining::TooLong,
+        }
+    }
+
+    fn is_within(&self, until_ns: u64) -> bool {
+        self.until_ns.is_some_and(|known| known <= until_ns)
+    }
+
+    fn within(&mut self, until_ns: u64) {
+        self.until_ns = Some(self.until_ns.map_or(until_ns, |known| known.min(until_ns)));
+    }
+}

@@ -1,0 +1,200 @@
+//! The thread that called: opens the gate, tells how the run goes, hears whether it shall go on, and keeps
+//! the books up to date while the others work.
+
+use std::ops::ControlFlow;
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::Serialize;
+
+use super::gate::Verdict;
+use super::schedule::{Drain, Schedule};
+use super::shared::Shared;
+use super::watchdog::Watch;
+use crate::account::Series;
+use crate::cost;
+use crate::observation::{ClientCost, Outcomes};
+
+/// How often progress is told.
+const TELL_EVERY_NS: u64 = 100_000_000;
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// How far a run is.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DriveProgress {
+    /// Since the first client began, or since connecting began where none has yet.
+    pub elapsed_s: f64,
+    /// Measured transactions that have ended.
+    pub done: u64,
+    /// All transactions of the run; none where that is not known beforehand.
+    pub scheduled: Option<u64>,
+    pub ok: u64,
+    /// Failed, or of unknown outcome.
+    pub failed: u64,
+    pub clients_running: u32,
+}
+
+/// What the supervisor has seen.
+pub struct Watched {
+    /// None: the gate stayed closed.
+    pub schedule: Option<Schedule>,
+    pub connect_ns: u64,
+    pub started_unix_ns: u64,
+    pub client_cost: ClientCost,
+    pub series: Series,
+    pub was_interrupted: bool,
+}
+
+pub struct Supervisor<'a> {
+    pub shared: &'a Shared,
+    pub threads: usize,
+    /// Of clients that a library may hold up; none with wire drivers.
+    pub watches: &'a [Watch],
+    pub progress: &'a mut dyn FnMut(&DriveProgress) -> ControlFlow<()>,
+}
+
+impl Supervisor<'_> {
+    /// Watches over the run from connecting to the end of the last thread.
+    pub fn watch(mut self) -> Watched {
+        let was_interrupted = self.gather();
+        let is_go = self.shared.gate.is_clear() && !was_interrupted;
+        let now_ns = self.shared.clock.now_ns();
+        let mut watched = Watched {
+            schedule: is_go.then(|| self.schedule(now_ns)),
+            connect_ns: now_ns,
+            started_unix_ns: unix_ns(),
+            client_cost: cost::so_far(),
+            series: Series::default(),
+            was_interrupted,
+        };
+        match watched.schedule {
+            Some(schedule) => {
+                self.shared.gate.decide(Verdict::Go(schedule));
+                self.accompany(schedule, &mut watched);
+            }
+            None => self.shared.gate.decide(Verdict::Cancelled),
+        }
+        watched.client_cost = cost::so_far().since(&watched.client_cost);
+        watched
+    }
+
+    /// Waits until every thread has connected its clients; says whether the caller broke it off.
+    fn gather(&mut self) -> bool {
+        let mut is_interrupted = false;
+        while !self
+            .shared
+            .gate
+            .all_arrived(self.threads, Duration::from_nanos(TELL_EVERY_NS))
+        {
+            if self.shared.threads_left() < self.threads {
+                // A thread has panicked before it arrived.
+                return true;
+            }
+            if !is_interrupted && self.tell(0).is_break() {
+                is_interrupted = true;
+                self.shared.gate.cancel();
+            }
+        }
+        is_interrupted
+    }
+
+    fn schedule(&self, now_ns: u64) -> Schedule {
+        let plan = &self.shared.plan;
+        let measure_ns = now_ns.saturating_add(plan.warm_up_ns);
+        let duration_ns = plan
+            .stop
+            .duration_s
+            .map(|duration| u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX));
+        let stop_ns = duration_ns.map_or(u64::MAX, |duration| measure_ns.saturating_add(duration));
+        Schedule {
+            start_ns: now_ns,
+            measure_ns,
+            stop_ns,
+        }
+    }
+
+    /// Looks up ten times a second until all threads have ended.
+    fn accompany(&mut self, schedule: Schedule, watched: &mut Watched) {
+        let Shared { clock, signals, .. } = self.shared;
+        let mut drain = Drain::default();
+        let mut is_measuring = false;
+        let mut tell_ns = schedule.start_ns + TELL_EVERY_NS;
+        while self.shared.threads_left() > 0 {
+            let now_ns = clock.now_ns();
+            if !is_measuring && now_ns >= schedule.measure_ns {
+                is_measuring = true;
+                watched.started_unix_ns = unix_ns() - (now_ns - schedule.measure_ns);
+                watched.client_cost = cost::so_far();
+            }
+            if now_ns >= tell_ns {
+                tell_ns = now_ns + TELL_EVERY_NS;
+                self.shared.empty_trays(schedule.measure_ns);
+                self.close_seconds(now_ns, schedule, &mut watched.series);
+                if self.tell(schedule.start_ns).is_break() {
+                    watched.was_interrupted = true;
+                    signals.interrupt();
+                }
+                let draining = drain.look(now_ns, &schedule, signals);
+                self.watches
+                    .iter()
+                    .for_each(|watch| watch.look(now_ns, draining));
+            }
+            let next_ns = if is_measuring {
+                tell_ns
+            } else {
+                tell_ns.min(schedule.measure_ns)
+            };
+            let now_ns = clock.now_ns();
+            std::thread::park_timeout(Duration::from_nanos(next_ns.saturating_sub(now_ns)));
+        }
+        self.shared.empty_trays(schedule.measure_ns);
+        self.close_seconds(u64::MAX, schedule, &mut watched.series);
+    }
+
+    /// Writes the lines of all seconds but the last two.
+    fn close_seconds(&self, now_ns: u64, schedule: Schedule, series: &mut Series) {
+        let horizon = if now_ns == u64::MAX {
+            u64::MAX
+        } else {
+            (now_ns.saturating_sub(schedule.measure_ns) / SECOND_NS).saturating_sub(1)
+        };
+        for book in &self.shared.books {
+            book.lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .close_seconds(horizon, series);
+        }
+        if horizon < u64::MAX {
+            series.write_lines(horizon);
+        }
+    }
+
+    fn tell(&mut self, start_ns: u64) -> ControlFlow<()> {
+        let mut outcomes = Outcomes::default();
+        for book in &self.shared.books {
+            outcomes.add(
+                &book
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .outcomes(),
+            );
+        }
+        let elapsed = Duration::from_nanos(self.shared.clock.now_ns().saturating_sub(start_ns));
+        (self.progress)(&DriveProgress {
+            elapsed_s: elapsed.as_secs_f64(),
+            done: outcomes.ended(),
+            scheduled: self.shared.plan.scheduled(),
+            ok: outcomes.ok,
+            failed: outcomes.failed + outcomes.unknown,
+            clients_running: self.shared.clients_running.load(Ordering::Relaxed),
+        })
+    }
+}
+
+/// Wall clock. A clock set before 1970 reads as 0.
+fn unix_ns() -> u64 {
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    u64::try_from(since.as_nanos()).expect("the year 2554 has not come")
+}

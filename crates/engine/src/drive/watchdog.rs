@@ -1,0 +1,94 @@
+//! Takes the time; breaks off calls of a library that have taken too long. A blocking call cannot look at a
+//! clock itself.
+
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use assay_drivers::Canceller;
+
+use super::schedule::Draining;
+
+/// The watchdog's view of one client's thread.
+///
+/// Relaxed everywhere: each field stands for itself, and the canceller has its lock.
+pub struct Watch {
+    /// When the call under way must have returned; `u64::MAX` where nothing is expected.
+    deadline_ns: AtomicU64,
+    /// A [`Reason`], or 0.
+    cancelled: AtomicU8,
+    /// None before the client works, after it has ended, and where the library has nothing of the kind.
+    canceller: Mutex<Option<Canceller>>,
+}
+
+/// Why a call was broken off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// `statement_timeout_s`.
+    Deadline = 1,
+    /// The run has ended long since, or was interrupted.
+    Drained = 2,
+}
+
+impl Default for Watch {
+    fn default() -> Self {
+        Self {
+            deadline_ns: AtomicU64::new(u64::MAX),
+            cancelled: AtomicU8::new(0),
+            canceller: Mutex::new(None),
+        }
+    }
+}
+
+impl Watch {
+    pub fn begin(&self, canceller: Option<Canceller>) {
+        *self
+            .canceller
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = canceller;
+    }
+
+    pub fn end(&self) {
+        self.begin(None);
+    }
+
+    pub fn expect_until(&self, deadline_ns: u64) {
+        self.deadline_ns.store(deadline_ns, Ordering::Relaxed);
+    }
+
+    pub fn expect_nothing(&self) {
+        self.deadline_ns.store(u64::MAX, Ordering::Relaxed);
+    }
+
+    /// Why the last call was broken off, if it was.
+    #[inline]
+    pub fn take_cancelled(&self) -> Option<Reason> {
+        // A plain load first: the line stays this thread's own as long as nothing happens.
+        if self.cancelled.load(Ordering::Relaxed) == 0 {
+            return None;
+        }
+        match self.cancelled.swap(0, Ordering::Relaxed) {
+            1 => Some(Reason::Deadline),
+            2 => Some(Reason::Drained),
+            _ => None,
+        }
+    }
+
+    /// To be asked several times a second by the supervisor.
+    pub fn look(&self, now_ns: u64, draining: Draining) {
+        let reason = if draining == Draining::TooLong {
+            Reason::Drained
+        } else if now_ns >= self.deadline_ns.load(Ordering::Relaxed) {
+            Reason::Deadline
+        } else {
+            return;
+        };
+        let canceller = self
+            .canceller
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(cancel) = &*canceller {
+            self.cancelled.store(reason as u8, Ordering::Relaxed);
+            cancel();
+        }
+    }
+}

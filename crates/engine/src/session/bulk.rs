@@ -1,0 +1,124 @@
+//! Takes rows; puts them into a table by the session's bulk load, whichever end the session has.
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use assay_datagen::Row;
+use assay_drivers::{Answer, Blocking as _, BulkForm, Keep, Request};
+
+use super::{End, Halt, Patience, Session, State};
+
+/// How long a system may take to confirm that a bulk load was given up.
+const ABORT_PATIENCE: Duration = Duration::from_secs(30);
+/// A library is fed from this thread; the caller is asked after so many rows.
+const ROWS_A_LOOK: u64 = 256;
+
+impl Session {
+    /// Begins a bulk load; an error of the statement is in the answer.
+    ///
+    /// # Errors
+    /// Where the session is over or the caller wants to stop.
+    pub(crate) fn bulk_begin(
+        &mut self,
+        text: &str,
+        form: BulkForm,
+        patience: &mut Patience<'_>,
+    ) -> Result<Answer, Halt> {
+        let answer = match &mut self.end {
+            End::Server(link) => link.bulk_begin(text, form, patience),
+            End::Library(library) => {
+                let mut answer = Answer::new(Keep::Count);
+                match library.request(&Request::Bulk { text, form }, &mut answer) {
+                    Ok(()) => Ok(answer),
+                    Err(error) => Err(error.into()),
+                }
+            }
+        };
+        self.state = match &answer {
+            Ok(answer) if answer.error.is_none() => State::Bulk,
+            Ok(_) => State::Idle,
+            Err(halt) => self.state_after(halt),
+        };
+        answer
+    }
+
+    /// Appends the `number`-th row. Gives the answer where the system has ended the load by itself,
+    /// which it does only on an error.
+    ///
+    /// # Errors
+    /// Where the session is over, or the caller wants to stop; then the load is still to be aborted.
+    #[inline]
+    pub(crate) fn bulk_row(
+        &mut self,
+        row: &Row,
+        number: u64,
+        patience: &mut Patience<'_>,
+    ) -> Result<Option<Answer>, Halt> {
+        let ended = match &mut self.end {
+            End::Server(link) => link.bulk_row(row, patience),
+            End::Library(library) => match library.bulk_row(row) {
+                Ok(()) if number.is_multiple_of(ROWS_A_LOOK) => patience.look_up().map(|()| None),
+                Ok(()) => Ok(None),
+                Err(error) => Err(error.into()),
+            },
+        };
+        match &ended {
+            Ok(None) | Err(Halt::Interrupted) => {}
+            Ok(Some(_)) => self.state = State::Idle,
+            Err(Halt::System(_)) => self.state = State::Over,
+        }
+        ended
+    }
+
+    /// Ends the load; the answer holds the rows that the system counts, or an error of the rows.
+    ///
+    /// # Errors
+    /// Where the session is over or the caller wants to stop.
+    pub(crate) fn bulk_end(&mut self, patience: &mut Patience<'_>) -> Result<Answer, Halt> {
+        self.bulk_close(None, patience)
+    }
+
+    /// Gives the load up, so that the session can go on with something else.
+    ///
+    /// # Errors
+    /// Where the session is over, or the system does not give up in time.
+    pub(crate) fn bulk_abort(&mut self, reason: &str) -> Result<(), Halt> {
+        let deadline = Instant::now() + ABORT_PATIENCE;
+        let mut ask = || match Instant::now() < deadline {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        };
+        self.bulk_close(Some(reason), &mut Patience::new(&mut ask))
+            .map(drop)
+    }
+
+    fn bulk_close(
+        &mut self,
+        abort: Option<&str>,
+        patience: &mut Patience<'_>,
+    ) -> Result<Answer, Halt> {
+        let answer = match &mut self.end {
+            End::Server(link) => link.bulk_end(abort, patience),
+            End::Library(library) => {
+                let mut answer = Answer::new(Keep::Count);
+                match library.bulk_end(abort, &mut answer) {
+                    Ok(()) => Ok(answer),
+                    Err(error) => Err(error.into()),
+                }
+            }
+        };
+        self.state = match &answer {
+            Ok(_) => State::Idle,
+            Err(halt) => self.state_after(halt),
+        };
+        answer
+    }
+
+    /// Bytes of bulk messages sent so far; 0 where nothing travels.
+    pub(crate) fn bulk_bytes_sent(&self) -> u64 {
+        match &self.end {
+            End::Server(link) => link.bytes_sent(),
+            End::Library(_) => 0,
+        }
+    }
+}

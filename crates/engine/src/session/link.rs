@@ -1,0 +1,284 @@
+//! Takes a conversation; gives one that waits for its answers. For work outside the measurement:
+//! schema, settings, loading, questions.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use assay_datagen::Row;
+use assay_drivers::{
+    Answer, BulkForm, ErrorClass, Keep, Progress, Request, SystemError, Wire as _,
+};
+use mio::{Events, Poll, Token};
+
+use super::refusal::{RETRY_AFTER, out_of_resources, too_late, unreachable};
+use super::{Conversation, Halt, LOOK_UP_EVERY, Patience, Scratch, WireSite};
+
+/// Bulk rows are gathered into messages of about this size (measured: more gains nothing).
+const BULK_BYTES: usize = 64 * 1024;
+
+pub struct Link {
+    conversation: Conversation,
+    poll: Poll,
+    events: Events,
+    scratch: Scratch,
+    bytes_sent: u64,
+    /// To the request or the bulk load under way.
+    answer: Answer,
+}
+
+impl Link {
+    /// Opens a session; tries each place of the address in turn.
+    ///
+    /// # Errors
+    /// Where the server cannot be reached in time or refuses, or the caller wants to stop.
+    pub fn open(site: &WireSite, patience: &mut Patience<'_>) -> Result<Self, Halt> {
+        let deadline = Instant::now() + site.connect_timeout;
+        let mut refusal = None;
+        for place in 0..site.address.place_count() {
+            match Self::open_place(site, place, deadline, patience) {
+                Err(Halt::System(error)) if error.class == ErrorClass::ConnectionRefused => {
+                    refusal = Some(error);
+                }
+                other => return other,
+            }
+        }
+        Err(Halt::System(
+            refusal.expect("an address has at least one place"),
+        ))
+    }
+
+    fn open_place(
+        site: &WireSite,
+        place: usize,
+        deadline: Instant,
+        patience: &mut Patience<'_>,
+    ) -> Result<Self, Halt> {
+        let conversation = loop {
+            match Conversation::begin(site, place) {
+                Ok(conversation) => break conversation,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    if Instant::now() >= deadline {
+                        return Err(too_late(site).into());
+                    }
+                    std::thread::sleep(RETRY_AFTER);
+                    patience.look_up()?;
+                }
+                Err(error) => return Err(unreachable(site, &error).into()),
+            }
+        };
+        let mut link = Self {
+            conversation,
+            poll: Poll::new().map_err(|error| out_of_resources(&error))?,
+            events: Events::with_capacity(4),
+            scratch: Scratch::new(),
+            bytes_sent: 0,
+            answer: Answer::new(Keep::Count),
+        };
+        loop {
+            let opening = !link.conversation.is_connected();
+            match link.turn(LOOK_UP_EVERY) {
+                Ok(Progress::Ready) => return Ok(link),
+                Ok(_) if Instant::now() >= deadline => return Err(too_late(site).into()),
+                Ok(_) => patience.look_up()?,
+                Err(Turn::Socket(error)) if opening => return Err(unreachable(site, &error).into()),
+                Err(trouble) => return Err(link.last_words(trouble).into()),
+            }
+        }
+    }
+
+    /// Runs one request to its end. An error of the statement is in the answer.
+    ///
+    /// # Errors
+    /// Where the session is over or the caller wants to stop; the link is of no use after either.
+    pub fn request(
+        &mut self,
+        request: &Request<'_>,
+        keep: Keep,
+        patience: &mut Patience<'_>,
+    ) -> Result<Answer, Halt> {
+        self.ask(request, keep, patience)?;
+        Ok(std::mem::take(&mut self.answer))
+    }
+
+    /// Begins a bulk load. Where the server would not have one, the answer holds the error.
+    ///
+    /// # Errors
+    /// As [`Link::request`].
+    pub fn bulk_begin(
+        &mut self,
+        text: &str,
+        form: BulkForm,
+        patience: &mut Patience<'_>,
+    ) -> Result<Answer, Halt> {
+        let progress = self.ask(&Request::Bulk { text, form }, Keep::Count, patience)?;
+        self.scratch.out.clear();
+        if progress == Progress::Ready && self.answer.error.is_none() {
+            let error = SystemError::protocol("a question for rows", "the answer of a statement");
+            self.answer.error = Some(error);
+        }
+        Ok(std::mem::take(&mut self.answer))
+    }
+
+    /// Appends a row to the bulk load under way. Gives the answer, with an error in it, where the
+    /// server has ended the load by itself.
+    ///
+    /// # Errors
+    /// Where the session is over or the caller wants to stop.
+    pub fn bulk_row(
+        &mut self,
+        row: &Row,
+        patience: &mut Patience<'_>,
+    ) -> Result<Option<Answer>, Halt> {
+        self.conversation
+            .wire()
+            .bulk_row(row, &mut self.scratch.out);
+        if self.scratch.out.len() < BULK_BYTES || !self.send_bulk(patience)? {
+            return Ok(None);
+        }
+        let mut answer = std::mem::take(&mut self.answer);
+        answer.error.get_or_insert_with(|| {
+            SystemError::protocol("an answer after the last row", "one before it")
+        });
+        Ok(Some(answer))
+    }
+
+    /// Ends the bulk load; with `abort`, the server is told to give it up.
+    ///
+    /// # Errors
+    /// Where the session is over, the caller wants to stop, or the server does not give it up in time.
+    pub fn bulk_end(
+        &mut self,
+        abort: Option<&str>,
+        patience: &mut Patience<'_>,
+    ) -> Result<Answer, Halt> {
+        self.conversation
+            .wire()
+            .bulk_end(abort, &mut self.scratch.out);
+        if !self.send_bulk(patience)? {
+            self.finish(patience)?;
+        }
+        Ok(std::mem::take(&mut self.answer))
+    }
+
+    /// Bytes of bulk messages sent so far.
+    #[must_use]
+    pub fn bytes_sent(&self) -> u64 {
+        self.bytes_sent
+    }
+
+    #[must_use]
+    pub fn server_version(&self) -> &str {
+        self.conversation.server_version()
+    }
+
+    fn ask(
+        &mut self,
+        request: &Request<'_>,
+        keep: Keep,
+        patience: &mut Patience<'_>,
+    ) -> Result<Progress, Halt> {
+        self.answer.clear(keep);
+        match self
+            .conversation
+            .request(request, &mut self.scratch, &mut self.answer)
+        {
+            Ok(()) => self.finish(patience),
+            Err(error) if error.class.ends_the_session() => Err(error.into()),
+            // It cannot be expressed; nothing was sent.
+            Err(error) => {
+                self.answer.error = Some(error);
+                Ok(Progress::Ready)
+            }
+        }
+    }
+
+    /// Sends the gathered rows, and reads whatever the server says meanwhile: a server that has met an
+    /// error may stop reading, and one whose answers nobody reads will. An error and the end of the load
+    /// may come in two pieces, between which rows still go out. Says whether the load has ended.
+    fn send_bulk(&mut self, patience: &mut Patience<'_>) -> Result<bool, Halt> {
+        self.bytes_sent += self.scratch.out.len() as u64;
+        let sent = self.conversation.send(&mut self.scratch);
+        self.scratch.out.clear();
+        sent.map_err(|error| self.last_words(Turn::Socket(error)))?;
+        loop {
+            let wait = if self.conversation.has_unsent() {
+                LOOK_UP_EVERY
+            } else {
+                Duration::ZERO
+            };
+            let progress = self
+                .turn(wait)
+                .map_err(|trouble| self.last_words(trouble))?;
+            if progress == Progress::Ready {
+                return Ok(true);
+            }
+            patience.look_up()?;
+            if !self.conversation.has_unsent() {
+                return Ok(false);
+            }
+        }
+    }
+
+    fn finish(&mut self, patience: &mut Patience<'_>) -> Result<Progress, Halt> {
+        loop {
+            let progress = self
+                .turn(LOOK_UP_EVERY)
+                .map_err(|trouble| self.last_words(trouble))?;
+            if matches!(progress, Progress::Ready | Progress::BulkReady) {
+                return Ok(progress);
+            }
+            patience.look_up()?;
+        }
+    }
+
+    /// Waits at most `wait` for the socket, and does what it is ready for.
+    fn turn(&mut self, wait: Duration) -> Result<Progress, Turn> {
+        self.conversation
+            .watch(self.poll.registry(), Token(0))
+            .map_err(Turn::Socket)?;
+        match self.poll.poll(&mut self.events, Some(wait)) {
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => {
+                return Err(Turn::System(out_of_resources(&error)));
+            }
+            _ => {}
+        }
+        let mut progress = Progress::NeedMore;
+        for event in &self.events {
+            let is_closed = event.is_read_closed() || event.is_error();
+            if event.is_writable() || !self.conversation.is_connected() {
+                self.conversation
+                    .writable(&mut self.scratch)
+                    .map_err(Turn::Socket)?;
+            }
+            if self.conversation.is_connected() && (event.is_readable() || is_closed) {
+                progress = self
+                    .conversation
+                    .receive(is_closed, &mut self.scratch, &mut self.answer)
+                    .map_err(Turn::System)?;
+            }
+        }
+        Ok(progress)
+    }
+
+    fn last_words(&mut self, trouble: Turn) -> SystemError {
+        match trouble {
+            Turn::Socket(error) => {
+                self.conversation
+                    .last_words(&error, &mut self.scratch, &mut self.answer)
+            }
+            Turn::System(error) => error,
+        }
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.conversation.goodbye(&mut self.scratch);
+    }
+}
+
+/// What went wrong in one turn of waiting and doing.
+enum Turn {
+    Socket(io::Error),
+    System(SystemError),
+}

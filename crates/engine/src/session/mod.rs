@@ -1,0 +1,172 @@
+//! Takes a site; gives sessions with it: [`Session`] for schema, settings and questions, and
+//! [`Conversation`], of which an event loop holds many.
+
+mod bulk;
+mod conversation;
+mod link;
+mod local;
+mod open_files;
+mod patience;
+mod probe;
+mod refusal;
+mod scratch;
+mod security;
+mod site;
+
+pub use conversation::Conversation;
+pub use link::Link;
+pub use open_files::allow_many as allow_many_open_files;
+pub use patience::{Halt, LOOK_UP_EVERY, Patience};
+pub use probe::{Probe, ProbeError, probe};
+pub use refusal::{RETRY_AFTER, lost, out_of_resources, too_late, unreachable};
+pub use scratch::Scratch;
+pub use site::{LocalSite, Site, WireSite, driver_names};
+
+use std::ops::ControlFlow;
+
+use assay_drivers::registry::AnyBlocking;
+use assay_drivers::{Answer, Blocking as _, Keep, Request};
+
+use crate::EngineError;
+use crate::document::SiteDocument;
+
+/// One session that waits for its answers. Not for measuring.
+pub struct Session {
+    end: End,
+    state: State,
+}
+
+/// What is at the other end.
+enum End {
+    Server(Box<Link>),
+    Library(Box<AnyBlocking>),
+}
+
+/// What may be asked of a session next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    Idle,
+    /// It takes the rows of a bulk load.
+    Bulk,
+    /// The caller has stopped waiting for an answer that is still owed.
+    Busy,
+    Over,
+}
+
+impl Session {
+    /// # Errors
+    /// Where the document is wrong, or the system cannot be reached or refuses.
+    pub fn open(document: &SiteDocument) -> Result<Self, EngineError> {
+        let mut never = || ControlFlow::Continue(());
+        let site = Site::of(document)?;
+        Self::at(&site, &mut Patience::new(&mut never))
+            .map_err(|halt| in_context(halt, "opening a session"))
+    }
+
+    pub(crate) fn at(site: &Site<'_>, patience: &mut Patience<'_>) -> Result<Self, Halt> {
+        let end = match site {
+            Site::Wire(site) => End::Server(Box::new(Link::open(site, patience)?)),
+            Site::Local(site) => End::Library(Box::new(site.open()?)),
+        };
+        Ok(Self {
+            end,
+            state: State::Idle,
+        })
+    }
+
+    /// Executes one statement and keeps its rows.
+    ///
+    /// # Errors
+    /// Where the system refuses the statement, or the session is over.
+    pub fn execute(&mut self, statement: &str) -> Result<Answer, EngineError> {
+        let mut answer = self.ask(statement, Keep::Rows)?;
+        match answer.error.take() {
+            Some(error) => Err(EngineError::System(error, executing(statement))),
+            None => Ok(answer),
+        }
+    }
+
+    /// Executes one statement; an error of the statement is in the answer.
+    ///
+    /// # Errors
+    /// Where the session is over.
+    pub fn ask(&mut self, statement: &str, keep: Keep) -> Result<Answer, EngineError> {
+        self.ask_while(statement, keep, &mut || ControlFlow::Continue(()))
+    }
+
+    /// The same, asking `go_on` ten times a second whether to wait any longer.
+    ///
+    /// # Errors
+    /// Where the session is over, or `go_on` broke; the session is of no use after either.
+    pub fn ask_while(
+        &mut self,
+        statement: &str,
+        keep: Keep,
+        go_on: &mut dyn FnMut() -> ControlFlow<()>,
+    ) -> Result<Answer, EngineError> {
+        self.run(statement, keep, &mut Patience::new(go_on))
+            .map_err(|halt| in_context(halt, &executing(statement)))
+    }
+
+    pub(crate) fn run(
+        &mut self,
+        statement: &str,
+        keep: Keep,
+        patience: &mut Patience<'_>,
+    ) -> Result<Answer, Halt> {
+        let request = Request::Text(statement);
+        let answer = match &mut self.end {
+            End::Server(link) => link.request(&request, keep, patience),
+            End::Library(library) => {
+                let mut answer = Answer::new(keep);
+                local::request(library, &request, &mut answer, patience).map(|()| answer)
+            }
+        };
+        self.state = match &answer {
+            Ok(_) => State::Idle,
+            Err(halt) => self.state_after(halt),
+        };
+        answer
+    }
+
+    /// Where a session stands after waiting for an answer has ended without one.
+    fn state_after(&self, halt: &Halt) -> State {
+        match (halt, &self.end) {
+            (Halt::System(_), _) => State::Over,
+            (Halt::Interrupted, End::Server(_)) => State::Busy,
+            // The library's call was broken off, and has returned.
+            (Halt::Interrupted, End::Library(_)) => State::Idle,
+        }
+    }
+
+    pub(crate) fn state(&self) -> State {
+        self.state
+    }
+
+    /// What the system said of itself: name and version.
+    #[must_use]
+    pub fn server_version(&self) -> &str {
+        match &self.end {
+            End::Server(link) => link.server_version(),
+            End::Library(library) => library.server_version(),
+        }
+    }
+}
+
+fn in_context(halt: Halt, context: &str) -> EngineError {
+    match halt {
+        Halt::System(error) => EngineError::System(error, context.to_owned()),
+        Halt::Interrupted => EngineError::Interrupted,
+    }
+}
+
+/// What was under way, with the statement's beginning.
+fn executing(statement: &str) -> String {
+    let beginning: String = statement.chars().take(80).collect();
+    let rest = if beginning.len() < statement.len() {
+        " …"
+    } else {
+        ""
+    };
+    format!("executing `{beginning}{rest}`")
+}

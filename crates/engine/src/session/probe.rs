@@ -1,0 +1,61 @@
+//! Takes a site; gives how many sessions it lets in.
+
+use std::ops::ControlFlow;
+
+use serde::Serialize;
+
+use super::{Halt, Patience, Session, Site, allow_many_open_files};
+use crate::EngineError;
+use crate::document::SiteDocument;
+
+/// What came of opening sessions one after the other, all held to the end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Probe {
+    pub opened: u32,
+    /// The number (from 1) of the session that was refused; none: all were let in.
+    pub refused_at: Option<u32>,
+    pub error: Option<ProbeError>,
+}
+
+/// How the system refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ProbeError {
+    pub class: &'static str,
+    pub code: String,
+    pub message: String,
+}
+
+/// Opens sessions until one is refused, at most `upto`.
+///
+/// # Errors
+/// Where the document is wrong. A refusal is a finding, also of the first session.
+pub fn probe(document: &SiteDocument, upto: u32) -> Result<Probe, EngineError> {
+    allow_many_open_files();
+    let site = Site::of(document)?;
+    let mut never = || ControlFlow::Continue(());
+    let mut patience = Patience::new(&mut never);
+    let mut held = Vec::new();
+    for opened in 0..upto {
+        match Session::at(&site, &mut patience) {
+            Ok(session) => held.push(session),
+            Err(Halt::System(error)) => {
+                let error = ProbeError {
+                    class: error.class.word(),
+                    code: error.code,
+                    message: error.message,
+                };
+                return Ok(Probe {
+                    opened,
+                    refused_at: Some(opened + 1),
+                    error: Some(error),
+                });
+            }
+            Err(Halt::Interrupted) => return Err(EngineError::Interrupted),
+        }
+    }
+    Ok(Probe {
+        opened: upto,
+        refused_at: None,
+        error: None,
+    })
+}

@@ -1,0 +1,104 @@
+//! Takes a site document; gives everything that opening any number of sessions with it needs, looked
+//! up once.
+
+use std::time::Duration;
+
+use assay_drivers::registry::{AnyBlocking, AnyWire, DRIVERS, Door};
+use assay_drivers::{ConnectOptions, LocalOptions, SystemError};
+
+use crate::EngineError;
+use crate::document::{SiteDocument, TlsMode};
+use crate::transport::{Address, TlsOffer};
+
+/// A site, by the shape of its driver.
+pub enum Site<'a> {
+    Wire(Box<WireSite>),
+    Local(LocalSite<'a>),
+}
+
+/// A site behind a socket.
+pub struct WireSite {
+    pub address: Address,
+    pub tls: Option<TlsOffer>,
+    pub connect_timeout: Duration,
+    options: ConnectOptions,
+    begin: fn(ConnectOptions) -> AnyWire,
+}
+
+/// A site inside this process.
+pub struct LocalSite<'a> {
+    document: &'a SiteDocument,
+    open: fn(&LocalOptions<'_>) -> Result<AnyBlocking, SystemError>,
+}
+
+impl<'a> Site<'a> {
+    /// # Errors
+    /// Where the driver is unknown, the address cannot be looked up, or TLS cannot be as asked.
+    pub fn of(document: &'a SiteDocument) -> Result<Self, EngineError> {
+        let Some((_, door)) = DRIVERS.iter().find(|(name, _)| *name == document.driver) else {
+            return Err(EngineError::Document(format!(
+                "the site document, key `driver`: unknown driver `{}`, expected one of {}",
+                document.driver,
+                driver_names().join(", ")
+            )));
+        };
+        match *door {
+            Door::Wire(begin) => Ok(Self::Wire(Box::new(WireSite::of(document, begin)?))),
+            Door::Blocking(open) => Ok(Self::Local(LocalSite { document, open })),
+        }
+    }
+}
+
+impl WireSite {
+    fn of(
+        document: &SiteDocument,
+        begin: fn(ConnectOptions) -> AnyWire,
+    ) -> Result<Self, EngineError> {
+        let address = Address::resolve(document)?;
+        let tls = TlsOffer::new(document, &address)?;
+        // With `prefer` nobody knows beforehand whether the server will encrypt.
+        let is_private = matches!(address, Address::Unix(_))
+            || matches!(document.tls, TlsMode::Require | TlsMode::Verify);
+        Ok(Self {
+            options: ConnectOptions {
+                user: document.user.clone(),
+                password: document
+                    .password
+                    .as_ref()
+                    .map(|password| password.0.clone()),
+                database: document.database.clone(),
+                wants_tls: tls.is_some(),
+                is_private,
+                session_statements: document.session_statements.clone(),
+            },
+            address,
+            tls,
+            connect_timeout: document.connect_timeout(),
+            begin,
+        })
+    }
+
+    /// A driver for one new session.
+    #[must_use]
+    pub fn driver(&self) -> AnyWire {
+        (self.begin)(self.options.clone())
+    }
+}
+
+impl LocalSite<'_> {
+    /// # Errors
+    /// Where the library refuses.
+    pub fn open(&self) -> Result<AnyBlocking, SystemError> {
+        (self.open)(&LocalOptions {
+            file: self.document.file.as_deref(),
+            session_statements: &self.document.session_statements,
+            options: &self.document.options,
+        })
+    }
+}
+
+/// The name of every driver, in the order of the registry.
+#[must_use]
+pub fn driver_names() -> Vec<&'static str> {
+    DRIVERS.iter().map(|(name, _)| *name).collect()
+}

@@ -1,0 +1,78 @@
+//! Takes a site document; gives the places to connect to, resolved once for all clients.
+
+use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::path::PathBuf;
+
+use assay_drivers::{ErrorClass, SystemError};
+
+use crate::document::SiteDocument;
+use crate::{EngineError, document::TlsMode};
+
+#[derive(Clone, Debug)]
+pub enum Address {
+    Unix(PathBuf),
+    /// A host may have several addresses (`localhost` has two); they are tried in this order.
+    Tcp {
+        host: String,
+        port: u16,
+        places: Vec<SocketAddr>,
+    },
+}
+
+impl Address {
+    /// # Errors
+    /// Where the document names no place, or the host's name cannot be resolved.
+    pub fn resolve(site: &SiteDocument) -> Result<Self, EngineError> {
+        if let Some(path) = &site.unix {
+            return Ok(Self::Unix(path.into()));
+        }
+        let (Some(host), Some(port)) = (&site.host, site.port) else {
+            return Err(EngineError::Document(format!(
+                "the site document: the driver {} reaches its server through `unix`, or `host` and \
+                 `port`; expected one of them",
+                site.driver
+            )));
+        };
+        let unknown = |reason: String| {
+            let error = SystemError::new(ErrorClass::ConnectionRefused, "", reason);
+            EngineError::System(error, format!("looking up the host {host}"))
+        };
+        let places: Vec<_> = (host.as_str(), port)
+            .to_socket_addrs()
+            .map_err(|error| unknown(error.to_string()))?
+            .collect();
+        if places.is_empty() {
+            return Err(unknown("it has no address".to_owned()));
+        }
+        Ok(Self::Tcp {
+            host: host.clone(),
+            port,
+            places,
+        })
+    }
+
+    /// How many places there are to try.
+    #[must_use]
+    pub fn place_count(&self) -> usize {
+        match self {
+            Self::Unix(_) => 1,
+            Self::Tcp { places, .. } => places.len(),
+        }
+    }
+
+    /// Whether TLS has a meaning here, given what is asked.
+    #[must_use]
+    pub fn wants_tls(&self, mode: TlsMode) -> bool {
+        matches!(self, Self::Tcp { .. }) && mode != TlsMode::Off
+    }
+}
+
+impl std::fmt::Display for Address {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Unix(path) => write!(out, "{}", path.display()),
+            Self::Tcp { host, port, .. } if host.contains(':') => write!(out, "[{host}]:{port}"),
+            Self::Tcp { host, port, .. } => write!(out, "{host}:{port}"),
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! Takes an address and bytes; gives non-blocking sockets, and TLS as a layer between a socket and a
+//! wire driver that itself touches no socket.
+
+mod address;
+mod certificates;
+mod socket;
+mod tls;
+
+pub use address::Address;
+pub use certificates::TlsOffer;
+pub use socket::Socket;
+pub use tls::TlsLayer;

@@ -1,0 +1,97 @@
+//! Takes an address; gives one non-blocking stream, whichever family it is of.
+
+use std::io::{self, Read, Write};
+
+use mio::event::Source;
+use mio::net::{TcpStream, UnixStream};
+use mio::{Interest, Registry, Token};
+
+use super::Address;
+
+#[derive(Debug)]
+pub enum Socket {
+    Unix(UnixStream),
+    Tcp(TcpStream),
+}
+
+impl Socket {
+    /// Begins to connect to the `place`-th place of `address`. It has ended when
+    /// [`Socket::is_connected`] says so; ask again each time the socket becomes writable.
+    ///
+    /// # Errors
+    /// Where connecting failed at once; `WouldBlock` means that a Unix socket's queue of clients is
+    /// full for the moment.
+    pub fn connect(address: &Address, place: usize) -> io::Result<Self> {
+        match address {
+            Address::Unix(path) => UnixStream::connect(path).map(Self::Unix),
+            Address::Tcp { places, .. } => {
+                let stream = TcpStream::connect(places[place])?;
+                // Requests are small and wait for their answers: gathering them would only delay.
+                stream.set_nodelay(true)?;
+                Ok(Self::Tcp(stream))
+            }
+        }
+    }
+
+    /// Whether connecting has ended well.
+    ///
+    /// # Errors
+    /// Where it has failed.
+    pub fn is_connected(&self) -> io::Result<bool> {
+        let (error, peer) = match self {
+            Self::Unix(stream) => (stream.take_error()?, stream.peer_addr().map(drop)),
+            Self::Tcp(stream) => (stream.take_error()?, stream.peer_addr().map(drop)),
+        };
+        match (error, peer) {
+            (Some(error), _) => Err(error),
+            (None, Ok(())) => Ok(true),
+            (None, Err(error)) if error.kind() == io::ErrorKind::NotConnected => Ok(false),
+            (None, Err(error)) => Err(error),
+        }
+    }
+}
+
+impl Read for Socket {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Unix(stream) => stream.read(buffer),
+            Self::Tcp(stream) => stream.read(buffer),
+        }
+    }
+}
+
+impl Write for Socket {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Unix(stream) => stream.write(bytes),
+            Self::Tcp(stream) => stream.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Source for Socket {
+    fn register(&mut self, to: &Registry, token: Token, interest: Interest) -> io::Result<()> {
+        match self {
+            Self::Unix(stream) => stream.register(to, token, interest),
+            Self::Tcp(stream) => stream.register(to, token, interest),
+        }
+    }
+
+    fn reregister(&mut self, to: &Registry, token: Token, interest: Interest) -> io::Result<()> {
+        match self {
+            Self::Unix(stream) => stream.reregister(to, token, interest),
+            Self::Tcp(stream) => stream.reregister(to, token, interest),
+        }
+    }
+
+    fn deregister(&mut self, from: &Registry) -> io::Result<()> {
+        match self {
+            Self::Unix(stream) => stream.deregister(from),
+            Self::Tcp(stream) => stream.deregister(from),
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Takes bytes of a socket and gives those inside TLS, and the other way; opens no socket itself.
+
+use std::io::{Read as _, Write as _};
+
+use assay_drivers::{ErrorClass, SystemError};
+use rustls::ClientConnection;
+
+use super::TlsOffer;
+
+#[derive(Debug)]
+pub struct TlsLayer {
+    connection: ClientConnection,
+}
+
+impl TlsLayer {
+    /// Begins a handshake; its first bytes come out of [`TlsLayer::encrypt`].
+    ///
+    /// # Errors
+    /// Where the configuration cannot speak to such a server.
+    pub fn new(offer: &TlsOffer) -> Result<Self, SystemError> {
+        ClientConnection::new(offer.config.clone(), offer.server.clone())
+            .map(|connection| Self { connection })
+            .map_err(|error| refused(&error))
+    }
+
+    #[must_use]
+    pub fn is_handshaking(&self) -> bool {
+        self.connection.is_handshaking()
+    }
+
+    /// Takes what came from the socket; appends what was inside to `plain`, and what TLS itself has
+    /// to say (handshake, alerts) to `out`.
+    ///
+    /// # Errors
+    /// Where the certificate is not good, or the bytes are not TLS.
+    pub fn decrypt(
+        &mut self,
+        mut cipher: &[u8],
+        plain: &mut Vec<u8>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), SystemError> {
+        while !cipher.is_empty() {
+            let state = match self.connection.read_tls(&mut cipher) {
+                Ok(_) => self.connection.process_new_packets(),
+                Err(error) => Err(rustls::Error::General(error.to_string())),
+            };
+            match state {
+                Ok(state) => {
+                    let start = plain.len();
+                    plain.resize(start + state.plaintext_bytes_to_read(), 0);
+                    self.connection
+                        .reader()
+                        .read_exact(&mut plain[start..])
+                        .expect("TLS has just said that it holds as many bytes");
+                }
+                Err(error) => {
+                    self.take_records(out);
+                    return Err(refused(&error));
+                }
+            }
+        }
+        self.take_records(out);
+        Ok(())
+    }
+
+    /// Appends `plain`, encrypted, to `out`, after whatever TLS itself has to say.
+    pub fn encrypt(&mut self, plain: &[u8], out: &mut Vec<u8>) {
+        // TLS keeps a bounded amount of what is not yet sent; so it is handed over in pieces.
+        for piece in plain.chunks(16 * 1024) {
+            self.connection
+                .writer()
+                .write_all(piece)
+                .expect("the piece fits into TLS's buffer");
+            self.take_records(out);
+        }
+        self.take_records(out);
+    }
+
+    fn take_records(&mut self, out: &mut Vec<u8>) {
+        while self.connection.wants_write() {
+            self.connection
+                .write_tls(out)
+                .expect("writing to memory is infallible");
+        }
+    }
+}
+
+fn refused(error: &rustls::Error) -> SystemError {
+    let class = match error {
+        rustls::Error::InvalidCertificate(_) | rustls::Error::NoCertificatesPresented => {
+            ErrorClass::Authentication
+        }
+        _ => ErrorClass::Protocol,
+    };
+    SystemError::new(class, "", format!("TLS: {error}"))
+}

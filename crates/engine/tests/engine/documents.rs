@@ -1,0 +1,77 @@
+//! A wrong document is refused with the key that is wrong.
+
+use assay_engine::{DriveDocument, LoadDocument, Session, SiteDocument};
+use serde_json::{Value, json};
+
+use crate::support::{document, null_site};
+
+fn message(document: &Value) -> String {
+    DriveDocument::parse(&document.to_string())
+        .unwrap_err()
+        .to_string()
+}
+
+#[test]
+fn the_key_that_is_wrong_is_named() {
+    let good = document(null_site("documents", json!({})), &["SELECT 1;"], json!({}));
+    let with = |pointer: &str, value: Value| {
+        let mut wrong = good.clone();
+        let (parent, key) = pointer.rsplit_once('/').unwrap();
+        wrong.pointer_mut(parent).unwrap()[key] = value;
+        message(&wrong)
+    };
+    for (pointer, value, expected) in [
+        ("/clients", json!("eight"), "clients"),
+        ("/clients", json!(0), "clients"),
+        ("/cleints", json!(8), "cleints"),
+        ("/site/port", json!(70000), "site.port"),
+        (
+            "/site/connect_timeout_s",
+            json!(-1),
+            "site.connect_timeout_s",
+        ),
+        ("/site/tls", json!("sometimes"), "site.tls"),
+        ("/stop", json!({}), "stop"),
+        ("/stop/duration_s", json!(0), "stop.duration_s"),
+        ("/order", json!("mix"), "stop.passes"),
+        ("/scripts", json!([]), "scripts"),
+        ("/variables", json!({ "x": [1] }), "variables"),
+    ] {
+        let message = with(pointer, value);
+        assert!(
+            message.contains(&format!("`{expected}`")),
+            "{pointer}: {message}"
+        );
+    }
+}
+
+#[test]
+fn null_is_as_good_as_absent() {
+    let site = json!({
+        "driver": "null", "unix": null, "host": null, "port": null, "file": null, "user": null,
+        "password": null, "database": null, "tls": null, "ca_file": null,
+        "session_statements": null, "connect_timeout_s": null, "options": null,
+    });
+    let site = SiteDocument::parse(&site.to_string()).unwrap();
+    assert_eq!(site.connect_timeout().as_secs(), 30);
+    let load =
+        json!({ "site": { "driver": "null" }, "tables": [], "before": null, "on_error": null });
+    LoadDocument::parse(&load.to_string()).unwrap();
+}
+
+#[test]
+fn a_password_does_not_show() {
+    let site = json!({ "driver": "null", "password": "hunter2" });
+    let site = SiteDocument::parse(&site.to_string()).unwrap();
+    assert!(!format!("{site:?}").contains("hunter2"));
+}
+
+#[test]
+fn an_unknown_driver_is_told_with_those_there_are() {
+    let site = SiteDocument::parse(&json!({ "driver": "dbase" }).to_string()).unwrap();
+    let message = Session::open(&site).err().unwrap().to_string();
+    assert!(
+        message.contains("`dbase`") && message.contains("null"),
+        "{message}"
+    );
+}

@@ -1,0 +1,218 @@
+//! Whatever goes wrong, every transaction is accounted for.
+
+use std::ops::ControlFlow;
+
+use assay_engine::{EngineError, drive, probe};
+use serde_json::json;
+
+use crate::support::{
+    check, document, ended, null_site, observe, outcomes, parsed, refused, the_error,
+};
+
+#[test]
+fn a_statements_error_fails_its_transaction_and_is_told_in_the_systems_words() {
+    let site = null_site("fail", json!({ "fail": "deadlock@#3" }));
+    let run = observe(&document(
+        site,
+        &["SELECT 1; UPDATE t SET a = 1;"],
+        json!({ "clients": 2, "stop": { "passes": 5 } }),
+    ));
+    assert_eq!(outcomes(&run), (8, 0, 2, 0));
+    let error = the_error(&run);
+    assert_eq!((error.class, error.count), ("deadlock", 2));
+    assert!(error.message.contains("told to"), "{error:?}");
+    let failed = run
+        .transactions
+        .iter()
+        .find(|report| report.outcome == "failed")
+        .unwrap();
+    assert_eq!(failed.count, 2);
+    assert_eq!(run.ended_by, "stop");
+}
+
+#[test]
+fn a_failure_in_an_open_transaction_is_rolled_back() {
+    // Statement 2 fails within BEGIN … COMMIT, so that the third must be the rollback. The session is lost
+    // at the third: were it the BEGIN of the next transaction, that one would be of unknown outcome.
+    let site = null_site("rollback", json!({ "fail": "constraint@#2", "lose": "#3" }));
+    let text = "BEGIN; UPDATE t SET a = 1; COMMIT;";
+    let run = observe(&document(site, &[text], json!({ "stop": { "passes": 5 } })));
+    assert_eq!(outcomes(&run), (0, 0, 1, 0));
+    let classes: Vec<_> = run.errors.iter().map(|error| error.class).collect();
+    assert_eq!(classes, ["constraint", "lost connection"]);
+}
+
+#[test]
+fn an_abort_is_rolled_back_and_no_failure() {
+    // Were the rollback not sent, BEGIN would be the third statement, and the fourth the update.
+    let site = null_site("abort", json!({ "fail": "data@#4" }));
+    let text = "BEGIN; UPDATE t SET a = 1;\n\\abort\n";
+    let run = observe(&document(site, &[text], json!({ "stop": { "passes": 3 } })));
+    assert_eq!(outcomes(&run), (0, 2, 1, 0));
+    assert_eq!(the_error(&run).class, "data");
+}
+
+#[test]
+fn an_expectation_that_is_not_met_is_a_failure() {
+    let site = null_site("expect", json!({ "rows": "3" }));
+    let scripts = [
+        "SELECT 1;\n\\expect rows 3\n",
+        "SELECT 1;\n\\expect rows 4\n",
+    ];
+    let run = observe(&document(site, &scripts, json!({})));
+    assert_eq!(outcomes(&run), (1, 0, 1, 0));
+    let error = the_error(&run);
+    assert_eq!(
+        (error.class, error.transaction.as_deref()),
+        ("expectation", Some("B"))
+    );
+}
+
+#[test]
+fn a_lost_session_leaves_one_unknown_and_the_other_clients_go_on() {
+    let site = null_site("lost", json!({ "lose": "#5" }));
+    let asked = document(
+        site,
+        &["SELECT 1;"],
+        json!({ "clients": 4, "stop": { "passes": 10 } }),
+    );
+    let run = observe(&asked);
+    assert_eq!(outcomes(&run), (16, 0, 0, 4));
+    assert_eq!((run.ended_by, ended(&run, "lost")), ("lost", 4));
+    let error = the_error(&run);
+    assert_eq!((error.class, error.count), ("lost connection", 4));
+
+    let site = null_site("one lost", json!({ "lose": "0.02", "seed": "7" }));
+    let asked = document(
+        site,
+        &["SELECT 1;"],
+        json!({ "clients": 8, "stop": { "passes": 40 } }),
+    );
+    let run = observe(&asked);
+    let lost = ended(&run, "lost");
+    assert!(
+        (1..8).contains(&lost),
+        "the seed no longer loses some and not all: {lost}"
+    );
+    assert_eq!(run.outcomes.unknown as usize, lost);
+    assert_eq!((run.ended_by, ended(&run, "done")), ("stop", 8 - lost));
+    let done = run.client_ends.iter().filter(|end| end.state == "done");
+    assert!(done.clone().all(|end| end.transactions == 40));
+}
+
+#[test]
+fn with_one_client_refused_nothing_is_driven() {
+    let site = null_site("refuse", json!({ "refuse_after": "3" }));
+    let run = observe(&document(site, &["SELECT 1;"], json!({ "clients": 5 })));
+    assert_eq!(run.ended_by, "refused");
+    assert_eq!(run.outcomes.scheduled, 0);
+    assert_eq!((ended(&run, "refused"), ended(&run, "interrupted")), (2, 3));
+    let error = the_error(&run);
+    assert_eq!((error.class, error.count), ("too many connections", 2));
+    assert_eq!(error.transaction, None);
+}
+
+#[test]
+fn a_probe_finds_the_first_session_that_is_refused() {
+    let site = |name: &str, options| {
+        assay_engine::SiteDocument::parse(&null_site(name, options).to_string()).unwrap()
+    };
+    let found = probe(&site("probe", json!({ "refuse_after": "7" })), 20).unwrap();
+    assert_eq!((found.opened, found.refused_at), (7, Some(8)));
+    assert_eq!(found.error.unwrap().class, "too many connections");
+    let found = probe(&site("open", json!({})), 20).unwrap();
+    assert_eq!(
+        (found.opened, found.refused_at, found.error),
+        (20, None, None)
+    );
+}
+
+#[test]
+fn a_statement_that_takes_too_long_ends_its_client() {
+    let site = null_site("timeout", json!({ "stall": "600s@#3" }));
+    let run = observe(&document(
+        site,
+        &["SELECT 1;"],
+        json!({ "clients": 2, "statement_timeout_s": 0.2, "stop": { "passes": 10 } }),
+    ));
+    assert_eq!(outcomes(&run), (4, 0, 0, 2));
+    let error = the_error(&run);
+    assert_eq!((error.class, error.count), ("timeout", 2));
+    assert_eq!(
+        (run.ended_by, ended(&run, "lost")),
+        ("all clients failed", 2)
+    );
+    let unknown = run
+        .transactions
+        .iter()
+        .find(|report| report.outcome == "unknown")
+        .unwrap();
+    assert!(unknown.response_time.min_ns >= 200_000_000);
+}
+
+#[test]
+fn an_interrupt_ends_the_run_and_gives_what_there_is() {
+    let site = null_site("interrupt", json!({ "delay": "constant:2ms" }));
+    let asked = document(
+        site,
+        &["SELECT 1;"],
+        json!({ "clients": 3, "stop": { "duration_s": 3600 } }),
+    );
+    let run = drive(&parsed(&asked), &mut |progress| match progress.done {
+        0 => ControlFlow::Continue(()),
+        _ => ControlFlow::Break(()),
+    })
+    .unwrap();
+    check(&run);
+    assert_eq!(
+        (run.ended_by, ended(&run, "interrupted")),
+        ("interrupted", 3)
+    );
+    // Each was let finish what it was at.
+    assert_eq!(outcomes(&run), (run.outcomes.scheduled, 0, 0, 0));
+}
+
+#[test]
+fn an_interrupt_does_not_wait_for_a_statement_without_end() {
+    let site = null_site("hung", json!({ "stall": "3600s@#2" }));
+    let asked = document(
+        site,
+        &["SELECT 1;"],
+        json!({ "clients": 3, "stop": { "passes": 9 } }),
+    );
+    let run = drive(&parsed(&asked), &mut |progress| match progress.done {
+        3 => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    })
+    .unwrap();
+    check(&run);
+    assert_eq!(outcomes(&run), (3, 0, 0, 3));
+    assert_eq!(
+        (run.ended_by, ended(&run, "interrupted")),
+        ("interrupted", 3)
+    );
+}
+
+#[test]
+fn scripts_without_a_statement_do_not_hold_the_run_up() {
+    let site = null_site("idle", json!({}));
+    let asked = document(
+        site,
+        &["\\set x 1\n"],
+        json!({ "clients": 2, "stop": { "duration_s": 0.2 } }),
+    );
+    let run = observe(&asked);
+    assert!(run.outcomes.ok > 0);
+    assert_eq!(run.ended_by, "stop");
+}
+
+#[test]
+fn a_wrong_script_is_told_with_its_place_before_anything_is_opened() {
+    // A site that would refuse everybody.
+    let site = null_site("never opened", json!({ "refuse_after": "0" }));
+    let error = refused(&document(site, &["SELECT 1;\n\\nonsense\n"], json!({})));
+    let EngineError::Script(error) = error else {
+        panic!("{error:?}")
+    };
+    assert_eq!((error.path.as_str(), error.line), ("A.sql", 2));
+}

@@ -1,0 +1,16 @@
+//! The engine as a whole: first against a system with known delays and failures, then against a real
+//! server where this machine has one.
+
+#![expect(clippy::unwrap_used, reason = "in a test a panic is the message")]
+
+mod support;
+
+mod documents;
+mod failures;
+mod load;
+mod server;
+mod server_end;
+mod server_load;
+mod server_tls;
+mod truth;
+mod two_pieces;

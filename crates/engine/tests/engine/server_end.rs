@@ -1,0 +1,109 @@
+//! A server that refuses, dies, or is not there.
+
+use std::ops::ControlFlow;
+
+use assay_engine::{Session, SiteDocument, drive, probe};
+use serde_json::json;
+
+use crate::support::server::Server;
+use crate::support::{check, document, ended, observe, parsed, the_error};
+
+#[test]
+fn a_server_that_dies_under_way_ends_the_run_as_lost() {
+    let Some(mut server) = Server::start(&[]) else {
+        return;
+    };
+    let asked = document(
+        server.site(),
+        &["SELECT 1;", "SELECT pg_sleep(0.001);"],
+        json!({ "clients": 16, "threads": 2, "stop": { "duration_s": 600 } }),
+    );
+    let mut is_alive = true;
+    let run = drive(&parsed(&asked), &mut |progress| {
+        if progress.done > 100 && is_alive {
+            server.crash();
+            is_alive = false;
+        }
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    check(&run);
+    assert_eq!((run.ended_by, ended(&run, "lost")), ("lost", 16));
+    assert!(run.outcomes.ok > 100);
+    // Whoever was waiting for an answer cannot know what became of it.
+    assert!(
+        (1..=16).contains(&run.outcomes.unknown),
+        "{:?}",
+        run.outcomes
+    );
+    assert!(
+        run.errors
+            .iter()
+            .all(|error| error.class == "lost connection"),
+        "{:?}",
+        run.errors
+    );
+}
+
+#[test]
+fn a_server_without_room_is_asked_to_the_end_and_nothing_is_driven() {
+    let Some(server) = Server::start(&["max_connections=20"]) else {
+        return;
+    };
+    let run = observe(&document(
+        server.site(),
+        &["SELECT 1;"],
+        json!({ "clients": 40, "threads": 2, "stop": { "passes": 5 } }),
+    ));
+    assert_eq!((run.ended_by, run.outcomes.scheduled), ("refused", 0));
+    let error = the_error(&run);
+    assert_eq!(error.class, "too many connections");
+    assert_eq!(error.count as usize, ended(&run, "refused"));
+    // Others may sit on a few of the 20, so that some more than 20 of the 40 are refused.
+    assert!((20..=25).contains(&error.count), "{error:?}");
+
+    // Sessions of the run before may still be on their way out.
+    let site = SiteDocument::parse(&server.site().to_string()).unwrap();
+    let found = std::iter::repeat_with(|| probe(&site, 40).unwrap())
+        .take(50)
+        .inspect(|_| std::thread::sleep(std::time::Duration::from_millis(20)))
+        .find(|found| found.opened == 20)
+        .expect("the server has 20 places, superusers' included");
+    assert_eq!(found.refused_at, Some(21));
+    assert_eq!(found.error.unwrap().class, "too many connections");
+}
+
+#[test]
+fn an_address_where_nobody_listens_is_refused_in_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let site = json!({ "driver": "postgresql", "unix": folder.path().join("socket") });
+    let run = observe(&document(
+        site.clone(),
+        &["SELECT 1;"],
+        json!({ "clients": 3 }),
+    ));
+    assert_eq!(run.ended_by, "refused");
+    let error = &run.errors[0];
+    assert_eq!(error.class, "connection refused");
+    assert!(error.message.contains("socket"), "{error:?}");
+
+    let site = SiteDocument::parse(&site.to_string()).unwrap();
+    let message = Session::open(&site).err().unwrap().to_string();
+    assert!(
+        message.contains("opening a session") && message.contains("socket"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_server_that_never_answers_is_given_up_in_time() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let site = json!({
+        "driver": "postgresql", "host": "localhost", "connect_timeout_s": 0.3,
+        "port": listener.local_addr().unwrap().port(),
+    });
+    let run = observe(&document(site, &["SELECT 1;"], json!({ "clients": 2 })));
+    assert_eq!(run.ended_by, "refused");
+    assert_eq!(the_error(&run).class, "timeout");
+    assert!(run.connect_ns >= 300_000_000);
+}

@@ -1,0 +1,141 @@
+//! Loading over a socket: rows go out while errors may come in.
+
+use std::ops::ControlFlow;
+
+use assay_engine::{EngineError, LoadDocument, LoadReport, load};
+use serde_json::json;
+
+use crate::support::rows::Counting;
+use crate::support::server::Server;
+
+#[test]
+fn a_server_is_loaded_by_copy() {
+    let Some(server) = Server::start(&[]) else {
+        return;
+    };
+    let mut session = server.session();
+    session
+        .execute("CREATE TABLE a (n int PRIMARY KEY, t text)")
+        .unwrap();
+    session
+        .execute("CREATE TABLE b (n int PRIMARY KEY, t text)")
+        .unwrap();
+
+    all_rows_arrive(&server);
+    a_wrong_row_leaves_nothing(&server);
+    a_failing_source_leaves_nothing(&server);
+    an_interrupt_leaves_nothing(&server);
+    a_failing_end_leaves_nothing(&server);
+    a_dead_session_is_told(&server);
+}
+
+fn try_load(
+    server: &Server,
+    mut source: Counting,
+    after: &str,
+    breaks_at: u64,
+) -> Result<LoadReport, EngineError> {
+    let table = |name: &str| json!({ "name": name, "bulk": format!("COPY {name} FROM STDIN"), "form": "native" });
+    let document = json!({
+        "site": server.site(),
+        "before": ["BEGIN", "TRUNCATE a, b"],
+        "tables": [table("a"), table("b")],
+        "after": [after],
+        "on_error": ["ROLLBACK"],
+    });
+    let document = LoadDocument::parse(&document.to_string()).unwrap();
+    load(
+        &document,
+        &mut source,
+        &mut |progress| match progress.rows < breaks_at {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        },
+    )
+}
+
+fn counts(server: &Server) -> String {
+    server.value("SELECT (SELECT count(*) FROM a) || ' ' || (SELECT count(*) FROM b)")
+}
+
+fn all_rows_arrive(server: &Server) {
+    // Several megabytes: far more than all buffers on the way hold.
+    let report = try_load(server, Counting::new(2, 200_000), "COMMIT", u64::MAX).unwrap();
+    assert!(
+        report
+            .tables
+            .iter()
+            .all(|table| (table.rows, table.affected) == (200_000, 200_000))
+    );
+    assert!(report.bytes_sent > 8_000_000);
+    assert_eq!(counts(server), "200000 200000");
+    assert_eq!(
+        server.value("SELECT t FROM b WHERE n = 199999"),
+        "row 199999 of table 1"
+    );
+}
+
+/// What stood before the failed load must stand after it.
+fn assert_untouched(server: &Server) {
+    assert_eq!(counts(server), "200000 200000");
+    assert_eq!(
+        server.value("SELECT count(*) FROM pg_locks WHERE relation = 'b'::regclass"),
+        "0"
+    );
+}
+
+fn a_wrong_row_leaves_nothing(server: &Server) {
+    // The server says no in the middle, and then takes no more rows.
+    let mut source = Counting::new(2, 1_000_000);
+    source.wrong_at = Some(1000);
+    let error = try_load(server, source, "COMMIT", u64::MAX).unwrap_err();
+    let EngineError::System(error, context) = error else {
+        panic!("{error:?}")
+    };
+    assert_eq!(error.class.word(), "data");
+    assert!(context.contains("table b"), "{context}");
+    assert!(
+        !context.contains("1000000 of its rows"),
+        "the error was noticed late: {context}"
+    );
+    assert_untouched(server);
+}
+
+fn a_failing_source_leaves_nothing(server: &Server) {
+    let mut source = Counting::new(2, 50_000);
+    source.fails_at = Some(30_000);
+    let error = try_load(server, source, "COMMIT", u64::MAX).unwrap_err();
+    assert!(matches!(error, EngineError::Source(_)), "{error:?}");
+    assert_untouched(server);
+}
+
+fn an_interrupt_leaves_nothing(server: &Server) {
+    let error = try_load(server, Counting::new(2, 100_000_000), "COMMIT", 1).unwrap_err();
+    assert!(matches!(error, EngineError::Interrupted), "{error:?}");
+    assert_untouched(server);
+}
+
+fn a_failing_end_leaves_nothing(server: &Server) {
+    let after = "SELECT 1 / 0";
+    let error = try_load(server, Counting::new(2, 10), after, u64::MAX)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains(after) && error.contains("division"),
+        "{error}"
+    );
+    assert_untouched(server);
+}
+
+fn a_dead_session_is_told(server: &Server) {
+    let after = "SELECT pg_terminate_backend(pg_backend_pid())";
+    let error = try_load(server, Counting::new(2, 10), after, u64::MAX).unwrap_err();
+    let EngineError::System(error, _) = error else {
+        panic!("{error:?}")
+    };
+    assert_eq!(
+        (error.class.word(), error.code.as_str()),
+        ("lost connection", "57P01")
+    );
+    assert_untouched(server);
+}

@@ -1,0 +1,120 @@
+//! Documents, runs of them, and a server to run them against.
+
+pub mod rows;
+pub mod server;
+
+use std::ops::ControlFlow;
+
+use assay_engine::{DriveDocument, EngineError, ErrorReport, Observation, drive};
+use serde_json::{Value, json};
+
+/// A site of the null system with these options; each `name` is a site of its own.
+pub fn null_site(name: &str, options: Value) -> Value {
+    let mut options = options;
+    options["site"] = json!(name);
+    json!({ "driver": "null", "options": options })
+}
+
+/// A drive document with one script for each text, named `A`, `B`, …, and `more` laid over it.
+pub fn document(site: Value, texts: &[&str], more: Value) -> Value {
+    let script = |(number, text): (usize, &&str)| {
+        let name = char::from(b'A' + u8::try_from(number).unwrap()).to_string();
+        json!({ "name": name, "path": format!("{name}.sql"), "text": text })
+    };
+    let mut document = json!({
+        "site": site,
+        "scripts": texts.iter().enumerate().map(script).collect::<Vec<_>>(),
+        "order": "sequence",
+        "clients": 1,
+        "stop": { "passes": 1 },
+        "seed": 1,
+    });
+    for (key, value) in more.as_object().unwrap() {
+        document[key] = value.clone();
+    }
+    document
+}
+
+pub fn parsed(document: &Value) -> DriveDocument {
+    DriveDocument::parse(&document.to_string()).unwrap()
+}
+
+/// Drives to the end; what every observation must keep is checked here.
+pub fn observe(document: &Value) -> Observation {
+    let observation = drive(&parsed(document), &mut |_| ControlFlow::Continue(())).unwrap();
+    check(&observation);
+    observation
+}
+
+/// As [`observe`], where nothing can be driven at all.
+pub fn refused(document: &Value) -> EngineError {
+    drive(&parsed(document), &mut |_| ControlFlow::Continue(())).unwrap_err()
+}
+
+/// The sums that must hold whatever happens.
+pub fn check(observation: &Observation) {
+    let outcomes = &observation.outcomes;
+    assert_eq!(
+        outcomes.scheduled,
+        outcomes.ok + outcomes.aborted + outcomes.failed + outcomes.unknown + outcomes.skipped
+    );
+    let of_types: u64 = observation
+        .transactions
+        .iter()
+        .map(|report| report.count)
+        .sum();
+    assert_eq!(of_types, outcomes.scheduled - outcomes.skipped);
+    let of_seconds: u64 = observation
+        .intervals
+        .iter()
+        .map(|interval| interval.ok)
+        .sum();
+    assert_eq!(of_seconds, outcomes.ok);
+    let of_clients: u64 = observation
+        .client_ends
+        .iter()
+        .map(|end| end.transactions)
+        .sum();
+    assert_eq!(of_clients, outcomes.scheduled);
+    assert_eq!(observation.client_ends.len(), observation.clients as usize);
+    for (second, interval) in (0..).zip(&observation.intervals) {
+        assert_eq!(interval.second, second);
+    }
+}
+
+/// (ok, aborted, failed, unknown)
+pub fn outcomes(observation: &Observation) -> (u64, u64, u64, u64) {
+    let outcomes = &observation.outcomes;
+    (
+        outcomes.ok,
+        outcomes.aborted,
+        outcomes.failed,
+        outcomes.unknown,
+    )
+}
+
+/// The one error of an observation.
+pub fn the_error(observation: &Observation) -> &ErrorReport {
+    assert_eq!(observation.errors.len(), 1, "{:#?}", observation.errors);
+    &observation.errors[0]
+}
+
+/// How many clients ended in each of these states.
+pub fn ended(observation: &Observation, state: &str) -> usize {
+    observation
+        .client_ends
+        .iter()
+        .filter(|end| end.state == state)
+        .count()
+}
+
+/// How many transactions of the type ended `ok`.
+pub fn ok_count(observation: &Observation, name: &str) -> u64 {
+    let is_it =
+        |report: &&assay_engine::TransactionReport| report.name == name && report.outcome == "ok";
+    observation
+        .transactions
+        .iter()
+        .find(is_it)
+        .map_or(0, |report| report.count)
+}

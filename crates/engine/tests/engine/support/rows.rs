@@ -1,0 +1,63 @@
+//! A source of rows that counts, and fails where it is told to.
+
+use assay_datagen::{Row, RowSource, SourceError};
+
+/// `rows` rows (number, text of the number) for each table in turn.
+pub struct Counting {
+    pub tables: usize,
+    pub rows: u64,
+    /// The row of the last table that is wrong: its first cell is no number.
+    pub wrong_at: Option<u64>,
+    /// The row of the last table before which the source itself fails.
+    pub fails_at: Option<u64>,
+    table: usize,
+    next: u64,
+}
+
+impl Counting {
+    pub fn new(tables: usize, rows: u64) -> Self {
+        Self {
+            tables,
+            rows,
+            wrong_at: None,
+            fails_at: None,
+            table: 0,
+            next: 0,
+        }
+    }
+}
+
+impl RowSource for Counting {
+    fn next_row(&mut self, row: &mut Row) -> Result<Option<usize>, SourceError> {
+        row.clear();
+        if self.next == self.rows {
+            (self.table, self.next) = (self.table + 1, 0);
+        }
+        if self.table >= self.tables {
+            return Ok(None);
+        }
+        let number = self.next;
+        self.next += 1;
+        let is_last = self.table + 1 == self.tables;
+        if is_last && self.fails_at == Some(number) {
+            return Err(SourceError {
+                message: "told to fail".to_owned(),
+                file: "rows.txt".to_owned(),
+                line: number,
+                column: 0,
+                hint: None,
+            });
+        }
+        if is_last && self.wrong_at == Some(number) {
+            row.push_bytes(b"no number");
+        } else {
+            row.push_int(i64::try_from(number).unwrap());
+        }
+        row.push_bytes(format!("row {number} of table {}", self.table).as_bytes());
+        Ok(Some(self.table))
+    }
+
+    fn bytes_read(&self) -> u64 {
+        0
+    }
+}

@@ -1,0 +1,241 @@
+//! The measurer measured: a system that is as slow as it was told to be must come out so. A machine may
+//! always be slower than it was told, so times are held against lower bounds and against each other.
+
+use std::ops::ControlFlow;
+
+use assay_engine::{Observation, drive};
+use serde_json::json;
+
+use crate::support::{check, document, null_site, observe, ok_count, outcomes, parsed, the_error};
+
+/// Three digits: a percentile may come out this much below the truth.
+const DIGITS: f64 = 0.999;
+
+fn at_least(found_ns: u64, told_ns: u64) -> bool {
+    found_ns as f64 >= told_ns as f64 * DIGITS
+}
+
+#[test]
+fn a_known_delay_is_in_every_percentile() {
+    let site = null_site("delay", json!({ "delay": "constant:3ms" }));
+    let run = observe(&document(
+        site,
+        &["SELECT 1;", "SELECT 1; SELECT 2;"],
+        json!({ "clients": 2, "stop": { "passes": 20 } }),
+    ));
+    let [one, two] = &run.transactions[..] else {
+        panic!("{:#?}", run.transactions)
+    };
+    assert_eq!((one.name.as_str(), one.count), ("A", 40));
+    assert_eq!((two.name.as_str(), two.count), ("B", 40));
+    for (report, told_ns) in [(one, 3_000_000), (two, 6_000_000)] {
+        let times = &report.response_time;
+        assert!(times.min_ns >= told_ns, "{times:?}");
+        assert!(times.mean_ns >= told_ns as f64, "{times:?}");
+        for percentile in [
+            times.p50_ns,
+            times.p90_ns,
+            times.p95_ns,
+            times.p99_ns,
+            times.p99_9_ns,
+        ] {
+            assert!(at_least(percentile, told_ns), "{times:?}");
+        }
+        assert!(times.max_ns >= times.min_ns);
+    }
+    // A pass is the sum of its transactions, and a client the sum of its passes.
+    let passes = run.passes.as_ref().expect("a sequence has passes");
+    assert_eq!(passes.count, 40);
+    assert!(passes.response_time.min_ns >= 9_000_000);
+    assert!(
+        run.client_ends
+            .iter()
+            .all(|end| end.elapsed_ns >= 20 * 9_000_000)
+    );
+    assert!(run.elapsed_ns >= 20 * 9_000_000);
+}
+
+#[test]
+fn a_stall_is_in_the_maximum_and_not_in_the_median() {
+    let site = null_site(
+        "stall",
+        json!({ "delay": "constant:1ms", "stall": "1.2s@#30" }),
+    );
+    let run = observe(&document(
+        site,
+        &["SELECT 1;"],
+        json!({ "stop": { "passes": 60 } }),
+    ));
+    let times = &run.transactions[0].response_time;
+    assert!(times.max_ns >= 1_201_000_000, "{times:?}");
+    assert!(times.p50_ns < times.max_ns / 2, "{times:?}");
+    // One of 60 lies above the 98th percentile and below nothing.
+    assert!(at_least(times.p99_ns, 1_201_000_000), "{times:?}");
+    // It shows in the second in which the stalled transaction ended, and the one before is not left out.
+    assert!(run.intervals.len() >= 2);
+    let longest = run.intervals.iter().map(|interval| interval.max_ns).max();
+    assert_eq!(longest, Some(times.max_ns));
+}
+
+#[test]
+fn all_clients_begin_together_and_meet_the_same_stall() {
+    let site = null_site(
+        "shared stall",
+        json!({ "delay": "constant:1ms", "stall": "700ms@300ms" }),
+    );
+    let run = observe(&document(
+        site,
+        &["SELECT 1;"],
+        json!({ "clients": 8, "stop": { "duration_s": 1.5 } }),
+    ));
+    let times = &run.transactions[0].response_time;
+    assert!(times.max_ns >= 400_000_000, "{times:?}");
+    assert!(
+        run.client_ends
+            .iter()
+            .all(|end| end.elapsed_ns >= 1_500_000_000)
+    );
+    assert_eq!(run.ended_by, "stop");
+}
+
+#[test]
+fn every_script_runs_once_a_pass_and_in_order() {
+    // The second statement of each session fails: it must be that of B.
+    let site = null_site("order", json!({ "fail": "data@#2" }));
+    let run = observe(&document(
+        site,
+        &["SELECT 1;", "SELECT 2;", "SELECT 3;"],
+        json!({ "clients": 3, "stop": { "passes": 2 } }),
+    ));
+    assert_eq!(outcomes(&run), (15, 0, 3, 0));
+    assert_eq!(["A", "B", "C"].map(|name| ok_count(&run, name)), [6, 3, 6]);
+    let error = the_error(&run);
+    assert_eq!(
+        (error.class, error.transaction.as_deref(), error.count),
+        ("data", Some("B"), 3)
+    );
+    // A pass with a failure in it has no response time, but it was made.
+    assert_eq!(run.passes.as_ref().unwrap().count, 3);
+    assert!(
+        run.client_ends
+            .iter()
+            .all(|end| (end.passes, end.transactions) == (2, 6))
+    );
+}
+
+#[test]
+fn a_mix_keeps_its_weights_and_repeats_itself() {
+    let mix = |seed: u64| {
+        let mut asked = document(
+            null_site("mix", json!({})),
+            &["SELECT 1;", "SELECT 2;", "SELECT 3;"],
+            json!({ "order": "mix", "clients": 4, "seed": seed, "stop": { "transactions": 2000 } }),
+        );
+        for (script, weight) in [(0, 3), (1, 1), (2, 0)] {
+            asked["scripts"][script]["weight"] = json!(weight);
+        }
+        let run = observe(&asked);
+        assert!(run.passes.is_none());
+        ["A", "B", "C"].map(|name| ok_count(&run, name))
+    };
+    let [a, b, c] = mix(1);
+    assert_eq!((a + b, c), (8000, 0));
+    // 6000 expected with a standard deviation of 39: beyond six of these is a wrong mix.
+    assert!((5766..=6234).contains(&a), "{a}");
+    assert_eq!([a, b, c], mix(1));
+    assert_ne!([a, b, c], mix(2));
+}
+
+#[test]
+fn warm_up_is_not_measured() {
+    // The first statement of each session fails and takes very long: all within the warm-up.
+    let site = null_site(
+        "warm-up",
+        json!({ "delay": "constant:1ms", "fail": "data@#1", "stall": "200ms@#1" }),
+    );
+    let run = observe(&document(
+        site,
+        &["SELECT 1;"],
+        json!({ "clients": 2, "warm_up_s": 0.5, "stop": { "passes": 10 } }),
+    ));
+    assert_eq!(outcomes(&run), (20, 0, 0, 0));
+    assert!(run.errors.is_empty(), "{:?}", run.errors);
+    assert_eq!(run.passes.as_ref().unwrap().count, 20);
+}
+
+#[test]
+fn a_duration_stops_the_run_and_elapsed_is_what_the_clock_says() {
+    let site = null_site("duration", json!({ "delay": "constant:40ms" }));
+    let run = observe(&document(
+        site,
+        &["SELECT 1;"],
+        json!({ "clients": 2, "stop": { "duration_s": 0.5 } }),
+    ));
+    // A transaction under way at the end is brought to its end, and counts.
+    assert!(run.elapsed_ns >= 500_000_000);
+    assert_eq!(outcomes(&run).3, 0);
+    assert_eq!(run.outcomes.scheduled, run.outcomes.ok);
+}
+
+#[test]
+fn answers_that_differ_are_noticed() {
+    // Without the table the count is answered by three rows, with it by one.
+    let site = null_site("differing", json!({ "rows": "3" }));
+    let scripts = [
+        "SELECT count(*) FROM t;",
+        "CREATE TABLE t (n int);",
+        "SELECT 1;",
+    ];
+    let run = observe(&document(
+        site,
+        &scripts,
+        json!({ "digest": true, "stop": { "passes": 3 } }),
+    ));
+    let of = |name: &str| {
+        run.results
+            .iter()
+            .find(|result| result.transaction == name)
+            .unwrap()
+    };
+    let differing = of("A");
+    assert_eq!(
+        (differing.rows, differing.answers, differing.differing),
+        (3, 3, 2)
+    );
+    let told = differing
+        .first_difference
+        .as_deref()
+        .expect("it is described");
+    assert!(told.contains("3 rows") && told.contains("1 rows"), "{told}");
+    let same = of("C");
+    assert_eq!((same.rows, same.answers, same.differing), (3, 3, 0));
+    assert_eq!(same.first_difference, None);
+    assert_eq!(same.digest.as_ref().map(String::len), Some(16));
+}
+
+#[test]
+fn progress_counts_up_to_what_the_observation_holds() {
+    let site = null_site("progress", json!({ "delay": "constant:5ms" }));
+    let asked = document(
+        site,
+        &["SELECT 1;"],
+        json!({ "clients": 2, "stop": { "passes": 100 } }),
+    );
+    let mut told = Vec::new();
+    let run: Observation = drive(&parsed(&asked), &mut |progress| {
+        told.push(progress.clone());
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    check(&run);
+    assert!(!told.is_empty());
+    assert!(told.iter().all(|progress| progress.scheduled == Some(200)));
+    assert!(told.windows(2).all(|pair| pair[0].done <= pair[1].done));
+    assert!(
+        told.iter()
+            .any(|progress| progress.done > 0 && progress.clients_running == 2)
+    );
+    // Ten times a second at most, plus the one that a slow machine may squeeze in between.
+    let limit = run.elapsed_ns.saturating_add(run.connect_ns) / 100_000_000 + 1;
+    assert!(told.len() as u64 <= limit, "{} > {limit}", told.len());
+}
