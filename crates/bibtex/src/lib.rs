@@ -1,1 +1,69 @@
-//! placeholder
+//! Takes BibTeX files or a stream of them; gives rows of three tables, SQL text, or more BibTeX.
+//!
+//! The tables are those of bibtosql 0.01 (N. H. F. Beebe, "BibTeX meets relational databases",
+//! TUGboat 30(2), 2009): `bibtab`, one row an entry with 49 columns; `strtab`, the `@String`
+//! definitions; `namtab`, authors and editors with the number of their uses.
+//!
+//! The path of a byte, in the order to read the files:
+//!
+//! ```text
+//! input ─► chunks ─► splitter ─► entry ─► reader ─► row ─► source (RowSource) · sql (text)
+//! a file    a window   one item    its       dupli-   49     └ replicate: the same, edited
+//! or stream of bytes   verbatim    fields    cates,   columns
+//!                                            macros
+//! ```
+//!
+//! Memory is bounded by one entry ([`MAX_ENTRY_BYTES`]), a window, the names and macros met, and 12
+//! bytes for every citation key of the file under way.
+
+mod balance;
+mod calendar;
+mod chance;
+mod chunks;
+mod columns;
+mod enlarge;
+mod entry;
+mod examine;
+mod fields;
+mod hash;
+mod input;
+mod keys;
+mod latin1;
+mod literal;
+mod macros;
+mod names;
+mod pages;
+mod position;
+mod problems;
+mod quiet;
+mod reader;
+mod replicate;
+mod row;
+mod scan;
+mod source;
+mod splitter;
+mod sql;
+mod strings;
+mod synthesize;
+mod tex;
+mod tex_commands;
+mod timestamp;
+mod tokens;
+mod unclosed;
+
+pub use columns::COLUMNS;
+pub use enlarge::{Replicated, write_replicated};
+pub use input::{Encoding, STANDARD_INPUT};
+pub use literal::LiteralStyle;
+pub use problems::{Problem, Problems, Severity};
+pub use replicate::{Replicas, Variant};
+pub use scan::{Scan, ScanOptions, ScannedFile, scan};
+pub use source::{BibSource, SourceOptions};
+pub use splitter::MAX_ENTRY_BYTES;
+pub use sql::{SqlOptions, TableName, WriteError, WriteSqlReport, write_sql, write_sql_from};
+pub use synthesize::{Synthesized, synthesize};
+
+/// Columns of `strtab`.
+pub const STRING_COLUMNS: [&str; 3] = ["key", "value", "entry"];
+/// Columns of `namtab`.
+pub const NAME_COLUMNS: [&str; 2] = ["name", "count"];

@@ -1,0 +1,159 @@
+//! Takes a stream of bytes; gives a window over it that grows at its end and is eaten at its front.
+
+use std::io::{self, Read};
+
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::latin1;
+
+/// Bytes asked of the stream at once: larger than most pipes hold, small beside the caches.
+const CHUNK_BYTES: usize = 256 * 1024;
+
+/// The window. Indexes into it stay true while it grows; only [`Chunks::consume`] shifts them.
+pub(crate) struct Chunks {
+    input: Box<dyn Read + Send>,
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    /// What was read and not yet decoded; unused for UTF-8, which goes straight into the window.
+    undecoded: Vec<u8>,
+    is_latin1: bool,
+    bytes_read: u64,
+    digest: Option<Box<Xxh3>>,
+    ending: Ending,
+}
+
+/// Why the window grows no further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// It may still grow.
+    NotYet,
+    EndOfStream,
+    /// The byte after the window is a NUL, so this is no text.
+    NulByte,
+}
+
+impl Chunks {
+    pub(crate) fn new(input: Box<dyn Read + Send>, is_latin1: bool) -> Self {
+        Self {
+            input,
+            buffer: Vec::new(),
+            start: 0,
+            end: 0,
+            undecoded: Vec::new(),
+            is_latin1,
+            bytes_read: 0,
+            digest: None,
+            ending: Ending::NotYet,
+        }
+    }
+
+    /// From now on every byte read goes into a digest of the content.
+    pub(crate) fn with_digest(mut self) -> Self {
+        self.digest = Some(Box::new(Xxh3::new()));
+        self
+    }
+
+    pub(crate) fn window(&self) -> &[u8] {
+        &self.buffer[self.start..self.end]
+    }
+
+    pub(crate) fn bytes_read(&self) -> u64 {
+        self.bytes_read
+    }
+
+    pub(crate) fn ending(&self) -> Ending {
+        self.ending
+    }
+
+    /// 128-bit digest of the bytes read so far, as they are in the file.
+    pub(crate) fn digest(&self) -> u128 {
+        self.digest.as_ref().map_or(0, |digest| digest.digest128())
+    }
+
+    /// Gives up the first `count` bytes of the window.
+    pub(crate) fn consume(&mut self, count: usize) {
+        debug_assert!(count <= self.end - self.start);
+        self.start += count;
+    }
+
+    /// Grows the window by at least one byte; false where it cannot grow (see [`Chunks::ending`]).
+    pub(crate) fn grow(&mut self) -> io::Result<bool> {
+        if self.ending != Ending::NotYet {
+            return Ok(false);
+        }
+        self.make_room();
+        let added = if self.is_latin1 {
+            self.read_latin1()?
+        } else {
+            read_some(
+                &mut self.input,
+                &mut self.buffer[self.end..][..CHUNK_BYTES],
+                &mut self.digest,
+            )
+            .inspect(|count| self.bytes_read += *count as u64)?
+        };
+        if added == 0 {
+            self.ending = Ending::EndOfStream;
+            return Ok(false);
+        }
+        match memchr::memchr(0, &self.buffer[self.end..self.end + added]) {
+            Some(at) => {
+                self.end += at;
+                self.ending = Ending::NulByte;
+                Ok(at > 0)
+            }
+            None => {
+                self.end += added;
+                Ok(true)
+            }
+        }
+    }
+
+    /// Moves the window to the front of the buffer, and enlarges the buffer only where a chunk does
+    /// not fit behind it. A chunk of Latin-1 can double when it is decoded.
+    fn make_room(&mut self) {
+        let wanted = if self.is_latin1 {
+            2 * CHUNK_BYTES
+        } else {
+            CHUNK_BYTES
+        };
+        if self.end + wanted <= self.buffer.len() {
+            return;
+        }
+        self.buffer.copy_within(self.start..self.end, 0);
+        self.end -= self.start;
+        self.start = 0;
+        if self.end + wanted > self.buffer.len() {
+            // Half as much again, so that a long entry is copied a few times and not once a chunk.
+            self.buffer.resize(self.end + self.end / 2 + wanted, 0);
+        }
+    }
+
+    fn read_latin1(&mut self) -> io::Result<usize> {
+        self.undecoded.resize(CHUNK_BYTES, 0);
+        let count = read_some(&mut self.input, &mut self.undecoded, &mut self.digest)?;
+        self.bytes_read += count as u64;
+        Ok(latin1::decode(
+            &self.undecoded[..count],
+            &mut self.buffer[self.end..],
+        ))
+    }
+}
+
+fn read_some(
+    input: &mut dyn Read,
+    into: &mut [u8],
+    digest: &mut Option<Box<Xxh3>>,
+) -> io::Result<usize> {
+    let count = loop {
+        match input.read(into) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            other => break other?,
+        }
+    };
+    if let Some(digest) = digest {
+        digest.update(&into[..count]);
+    }
+    Ok(count)
+}

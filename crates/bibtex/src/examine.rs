@@ -1,0 +1,132 @@
+//! Takes an item as it is written; gives its parts, or what is wrong with it and where.
+
+use std::ops::Range;
+
+use crate::entry::{Entry, Field, PieceKind, SyntaxError};
+use crate::keys::Keys;
+use crate::macros::Macros;
+use crate::problems::Flaw;
+use crate::splitter::{Item, Kind, Splitter};
+
+/// What must be remembered of the items before this one to judge it.
+#[derive(Default)]
+pub(crate) struct Examiner {
+    /// The parts of the item that was examined last.
+    pub(crate) entry: Entry,
+    pub(crate) macros: Macros,
+    /// Keys of the file under way.
+    pub(crate) keys: Keys,
+}
+
+/// Why an item that has an end is no good all the same.
+pub(crate) enum Rejection {
+    /// Its inside cannot be read, so its end is doubtful too.
+    Unreadable(Flaw),
+    Duplicate(Flaw),
+}
+
+impl Examiner {
+    /// Reads the item that `splitter` found last, in file number `file`. Gives a warning where the
+    /// item is good but odd.
+    pub(crate) fn examine(
+        &mut self,
+        splitter: &Splitter,
+        file: usize,
+    ) -> Result<Option<Flaw>, Rejection> {
+        let (text, item) = splitter.item();
+        if item.kind == Kind::Preamble {
+            return Ok(None);
+        }
+        self.read(text, &item, splitter)
+            .map_err(Rejection::Unreadable)?;
+        for piece in &self.entry.pieces {
+            if piece.kind == PieceKind::Macro {
+                let place = || splitter.place(piece.text.start);
+                self.macros.use_name(&text[piece.text.clone()], file, place);
+            }
+        }
+        if item.kind == Kind::String {
+            self.macros.define(&text[self.entry.fields[0].name.clone()]);
+            return Ok(None);
+        }
+        self.check_key(text, splitter)
+            .map_err(Rejection::Duplicate)?;
+        Ok(self.repeated_field(text, splitter))
+    }
+
+    fn read(&mut self, text: &[u8], item: &Item, splitter: &Splitter) -> Result<(), Flaw> {
+        // Nearly all entries are ASCII, which is seen many bytes at a time.
+        if !text.is_ascii()
+            && let Err(error) = std::str::from_utf8(text)
+        {
+            let at = error.valid_up_to();
+            return Err(Flaw {
+                place: splitter.place(at),
+                message: format!("expected UTF-8, found the byte 0x{:02X}", text[at]),
+                hint: Some(
+                    "the file may be Latin-1: give --encoding latin-1, or convert it".into(),
+                ),
+            });
+        }
+        let read = match item.kind {
+            Kind::String => self.entry.read_string(text, item),
+            _ => self.entry.read(text, item),
+        };
+        read.map_err(|SyntaxError { at, message, hint }| Flaw {
+            place: splitter.place(at),
+            message,
+            hint: hint.map(str::to_owned),
+        })
+    }
+
+    fn check_key(&mut self, text: &[u8], splitter: &Splitter) -> Result<(), Flaw> {
+        let place = splitter.place(self.entry.key.start);
+        let key = &text[self.entry.key.clone()];
+        let Some(first) = self.keys.add(key, place.line) else {
+            return Ok(());
+        };
+        Err(Flaw {
+            place,
+            message: format!(
+                "expected every key once in a file, found `{}` again; it is first used at line \
+                 {first}",
+                String::from_utf8_lossy(key)
+            ),
+            hint: Some("rename one of the two entries, or remove one".into()),
+        })
+    }
+
+    fn repeated_field(&self, text: &[u8], splitter: &Splitter) -> Option<Flaw> {
+        let again = first_repeated(text, &self.entry.fields)?;
+        Some(Flaw {
+            place: splitter.place(again.start),
+            message: format!(
+                "the field `{}` is given twice in `{}`; the first counts, as in BibTeX",
+                String::from_utf8_lossy(&text[again]),
+                String::from_utf8_lossy(&text[self.entry.key.clone()]),
+            ),
+            hint: None,
+        })
+    }
+}
+
+/// The name of the first field that repeats an earlier one.
+fn first_repeated(text: &[u8], fields: &[Field]) -> Option<Range<usize>> {
+    let name = |field: &Field| &text[field.name.clone()];
+    // Most entries have no two fields that agree in length and outer letters: one bit each tells.
+    let mut seen = 0_u64;
+    for (at, field) in fields.iter().enumerate() {
+        let bytes = name(field);
+        let (first, last) = (bytes[0] | 0x20, bytes[bytes.len() - 1] | 0x20);
+        let bit = 1 << ((bytes.len() * 7 + usize::from(first) * 5 + usize::from(last)) % 64);
+        if seen & bit != 0
+            && fields[..at]
+                .iter()
+                .any(|before| name(before).eq_ignore_ascii_case(bytes))
+        {
+            return Some(field.name.clone());
+        }
+        seen |= bit;
+    }
+    None
+}

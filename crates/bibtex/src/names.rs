@@ -1,0 +1,83 @@
+//! Takes the text of an author or editor field; gives its names, and counts how often each is used.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use crate::hash::TextHash;
+use crate::splitter::is_space;
+use crate::tex::Cleaner;
+
+/// Appends the names in `text`, without TeX markup and joined by ` and `, to `out`; `parts` receives
+/// the place of each in `out`. False where the text says nothing.
+///
+/// Names are split as BibTeX splits them, at the word `and` outside braces: `{Barnes and Noble}` is
+/// one author.
+pub(crate) fn write_names(text: &[u8], out: &mut Vec<u8>, parts: &mut Vec<Range<usize>>) -> bool {
+    parts.clear();
+    let start = out.len();
+    let mut from = 0;
+    loop {
+        let end = next_and(text, from);
+        if out.len() > start {
+            out.extend_from_slice(b" and ");
+        }
+        let part = out.len();
+        let mut cleaner = Cleaner::new(out);
+        cleaner.unmark(&text[from..end.as_ref().map_or(text.len(), |and| and.start)]);
+        cleaner.finish();
+        parts.push(part..out.len());
+        match end {
+            Some(and) => from = and.end,
+            None => break,
+        }
+    }
+    out[start..].iter().any(|&byte| byte != b'?')
+}
+
+/// The next ` and ` of `text` behind `from`, outside braces and with white space on both sides.
+fn next_and(text: &[u8], from: usize) -> Option<Range<usize>> {
+    let mut depth = 0_usize;
+    for at in from..text.len() {
+        match text[at] {
+            b'{' => depth += 1,
+            b'}' => depth = depth.saturating_sub(1),
+            byte if depth == 0
+                && is_space(byte)
+                && at + 4 < text.len()
+                && text[at + 1..at + 4].eq_ignore_ascii_case(b"and")
+                && is_space(text[at + 4]) =>
+            {
+                return Some(at..at + 4);
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The number of uses of every name.
+#[derive(Default)]
+pub(crate) struct Names {
+    uses: HashMap<Box<[u8]>, u64, TextHash>,
+}
+
+impl Names {
+    pub(crate) fn add(&mut self, name: &[u8]) {
+        if name.is_empty() {
+            return;
+        }
+        match self.uses.get_mut(name) {
+            Some(count) => *count += 1,
+            None => {
+                self.uses.insert(name.into(), 1);
+            }
+        }
+    }
+
+    /// All names in the order of their bytes, whatever the order of the files was.
+    pub(crate) fn into_sorted(self) -> Vec<(Box<[u8]>, u64)> {
+        let mut sorted: Vec<_> = self.uses.into_iter().collect();
+        sorted.sort_unstable();
+        sorted
+    }
+}

@@ -1,0 +1,170 @@
+//! Takes the text of `pages`; gives the number of pages where it can be told.
+//!
+//! Items between commas add up, and so do parts joined by `+`: `20--32` is 13, `17:1--17:13` is 13,
+//! `xxiv + 324` is 348, `3, 7--9` is 4. A number alone is the length of a book, but one page of an
+//! article. Open ranges, and everything with other words in it, have no number.
+
+/// The number of pages that `text` tells. `is_whole` says that the entry is a work of its own, so that
+/// a number alone is its length.
+pub(crate) fn page_count(text: &str, is_whole: bool) -> Option<u64> {
+    let is_list = text.contains(',');
+    text.split(',').try_fold(0_u64, |sum, item| {
+        let item = item.trim();
+        let count = if item.contains('+') {
+            item.split('+')
+                .try_fold(0_u64, |sum, part| sum.checked_add(part_count(part.trim())?))?
+        } else if let Some((first, last)) = item.split_once("--") {
+            range_count(first.trim(), last.trim())?
+        } else if is_whole && !is_list {
+            page_number(item)?
+        } else {
+            single_page(item)?
+        };
+        sum.checked_add(count)
+    })
+}
+
+/// One part of a sum: a length, in brackets where its pages bear no numbers, or a range.
+fn part_count(part: &str) -> Option<u64> {
+    if let Some((first, last)) = part.split_once("--") {
+        return range_count(first.trim(), last.trim());
+    }
+    page_number(
+        part.strip_prefix('[')
+            .and_then(|part| part.strip_suffix(']'))
+            .unwrap_or(part),
+    )
+}
+
+/// A page by itself, which must have a number somewhere: `45`, `iv`, `e12`, `17:3`.
+fn single_page(page: &str) -> Option<u64> {
+    let is_number = roman(page).is_some() || (!page.contains(' ') && split_prefix(page).is_some());
+    // `12-15` may be a range with its hyphen lost, or page 15 of section 12.
+    (is_number && !page.contains('-')).then_some(1)
+}
+
+fn range_count(first: &str, last: &str) -> Option<u64> {
+    let (from, to) = if let (Some(from), Some(to)) = (roman(first), roman(last)) {
+        (from, to)
+    } else {
+        let (first_prefix, from) = split_prefix(first)?;
+        let (last_prefix, to) = split_prefix(last)?;
+        if !last_prefix.is_empty() && first_prefix != last_prefix {
+            return None;
+        }
+        (from, to)
+    };
+    to.checked_sub(from)?.checked_add(1)
+}
+
+/// `17:13` as `17:` and 13.
+fn split_prefix(page: &str) -> Option<(&str, u64)> {
+    let digits = page.bytes().rev().take_while(u8::is_ascii_digit).count();
+    let (prefix, number) = page.split_at(page.len() - digits);
+    Some((prefix, number.parse().ok()?))
+}
+
+fn page_number(text: &str) -> Option<u64> {
+    roman(text).or_else(|| {
+        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| text.parse().ok())?
+    })
+}
+
+/// The value of a Roman number in lower or upper case, written as such numbers are.
+fn roman(text: &str) -> Option<u64> {
+    const STEPS: [(&str, u64); 13] = [
+        ("m", 1000),
+        ("cm", 900),
+        ("d", 500),
+        ("cd", 400),
+        ("c", 100),
+        ("xc", 90),
+        ("l", 50),
+        ("xl", 40),
+        ("x", 10),
+        ("ix", 9),
+        ("v", 5),
+        ("iv", 4),
+        ("i", 1),
+    ];
+    if text.len() > 15 || !text.starts_with(|first: char| first.is_ascii_alphabetic()) {
+        return None;
+    }
+    let lower = text.to_ascii_lowercase();
+    let mut rest = lower.as_str();
+    let mut value = 0;
+    for (letters, worth) in STEPS {
+        let most = if letters.len() == 1 && !matches!(letters, "d" | "l" | "v") {
+            3
+        } else {
+            1
+        };
+        for _ in 0..most {
+            let Some(shorter) = rest.strip_prefix(letters) else {
+                break;
+            };
+            rest = shorter;
+            value += worth;
+        }
+    }
+    (rest.is_empty() && value > 0).then_some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_are_counted_as_the_text_tells() {
+        let table = [
+            ("20--32", Some(13)),
+            ("17:1--17:13", Some(13)),
+            ("xxiv + 324", Some(348)),
+            ("xi + 324 + [12]", Some(347)),
+            ("c1--c4", Some(4)),
+            ("1.2/3--9", Some(7)),
+            ("ix--xii", Some(4)),
+            ("3, 7--9", Some(4)),
+            ("3--5, 11--12", Some(5)),
+            ("20--??", None),
+            ("??--??", None),
+            ("32--20", None),
+            ("A. 1--B. 3", None),
+            ("12-15", None),
+            ("various", None),
+            ("400 (est.)", None),
+            ("xi + + 12", None),
+            ("99999999999999999999", None),
+            ("18446744073709551615 + 1", None),
+            ("", None),
+        ];
+        for (text, expected) in table {
+            assert_eq!(page_count(text, false), expected, "{text}");
+            assert_eq!(page_count(text, true), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_number_alone_is_a_page_of_an_article_and_the_length_of_a_book() {
+        assert_eq!(page_count("324", false), Some(1));
+        assert_eq!(page_count("324", true), Some(324));
+        assert_eq!(page_count("xii", false), Some(1));
+        assert_eq!(page_count("xii", true), Some(12));
+    }
+
+    #[test]
+    fn roman_numbers_are_those_that_are_written_rightly() {
+        for (text, value) in [
+            ("iv", 4),
+            ("XLVIII", 48),
+            ("mcmxciv", 1994),
+            ("lxxxviii", 88),
+        ] {
+            assert_eq!(roman(text), Some(value), "{text}");
+        }
+        for text in ["", "iiii", "vx", "mild", "ic"] {
+            assert_eq!(roman(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Takes what is wrong with an input; gives it a place, keeps the first of it and counts the rest.
+
+use assay_datagen::SourceError;
+use serde::{Deserialize, Serialize};
+
+/// Problems kept word for word; the others are only counted.
+const KEPT: usize = 100;
+
+/// Something wrong at one place of the file under way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Flaw {
+    pub(crate) place: Place,
+    pub(crate) message: String,
+    pub(crate) hint: Option<String>,
+}
+
+/// Line and column count from 1; 0 stands for the file, or the line, as a whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) line: u64,
+    pub(crate) column: u64,
+}
+
+impl Flaw {
+    pub(crate) fn in_file(self, file: &str) -> SourceError {
+        SourceError {
+            message: self.message,
+            file: file.to_owned(),
+            line: self.place.line,
+            column: self.place.column,
+            hint: self.hint,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Something is left out of the rows because of it.
+    Error,
+    /// The rows are whole, but the author of the file may want to know.
+    Warning,
+}
+
+/// One thing that is wrong with a file and did not stop the reading.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Problem {
+    pub severity: Severity,
+    pub file: String,
+    /// 1-based; 0 where the place is the file as a whole.
+    pub line: u64,
+    /// 1-based; 0 where the place is the line as a whole.
+    pub column: u64,
+    pub message: String,
+    pub hint: Option<String>,
+}
+
+/// The first hundred problems in the order of their discovery, and the number of all of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Problems {
+    pub kept: Vec<Problem>,
+    pub errors: u64,
+    pub warnings: u64,
+}
+
+impl Problems {
+    pub(crate) fn error(&mut self, error: SourceError) {
+        self.errors += 1;
+        self.keep(Severity::Error, error);
+    }
+
+    pub(crate) fn warning(&mut self, warning: SourceError) {
+        self.warnings += 1;
+        self.keep(Severity::Warning, warning);
+    }
+
+    fn keep(&mut self, severity: Severity, what: SourceError) {
+        if self.kept.len() < KEPT {
+            let SourceError {
+                message,
+                file,
+                line,
+                column,
+                hint,
+            } = what;
+            self.kept.push(Problem {
+                severity,
+                file,
+                line,
+                column,
+                message,
+                hint,
+            });
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! Takes files; gives their entries and definitions one by one, and keeps account of what is wrong.
+
+use assay_datagen::SourceError;
+
+use crate::chunks::Chunks;
+use crate::examine::{Examiner, Rejection};
+use crate::fields::Written;
+use crate::input::{Encoding, Input, base_name};
+use crate::problems::{Flaw, Place, Problems, Severity};
+use crate::splitter::{Failure, Kind, Splitter};
+
+/// How files are to be read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reading {
+    pub(crate) encoding: Encoding,
+    /// Bad entries are skipped and listed instead of ending the reading.
+    pub(crate) keep_going: bool,
+    /// Macros that no file defines are errors instead of warnings.
+    pub(crate) strict: bool,
+    pub(crate) with_digest: bool,
+}
+
+/// What one file turned out to hold.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Contents {
+    /// Index into the list of inputs.
+    pub(crate) file: usize,
+    pub(crate) bytes: u64,
+    pub(crate) entries: u64,
+    pub(crate) strings: u64,
+    pub(crate) preambles: u64,
+    pub(crate) digest: u128,
+}
+
+pub(crate) struct Reader {
+    inputs: Vec<Input>,
+    reading: Reading,
+    next_input: usize,
+    open: Option<Open>,
+    ended: Vec<Contents>,
+    examiner: Examiner,
+    problems: Problems,
+    is_finished: bool,
+}
+
+/// The file under way.
+struct Open {
+    splitter: Splitter,
+    file_name: String,
+    contents: Contents,
+    /// Errors of the files before this one.
+    errors_before: u64,
+}
+
+impl Reader {
+    pub(crate) fn new(inputs: Vec<Input>, reading: Reading) -> Result<Self, SourceError> {
+        if inputs.is_empty() {
+            let flaw = Flaw {
+                place: Place::default(),
+                message: "expected at least one BibTeX file, found none".to_owned(),
+                hint: Some("name the files to be read".to_owned()),
+            };
+            return Err(flaw.in_file("(no file)"));
+        }
+        let mut reader = Self {
+            inputs,
+            reading,
+            next_input: 0,
+            open: None,
+            ended: Vec::new(),
+            examiner: Examiner::default(),
+            problems: Problems::default(),
+            is_finished: false,
+        };
+        reader.warn_of_equal_names();
+        Ok(reader)
+    }
+
+    /// Finds the next item that can be used; `None` at the end of the last file.
+    pub(crate) fn advance(&mut self) -> Result<Option<Kind>, SourceError> {
+        loop {
+            let file = self.next_input.wrapping_sub(1);
+            let Some(open) = &mut self.open else {
+                if self.open_next()? {
+                    continue;
+                }
+                self.finish()?;
+                return Ok(None);
+            };
+            match open.splitter.advance() {
+                Ok(Some(item)) => match self.examiner.examine(&open.splitter, file) {
+                    Ok(warning) => {
+                        open.contents.count(item.kind);
+                        if let Some(warning) = warning {
+                            self.problems
+                                .warning(warning.in_file(self.inputs[file].name()));
+                        }
+                        return Ok(Some(item.kind));
+                    }
+                    Err(Rejection::Unreadable(flaw)) => {
+                        open.splitter.reject();
+                        self.fail(file, flaw)?;
+                    }
+                    Err(Rejection::Duplicate(flaw)) => self.fail(file, flaw)?,
+                },
+                Ok(None) => self.end_file(true)?,
+                Err(Failure::Item(flaw)) => self.fail(file, flaw)?,
+                Err(Failure::File(flaw)) => {
+                    self.fail(file, flaw)?;
+                    self.end_file(false)?;
+                }
+            }
+        }
+    }
+
+    /// The entry or definition that was found last.
+    pub(crate) fn written(&self) -> Written<'_> {
+        Written {
+            text: self.text(),
+            entry: &self.examiner.entry,
+        }
+    }
+
+    /// The item that was found last, as it is written.
+    pub(crate) fn text(&self) -> &[u8] {
+        self.under_way().splitter.item().0
+    }
+
+    /// The base name of the file under way.
+    pub(crate) fn file_name(&self) -> &str {
+        &self.under_way().file_name
+    }
+
+    pub(crate) fn file_path(&self, file: usize) -> &str {
+        self.inputs[file].name()
+    }
+
+    pub(crate) fn bytes_read(&self) -> u64 {
+        let open = self
+            .open
+            .as_ref()
+            .map_or(0, |open| open.splitter.chunks().bytes_read());
+        self.ended
+            .iter()
+            .map(|contents| contents.bytes)
+            .sum::<u64>()
+            + open
+    }
+
+    pub(crate) fn ended(&self) -> &[Contents] {
+        &self.ended
+    }
+
+    pub(crate) fn problems(&self) -> &Problems {
+        &self.problems
+    }
+
+    fn under_way(&self) -> &Open {
+        self.open
+            .as_ref()
+            .expect("asked for only after an item was found")
+    }
+
+    fn open_next(&mut self) -> Result<bool, SourceError> {
+        while self.next_input < self.inputs.len() {
+            let file = self.next_input;
+            self.next_input += 1;
+            match self.inputs[file].open() {
+                Ok(stream) => {
+                    let is_latin1 = self.reading.encoding == Encoding::Latin1;
+                    let mut chunks = Chunks::new(stream, is_latin1);
+                    if self.reading.with_digest {
+                        chunks = chunks.with_digest();
+                    }
+                    self.open = Some(Open {
+                        splitter: Splitter::new(chunks, is_latin1),
+                        file_name: base_name(self.inputs[file].name()).to_owned(),
+                        contents: Contents {
+                            file,
+                            ..Contents::default()
+                        },
+                        errors_before: self.problems.errors,
+                    });
+                    return Ok(true);
+                }
+                Err(error) if self.reading.keep_going => self.problems.error(error),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(false)
+    }
+
+    /// Closes the file under way; `is_whole` says that it was read to its end.
+    fn end_file(&mut self, is_whole: bool) -> Result<(), SourceError> {
+        let Some(open) = self.open.take() else {
+            return Ok(());
+        };
+        let mut contents = open.contents;
+        let chunks = open.splitter.chunks();
+        contents.bytes = chunks.bytes_read();
+        contents.digest = chunks.digest();
+        self.examiner.keys.clear();
+        let items = contents.entries + contents.strings + contents.preambles;
+        let (file, bytes) = (contents.file, contents.bytes);
+        self.ended.push(contents);
+        if is_whole && items == 0 && self.problems.errors == open.errors_before {
+            self.fail(file, nothing_found(bytes))?;
+        }
+        Ok(())
+    }
+
+    /// Judges what can be judged only when all files have been read.
+    fn finish(&mut self) -> Result<(), SourceError> {
+        if std::mem::replace(&mut self.is_finished, true) {
+            return Ok(());
+        }
+        for unknown in self.examiner.macros.unknown() {
+            let flaw = Flaw {
+                place: unknown.place,
+                message: format!(
+                    "the macro `{}` is used here first, {} time(s) in all, and defined in none of \
+                     the files",
+                    unknown.name, unknown.uses
+                ),
+                hint: Some("its name is kept as the value; add the file that defines it".into()),
+            };
+            if self.reading.strict {
+                self.fail(unknown.file, flaw)?;
+            } else {
+                self.problems
+                    .warning(flaw.in_file(self.inputs[unknown.file].name()));
+            }
+        }
+        if self.ended.iter().any(|contents| contents.entries > 0) {
+            return Ok(());
+        }
+        let first = self
+            .problems
+            .kept
+            .iter()
+            .find(|problem| problem.severity == Severity::Error);
+        let flaw = Flaw {
+            place: Place::default(),
+            message: format!(
+                "expected entries, found none in {} file(s)",
+                self.inputs.len()
+            ),
+            hint: first.map(|first| {
+                format!(
+                    "the first error: {}:{}: {}",
+                    first.file, first.line, first.message
+                )
+            }),
+        };
+        Err(flaw.in_file(self.inputs[0].name()))
+    }
+
+    /// Ends the reading with `flaw`, or notes it where the reading is to go on.
+    fn fail(&mut self, file: usize, flaw: Flaw) -> Result<(), SourceError> {
+        let error = flaw.in_file(self.inputs[file].name());
+        if !self.reading.keep_going {
+            return Err(error);
+        }
+        self.problems.error(error);
+        Ok(())
+    }
+
+    fn warn_of_equal_names(&mut self) {
+        let mut names: Vec<(&str, &str)> = self
+            .inputs
+            .iter()
+            .map(|input| (base_name(input.name()), input.name()))
+            .collect();
+        names.sort_unstable();
+        for pair in names.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
+            let flaw = Flaw {
+                place: Place::default(),
+                message: format!("has the same name as {}: their rows look alike", pair[0].1),
+                hint: Some("rename one; column `filename` holds no folder".to_owned()),
+            };
+            self.problems.warning(flaw.in_file(pair[1].1));
+        }
+    }
+}
+
+impl Contents {
+    fn count(&mut self, kind: Kind) {
+        match kind {
+            Kind::Entry => self.entries += 1,
+            Kind::String => self.strings += 1,
+            Kind::Preamble => self.preambles += 1,
+        }
+    }
+}
+
+fn nothing_found(bytes: u64) -> Flaw {
+    Flaw {
+        place: Place::default(),
+        message: match bytes {
+            0 => "expected BibTeX entries, found an empty file".to_owned(),
+            _ => format!("expected BibTeX entries, found none in {bytes} bytes of other text"),
+        },
+        hint: Some("an entry begins with `@type{key,`".to_owned()),
+    }
+}

@@ -1,0 +1,137 @@
+//! Takes an entry whose fields have been found; gives its row of `bibtab`.
+
+use std::ops::Range;
+
+use assay_datagen::Row;
+
+use crate::columns::{AUTHOR, BIBDATE, EDITOR, MONTH, PAGES, RULES, Rule};
+use crate::fields::{Fields, Written};
+use crate::names::{Names, write_names};
+use crate::pages::page_count;
+use crate::timestamp::{Bibdate, month_number};
+
+/// Writes rows one after the other and keeps the memory that this takes.
+#[derive(Default)]
+pub(crate) struct RowWriter {
+    authors: People,
+    editors: People,
+    scratch: Vec<u8>,
+}
+
+/// The names of one field: joined by ` and `, and where each begins and ends.
+#[derive(Default)]
+struct People {
+    text: Vec<u8>,
+    parts: Vec<Range<usize>>,
+    is_known: bool,
+}
+
+impl RowWriter {
+    /// Fills `row` with the 49 columns of `written`, and counts the names of its authors and
+    /// editors.
+    pub(crate) fn write(
+        &mut self,
+        written: Written<'_>,
+        file_name: &str,
+        row: &mut Row,
+        names: &mut Names,
+    ) {
+        let fields = Fields::of(written);
+        self.authors.read(&fields, AUTHOR, &mut self.scratch, names);
+        self.editors.read(&fields, EDITOR, &mut self.scratch, names);
+        row.clear();
+        for (column, rule) in RULES.into_iter().enumerate() {
+            match rule {
+                Rule::AuthorCount => self.authors.push_count(row),
+                Rule::EditorCount => self.editors.push_count(row),
+                Rule::PageCount => push_int(row, self.page_count(&fields)),
+                Rule::Kind => row.push_with(|out| {
+                    let start = out.len();
+                    out.extend_from_slice(written.kind());
+                    out[start..].make_ascii_lowercase();
+                }),
+                Rule::FileName => row.push_bytes(file_name.as_bytes()),
+                Rule::Label => row.push_bytes(&written.text[written.entry.key.clone()]),
+                Rule::Author => self.authors.push_text(row),
+                Rule::Editor => self.editors.push_text(row),
+                Rule::Plain => row.push_or_null(|out| fields.write_plain(column, out)),
+                Rule::Unmarked => row.push_or_null(|out| fields.write_unmarked(column, out)),
+                Rule::Hyphenated => row.push_or_null(|out| fields.write_hyphenated(column, out)),
+                Rule::Month => row.push_or_null(|out| fields.write_month(column, out)),
+                Rule::MonthNumber => {
+                    push_int(row, row.cell(MONTH).and_then(month_number).map(u64::from));
+                }
+                Rule::Timestamp => self.push_timestamp(row),
+                Rule::Entry => row.push_with(|out| {
+                    out.push(b'\n');
+                    out.extend_from_slice(written.text);
+                }),
+            }
+        }
+    }
+
+    fn page_count(&mut self, fields: &Fields<'_>) -> Option<u64> {
+        self.scratch.clear();
+        if !fields.write_plain(PAGES, &mut self.scratch) {
+            return None;
+        }
+        page_count(
+            std::str::from_utf8(&self.scratch).ok()?,
+            fields.written.is_whole_work(),
+        )
+    }
+
+    fn push_timestamp(&mut self, row: &mut Row) {
+        self.scratch.clear();
+        if let Some(date) = row
+            .cell(BIBDATE)
+            .and_then(|text| std::str::from_utf8(text).ok())
+            && let Some(date) = Bibdate::parse(date)
+        {
+            date.write(&mut self.scratch);
+            row.push_bytes(&self.scratch);
+        } else {
+            row.push_null();
+        }
+    }
+}
+
+impl People {
+    fn read(
+        &mut self,
+        fields: &Fields<'_>,
+        column: usize,
+        scratch: &mut Vec<u8>,
+        names: &mut Names,
+    ) {
+        self.text.clear();
+        self.parts.clear();
+        self.is_known = fields
+            .joined(column, scratch)
+            .is_some_and(|text| write_names(text, &mut self.text, &mut self.parts));
+        if self.is_known {
+            for part in &self.parts {
+                names.add(&self.text[part.clone()]);
+            }
+        }
+    }
+
+    fn push_count(&self, row: &mut Row) {
+        push_int(row, self.is_known.then_some(self.parts.len() as u64));
+    }
+
+    fn push_text(&self, row: &mut Row) {
+        if self.is_known {
+            row.push_bytes(&self.text)
+        } else {
+            row.push_null()
+        }
+    }
+}
+
+fn push_int(row: &mut Row, number: Option<u64>) {
+    match number {
+        Some(number) => row.push_int(i64::try_from(number).unwrap_or(i64::MAX)),
+        None => row.push_null(),
+    }
+}

@@ -1,0 +1,222 @@
+//! Takes the rows of a bibliography; gives the script that loads them, as bibtosql prints it.
+
+use std::io::{self, ErrorKind, Read, Write};
+
+use assay_datagen::{Row, RowSource as _, SourceError};
+use serde::{Deserialize, Serialize};
+
+use crate::columns::COLUMNS;
+use crate::input::STANDARD_INPUT;
+use crate::literal::LiteralStyle;
+use crate::problems::Problems;
+use crate::source::{BIBTAB, BibSource, NAMTAB, STRTAB, SourceOptions};
+use crate::{NAME_COLUMNS, STRING_COLUMNS};
+
+/// The script in the order in which it is written; every text is written as it is, with a line feed
+/// behind it. What the server is called and wants is said here and known nowhere else.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SqlOptions {
+    /// Where the rows come from; no files means standard input.
+    pub source: SourceOptions,
+    pub literal_style: LiteralStyle,
+    /// Comments at the top.
+    pub header: Vec<String>,
+    /// Statements that drop and create tables.
+    pub create: Vec<String>,
+    /// Statements that set the session up.
+    pub prologue: Vec<String>,
+    pub begin: String,
+    pub commit: String,
+    /// Written instead of `commit` where the input turns out to be bad.
+    pub rollback: String,
+    /// `bibtab`, `strtab` and `namtab` as the server wants them named.
+    pub tables: Option<[TableName; 3]>,
+}
+
+/// A table with its columns, quoted where the server needs it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct TableName {
+    pub table: String,
+    pub columns: Vec<String>,
+}
+
+/// What was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub struct WriteSqlReport {
+    pub entries: u64,
+    pub strings: u64,
+    pub names: u64,
+    pub bytes_read: u64,
+    pub bytes_written: u64,
+    pub problems: Problems,
+    /// The reader of the script went away before its end.
+    pub is_broken_pipe: bool,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    #[error("the output cannot be written ({0})")]
+    Output(#[from] io::Error),
+}
+
+/// Statements are gathered to this many bytes before they are written.
+const GATHERED_BYTES: usize = 64 * 1024;
+
+/// Writes the script for the files of `options`, or for standard input where it names none.
+///
+/// # Errors
+/// [`WriteError::Source`] where the input is bad: the script then ends with `rollback`.
+/// [`WriteError::Output`] where `out` cannot be written; that it was closed is no error.
+pub fn write_sql(options: &SqlOptions, out: &mut dyn Write) -> Result<WriteSqlReport, WriteError> {
+    if options.source.files.is_empty() {
+        write_sql_from(options, STANDARD_INPUT, Box::new(io::stdin()), out)
+    } else {
+        let source = BibSource::new(&options.source)?;
+        write(options, source, out)
+    }
+}
+
+/// Writes the script for one stream, which goes by `name`.
+///
+/// # Errors
+/// As [`write_sql`].
+pub fn write_sql_from(
+    options: &SqlOptions,
+    name: &str,
+    stream: Box<dyn Read + Send>,
+    out: &mut dyn Write,
+) -> Result<WriteSqlReport, WriteError> {
+    let source = BibSource::from_reader(&options.source, name, stream)?;
+    write(options, source, out)
+}
+
+fn write(
+    options: &SqlOptions,
+    mut source: BibSource,
+    out: &mut dyn Write,
+) -> Result<WriteSqlReport, WriteError> {
+    let mut script = Script {
+        out,
+        gathered: Vec::new(),
+        report: WriteSqlReport::default(),
+    };
+    let outcome = script.write(options, &mut source);
+    script.report.bytes_read = source.bytes_read();
+    script.report.problems = source.problems().clone();
+    match outcome {
+        Err(WriteError::Output(error)) if error.kind() == ErrorKind::BrokenPipe => {
+            script.report.is_broken_pipe = true;
+            Ok(script.report)
+        }
+        Err(error) => Err(error),
+        Ok(()) => Ok(script.report),
+    }
+}
+
+struct Script<'o> {
+    out: &'o mut dyn Write,
+    gathered: Vec<u8>,
+    report: WriteSqlReport,
+}
+
+impl Script<'_> {
+    fn write(&mut self, options: &SqlOptions, source: &mut BibSource) -> Result<(), WriteError> {
+        for text in options
+            .header
+            .iter()
+            .chain(&options.create)
+            .chain(&options.prologue)
+        {
+            self.line(text);
+        }
+        self.line(&options.begin);
+        match self.rows(options, source) {
+            Ok(()) => self.line(&options.commit),
+            Err(WriteError::Source(error)) => {
+                self.line(&options.rollback);
+                // The bad input matters more than an output that fails as well.
+                let _ = self.flush();
+                return Err(error.into());
+            }
+            Err(error) => return Err(error),
+        }
+        self.flush()?;
+        self.out.flush()?;
+        Ok(())
+    }
+
+    fn rows(&mut self, options: &SqlOptions, source: &mut BibSource) -> Result<(), WriteError> {
+        let inserts = inserts(options.tables.as_ref());
+        let mut row = Row::new();
+        while let Some(table) = source.next_row(&mut row)? {
+            match table {
+                BIBTAB => self.report.entries += 1,
+                STRTAB => self.report.strings += 1,
+                _ => self.report.names += 1,
+            }
+            self.gathered.extend_from_slice(inserts[table].as_bytes());
+            for (column, cell) in row.cells().enumerate() {
+                if column > 0 {
+                    self.gathered.extend_from_slice(b", ");
+                }
+                match cell {
+                    None => self.gathered.extend_from_slice(b"NULL"),
+                    Some(number) if is_integer(table, column) => {
+                        self.gathered.extend_from_slice(number);
+                    }
+                    Some(text) => options.literal_style.write(text, &mut self.gathered),
+                }
+            }
+            self.gathered.extend_from_slice(b");\n");
+            if self.gathered.len() >= GATHERED_BYTES {
+                self.flush()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn line(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.gathered.extend_from_slice(text.as_bytes());
+            self.gathered.push(b'\n');
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.write_all(&self.gathered)?;
+        self.report.bytes_written += self.gathered.len() as u64;
+        self.gathered.clear();
+        Ok(())
+    }
+}
+
+fn is_integer(table: usize, column: usize) -> bool {
+    match table {
+        BIBTAB => column < 3,
+        NAMTAB => column == 1,
+        _ => false,
+    }
+}
+
+/// The beginning of the INSERT statements of the three tables.
+fn inserts(tables: Option<&[TableName; 3]>) -> [String; 3] {
+    let plain = |table: &str, columns: &[&str]| TableName {
+        table: table.to_owned(),
+        columns: columns.iter().map(|&column| column.to_owned()).collect(),
+    };
+    let defaults = [
+        plain("bibtab", &COLUMNS),
+        plain("strtab", &STRING_COLUMNS),
+        plain("namtab", &NAME_COLUMNS),
+    ];
+    tables
+        .unwrap_or(&defaults)
+        .each_ref()
+        .map(|TableName { table, columns }| {
+            format!("INSERT INTO {table} ({}) VALUES (", columns.join(", "))
+        })
+}

@@ -1,0 +1,59 @@
+//! Takes random numbers; gives the defects that sanity checks are there to find.
+//!
+//! Where the model has none of a kind, one in some thousands is made, so that every check has an answer.
+
+use assay_datagen::Random;
+
+use crate::chance::chance;
+
+/// The defects of one entry. Their numbers are those of the checks S01 to S28 of workload `bibsql`.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Defects {
+    bits: u32,
+}
+
+/// Check number and how many of a million entries that could have the defect do have it.
+const RATES: [(u32, u32); 26] = [
+    (1, 96_000),
+    (2, 2_000),
+    (3, 3_000),
+    (4, 9_100),
+    (5, 2_600),
+    (6, 600),
+    (7, 2_000),
+    (8, 1_000),
+    (9, 2_000),
+    (10, 300),
+    (11, 3_000),
+    (12, 500),
+    (13, 300),
+    (14, 300),
+    (15, 10_000),
+    (17, 300),
+    (18, 5_400),
+    (19, 9_000),
+    (20, 300),
+    (21, 300),
+    (22, 13_000),
+    (23, 10_000),
+    (24, 40_000),
+    (25, 4_000),
+    (26, 300),
+    (28, 1_100),
+];
+
+impl Defects {
+    pub(super) fn draw(random: &mut Random) -> Self {
+        let mut bits = 0;
+        for (check, per_million) in RATES {
+            if chance(random, per_million) {
+                bits |= 1 << check;
+            }
+        }
+        Self { bits }
+    }
+
+    pub(super) fn has(self, check: u32) -> bool {
+        self.bits & (1 << check) != 0
+    }
+}

@@ -1,0 +1,64 @@
+//! Takes the number of an entry; gives its key, first author and year, and whose content it has.
+
+use super::streams::{Purpose, stream};
+use super::words::person;
+use super::{in_first_file, place_of};
+use crate::chance::chance;
+
+/// Entries outside the first file that have the key of an entry there, in a million; and those among
+/// them that are the same entry word for word.
+const SHARED_KEYS: u32 = 116_000;
+const SAME_ENTRIES: u32 = 80_000;
+
+/// What an entry is about, and what its key is made of.
+pub(super) struct Identity {
+    pub(super) author: String,
+    pub(super) year: i64,
+    pub(super) key: String,
+}
+
+/// Of which entry `index` has the key, and of which the content: nearly always its own.
+pub(super) fn numbers_of(seed: u64, index: u64) -> (u64, u64) {
+    let mut random = stream(seed, Purpose::Sharing, index);
+    let (file, place) = place_of(index);
+    if file == 0 || !chance(&mut random, SHARED_KEYS) {
+        return (index, index);
+    }
+    // Places differ within a file, so no key is shared twice.
+    let other = in_first_file(index, place);
+    (
+        other,
+        if chance(&mut random, SAME_ENTRIES) {
+            other
+        } else {
+            index
+        },
+    )
+}
+
+impl Identity {
+    pub(super) fn of(seed: u64, index: u64) -> Self {
+        let mut random = stream(seed, Purpose::Identity, index);
+        let (author, family) = person(&mut random, seed);
+        let year = match random.between(1, 1000) {
+            1..=4 => random.between(1760, 1949),
+            5..=38 => random.between(1950, 1979),
+            39..=348 => random.between(1980, 1989),
+            349..=682 => random.between(1990, 1999),
+            683..=828 => random.between(2000, 2009),
+            829..=968 => random.between(2010, 2019),
+            _ => random.between(2020, 2022),
+        };
+        let mut rest = index;
+        let mut letters = String::new();
+        while rest > 0 || letters.len() < 3 {
+            letters.push(char::from(b'A' + (rest % 26) as u8));
+            rest /= 26;
+        }
+        Self {
+            key: format!("{family}:{year}:{letters}"),
+            author,
+            year,
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Takes a seed; gives the journals and publishers that all invented entries share.
+
+use std::fmt::Write as _;
+
+use super::words::{capitalised, word};
+use assay_datagen::Random;
+
+use super::streams::{Purpose, stream};
+use crate::chance::{chance, number_below};
+
+const JOURNALS: u64 = 60;
+const PUBLISHERS: u64 = 32;
+
+/// A journal as its entries name it.
+pub(super) struct Journal {
+    /// The macro: `j-BRAIN`.
+    pub(super) name: String,
+    pub(super) full: String,
+    pub(super) coden: String,
+    pub(super) issn: String,
+}
+
+pub(super) fn journal(random: &mut Random, seed: u64) -> Journal {
+    // Half of all articles are in the first journal.
+    let number = if chance(random, 500_000) {
+        0
+    } else {
+        number_below(random, JOURNALS)
+    };
+    nth_journal(number, seed)
+}
+
+fn nth_journal(number: u64, seed: u64) -> Journal {
+    let mut random = stream(seed, Purpose::Journal, number);
+    let (first, second) = (
+        capitalised(&word(&mut random)),
+        capitalised(&word(&mut random)),
+    );
+    let letters = first.to_ascii_uppercase();
+    Journal {
+        name: format!("j-{letters}-{number}"),
+        full: format!("{first} {second} Journal"),
+        coden: format!("{:X<4.4}", letters),
+        issn: format!(
+            "{:04}-{:04}",
+            random.between(100, 2999),
+            random.between(0, 9999)
+        ),
+    }
+}
+
+/// The macro of a publisher: `pub-BRAIN`; its address is the same with `:adr`.
+pub(super) fn publisher(random: &mut Random, seed: u64) -> String {
+    let number = number_below(random, PUBLISHERS);
+    nth_publisher(number, seed).0
+}
+
+fn nth_publisher(number: u64, seed: u64) -> (String, String, String) {
+    let mut random = stream(seed, Purpose::Publisher, number);
+    let name = capitalised(&word(&mut random));
+    let town = capitalised(&word(&mut random));
+    (
+        format!("pub-{}-{number}", name.to_ascii_uppercase()),
+        name,
+        town,
+    )
+}
+
+/// What stands before the entries of every file.
+pub(super) fn prologue(seed: u64) -> String {
+    let mut text = String::from(
+        "%%% -*-BibTeX-*-\n%%% Invented entries for measurements; they describe nothing.\n\n\
+         @Preamble{\n    \"\\def \\pkg#1{{\\tt #1}}\"\n}\n\n\
+         @String{ack-nobody = \"Nobody at all\"}\n\n",
+    );
+    for number in 0..JOURNALS {
+        let journal = nth_journal(number, seed);
+        writeln!(
+            text,
+            "@String{{{:<24} = \"{}\"}}",
+            journal.name, journal.full
+        )
+        .expect("writing to memory is infallible");
+    }
+    text.push('\n');
+    for number in 0..PUBLISHERS {
+        let (key, name, town) = nth_publisher(number, seed);
+        writeln!(
+            text,
+            "@String{{{key:<24} = \"{name} Press\"}}\n@String{{{:<24} = \"{town}\"}}",
+            format!("{key}:adr")
+        )
+        .expect("writing to memory is infallible");
+    }
+    text.push('\n');
+    text
+}

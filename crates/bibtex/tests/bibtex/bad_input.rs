@@ -1,0 +1,340 @@
+//! Bad input of every kind, each with the place that the message names.
+
+use std::ops::ControlFlow;
+
+use assay_bibtex::{Encoding, MAX_ENTRY_BYTES, ScanOptions, Severity, SourceOptions, scan};
+
+use crate::reading::{Folder, cell, error, keys, rows_kept_going, rows_of};
+
+/// A good entry before the bad one, so that no place is the first by chance.
+const GOOD: &str = "% a comment\n@Misc{good, note = {x}}\n";
+
+fn check(bad: &str, line: u64, column: u64, words: &str) {
+    let found = error(format!("{GOOD}{bad}").as_bytes());
+    assert_eq!((found.line, found.column), (line, column), "{bad}\n{found}");
+    assert_eq!(found.file, "test.bib");
+    let told = format!("{} / {}", found.message, found.hint.unwrap_or_default());
+    assert!(told.contains(words), "{bad}\n{told}\nexpected: {words}");
+}
+
+#[test]
+fn a_syntax_error_has_the_place_of_what_is_wrong() {
+    check(
+        "@Misc{\n title = {x}}",
+        4,
+        2,
+        "expected a citation key, found none",
+    );
+    check(
+        "@Misc{, title = {x}}",
+        3,
+        7,
+        "expected a citation key, found none",
+    );
+    check("@Misc{}", 3, 7, "expected a citation key, found none");
+    check(
+        "@Misc{title = {x}}",
+        3,
+        7,
+        "expected a citation key, found none",
+    );
+    check(
+        "@Misc{k title = {x}}",
+        3,
+        9,
+        "expected `,` after the citation key, found `t`",
+    );
+    check(
+        "@Misc{k,\n title {x}}",
+        4,
+        8,
+        "expected `=` after the name of a field, found `{`",
+    );
+    check(
+        "@Misc{k,\n title = ,}",
+        4,
+        10,
+        "expected a value, found `,`",
+    );
+    check(
+        "@Misc{k,\n title = }",
+        4,
+        10,
+        "expected a value, found the end of the entry",
+    );
+    check(
+        "@Misc{k,\n a = {x}\n b = {y}}",
+        5,
+        2,
+        "expected `,` or the end of the entry",
+    );
+    check(
+        "@Misc{k,\n a = {x},, b = {y}}",
+        4,
+        10,
+        "remove the second comma",
+    );
+    check("@Misc{k,\n a = 12x}", 4, 8, "found `x`");
+    check("@Misc{k,\n a = \"x # {y}}", 4, 6, "expected a second `\"`");
+    check(
+        "@Misc{k,\n a = x # # y}",
+        4,
+        10,
+        "expected a value, found `#`",
+    );
+    check(
+        "@Misc(k, a = {x}})",
+        3,
+        17,
+        "expected `,` or the end of the entry",
+    );
+    check("@String{a {b}}", 3, 11, "expected `=`");
+    check("@String{}", 3, 9, "expected the name of a macro");
+    check(
+        "@String{a = b, c = d}",
+        3,
+        16,
+        "expected the end of the definition",
+    );
+    check(
+        "@Misc k, a = {x}}",
+        3,
+        7,
+        "expected `{` or `(` after `@Misc`, found `k`",
+    );
+    check("  @ {x}", 3, 5, "expected the type of an entry");
+}
+
+#[test]
+fn a_brace_that_is_never_closed_is_named_with_its_entry() {
+    let bad = "@Misc{k,\n  title = {An {open brace},\n  year = 1999,\n}\n";
+    check(
+        bad,
+        3,
+        1,
+        "the entry `@Misc{k,` never ends: the `{` at line 4, column 11",
+    );
+    check(bad, 3, 1, "before the end of the file");
+    let next = format!("{bad}\n@Misc{{next, note = {{y}}}}\n");
+    check(
+        &next,
+        3,
+        1,
+        "add what closes it before line 8, where the next entry begins",
+    );
+    check(
+        "@Misc(k, a = \"x\"",
+        3,
+        1,
+        "the `(` at line 3, column 6 is never closed",
+    );
+}
+
+#[test]
+fn a_key_may_be_used_once_in_a_file() {
+    check(
+        "@Book{good,\n note = {y}}",
+        3,
+        7,
+        "found `good` again; it is first used at line 2",
+    );
+    let folder = Folder::new("keys");
+    let files = vec![
+        folder.file("a.bib", b"@Misc{k, note = {x}}"),
+        folder.file("b.bib", b"@Misc{k, note = {y}}"),
+    ];
+    let options = ScanOptions {
+        files,
+        ..ScanOptions::default()
+    };
+    let found = scan(&options, &mut |_, _| ControlFlow::Continue(())).expect("two files may share");
+    assert_eq!(found.entries, 2);
+}
+
+#[test]
+fn bytes_that_are_no_text_are_refused() {
+    let latin1 = b"@Misc{k,\n note = {Caf\xE9 \xFC},\n bad\n}";
+    let found = error(latin1);
+    assert_eq!((found.line, found.column), (2, 13));
+    assert!(
+        found
+            .hint
+            .as_deref()
+            .is_some_and(|hint| hint.contains("--encoding latin-1"))
+    );
+
+    let found = error(b"@Misc{k, note = {x}}\n\n ab\0c");
+    assert_eq!((found.line, found.column), (3, 4));
+    assert!(found.message.contains("NUL"), "{found}");
+}
+
+#[test]
+fn latin_1_is_decoded_and_its_columns_are_those_of_the_file() {
+    let options = SourceOptions {
+        encoding: Encoding::Latin1,
+        ..SourceOptions::default()
+    };
+    let read = |text: &'static [u8]| rows_of(&options, Box::new(text));
+    let (rows, _) = read(b"@Misc{k,\n note = {Caf\xE9 \xFC}}").expect("it is Latin-1");
+    assert!(rows[0].1.contains(&Some("Caf\u{e9} \u{fc}".to_owned())));
+    let found = read(b"@Misc{k,\n note = {Caf\xE9 \xFC} x}").expect_err("it is bad");
+    assert_eq!((found.line, found.column), (2, 18));
+}
+
+#[test]
+fn an_entry_has_a_greatest_length() {
+    let long = |bytes: usize| {
+        let frame = "@Misc{k, note = {}}".len();
+        format!("\n@Misc{{k, note = {{{}}}}}", "x".repeat(bytes - frame)).into_bytes()
+    };
+    assert_eq!(keys(&rows_kept_going(&long(MAX_ENTRY_BYTES)).0), ["k"]);
+    let found = error(&long(MAX_ENTRY_BYTES + 1));
+    assert_eq!((found.line, found.column), (2, 1));
+    assert!(found.message.contains("at most 8388608 bytes"), "{found}");
+}
+
+#[test]
+fn files_without_entries_and_what_is_no_file_are_refused() {
+    let folder = Folder::new("files");
+    let inside = folder.0.join("folder");
+    std::fs::create_dir_all(&inside).expect("the temporary folder can be written");
+    let good = folder.file("good.bib", b"@Misc{k, note = {x}}");
+    let table = [
+        (folder.file("empty.bib", b""), "found an empty file"),
+        (
+            folder.file("junk.bib", b"no entries, joe@example.org (home)\n"),
+            "bytes of other text",
+        ),
+        (inside.to_string_lossy().into_owned(), "found a folder"),
+        (
+            folder.0.join("none.bib").to_string_lossy().into_owned(),
+            "found none of this name",
+        ),
+        (format!("{good}/x.bib"), "cannot be read"),
+    ];
+    for (path, words) in table {
+        let files = vec![good.clone(), path.clone()];
+        let mut options = ScanOptions {
+            files,
+            ..ScanOptions::default()
+        };
+        let found = scan(&options, &mut |_, _| ControlFlow::Continue(())).expect_err("it is bad");
+        assert_eq!((found.file.as_str(), found.line), (path.as_str(), 0));
+        assert!(found.message.contains(words), "{found}");
+        options.keep_going = true;
+        let found = scan(&options, &mut |_, _| ControlFlow::Continue(())).expect("one is good");
+        assert_eq!((found.entries, found.problems.errors), (1, 1));
+    }
+    let strings = folder.file("strings.bib", b"@String{a = {b}}");
+    let options = ScanOptions {
+        files: vec![strings],
+        ..ScanOptions::default()
+    };
+    let found = scan(&options, &mut |_, _| ControlFlow::Continue(())).expect_err("no entries");
+    assert!(found.message.contains("found none in 1 file"), "{found}");
+    let found = scan(&ScanOptions::default(), &mut |_, _| {
+        ControlFlow::Continue(())
+    });
+    assert!(
+        found
+            .expect_err("no files")
+            .message
+            .contains("at least one BibTeX file")
+    );
+}
+
+#[test]
+fn whoever_keeps_going_gets_the_good_entries_and_a_list_of_the_bad() {
+    let text = b"@Misc{a, note = {1}}
+@Misc{b, note = {2}
+@Misc{c, note = {3}}
+@Misc{d note = {4}}
+   @Misc{e, note = {5}}
+@Misc{a, note = {6}}
+@Misc{f, note = {\xE9}}
+@Misc g
+@Misc{h, note = \"7}
+@Misc{i, note = {8}}
+";
+    let (rows, problems) = rows_kept_going(text);
+    // The entry behind the bad `d` is not at the beginning of its line, so it goes with `d`.
+    assert_eq!(keys(&rows), ["a", "c", "i"]);
+    let lines: Vec<u64> = problems.kept.iter().map(|problem| problem.line).collect();
+    assert_eq!(lines, [2, 4, 6, 7, 8, 9]);
+    assert_eq!((problems.errors, problems.warnings), (6, 0));
+}
+
+#[test]
+fn a_hundred_problems_are_kept_and_all_are_counted() {
+    let mut text = String::from("@Misc{k, note = {x}}\n");
+    for _ in 0..250 {
+        text.push_str("@Misc{k, note = {again}}\n");
+    }
+    let (rows, problems) = rows_kept_going(text.as_bytes());
+    assert_eq!(keys(&rows), ["k"]);
+    assert_eq!((problems.kept.len(), problems.errors), (100, 250));
+}
+
+#[test]
+fn a_macro_that_no_file_defines_is_a_warning_or_an_error() {
+    let text =
+        b"@String{known = {x} # other}\n@Misc{k, note = Known # Later, x = OTHER, month = jan}
+@String{later = {y}}";
+    let mut options = SourceOptions::default();
+    let (rows, problems) = rows_of(&options, Box::new(&text[..])).expect("only a warning");
+    assert_eq!(keys(&rows), ["k"]);
+    let [problem] = problems.kept.as_slice() else {
+        panic!("{problems:?}")
+    };
+    assert_eq!(
+        (problem.severity, problem.line, problem.column),
+        (Severity::Warning, 1, 23)
+    );
+    assert!(
+        problem
+            .message
+            .contains("`other` is used here first, 2 time(s)"),
+        "{problem:?}"
+    );
+    options.strict = true;
+    let found = rows_of(&options, Box::new(&text[..])).expect_err("strict");
+    assert_eq!((found.line, found.column), (1, 23));
+}
+
+#[test]
+fn a_field_given_twice_is_a_warning() {
+    let (_, problems) = rows_kept_going(b"@Misc{k,\n note = {one},\n Note = {two}}");
+    let [problem] = problems.kept.as_slice() else {
+        panic!("{problems:?}")
+    };
+    assert_eq!(
+        (problem.severity, problem.line, problem.column),
+        (Severity::Warning, 3, 2)
+    );
+}
+
+#[test]
+fn two_files_of_one_name_are_a_warning() {
+    let folder = Folder::new("names");
+    std::fs::create_dir_all(folder.0.join("b")).expect("the temporary folder can be written");
+    let files = vec![
+        folder.file("x.bib", b"@Misc{k, note = {x}}"),
+        folder.file("b/x.bib", b"@Misc{k, note = {y}}"),
+    ];
+    let options = ScanOptions {
+        files,
+        ..ScanOptions::default()
+    };
+    let found = scan(&options, &mut |_, _| ControlFlow::Continue(())).expect("only a warning");
+    assert_eq!((found.problems.errors, found.problems.warnings), (0, 1));
+}
+
+#[test]
+fn text_that_only_resembles_entries_is_text() {
+    let text = "mail joe@example.org{x} or @ noon, 5 @home\n%@Misc{commented, note = {x}}\n\
+        @Comment{@Misc{real, note = {y}}} @comment more\n@Preamble{\"{}\" # {x}} @Misc{last,}";
+    let (rows, problems) = rows_kept_going(text.as_bytes());
+    assert_eq!(keys(&rows), ["real", "last"]);
+    assert_eq!(problems.errors, 0);
+    assert_eq!(cell("\u{feff}@Misc{k,}", "label").as_deref(), Some("k"));
+}

@@ -1,0 +1,292 @@
+//! Every rule that turns a field into a cell, by examples.
+
+use crate::reading::{cell, rows};
+
+/// The cell of `column` for an article whose only field is `field`.
+fn of_field(field: &str, column: &str) -> Option<String> {
+    cell(&format!("@Article{{key,\n  {field},\n}}\n"), column)
+}
+
+fn check(column: &str, table: &[(&str, Option<&str>)]) {
+    for (field, expected) in table {
+        assert_eq!(
+            of_field(field, column).as_deref(),
+            *expected,
+            "{column} of {field}"
+        );
+    }
+}
+
+#[test]
+fn white_space_collapses_and_nothing_is_null() {
+    check(
+        "volume",
+        &[
+            ("volume = \" 4A\n      \t and  more \"", Some("4A and more")),
+            ("volume = {7}", Some("7")),
+            ("volume = 12", Some("12")),
+            ("VOLUME = 12", Some("12")),
+            ("volume = \"\"", None),
+            ("volume = {  }", None),
+            ("volume = {??}", None),
+            ("volume = {????}", None),
+            ("volume = {??--??}", Some("??--??")),
+            ("number = 3", None),
+        ],
+    );
+    check(
+        "title",
+        &[("title = {{}}", None), ("title = {{????}}", None)],
+    );
+}
+
+#[test]
+fn tex_markup_goes_where_people_search() {
+    check(
+        "title",
+        &[
+            (
+                "title = {The {\\TeX}book and {\\LaTeX{}} and \\TeX\\ too}",
+                Some("The TeXbook and LaTeX and TeX too"),
+            ),
+            (
+                "title = {Erd{\\H{o}}s, G\\\"odel, {\\'E}tude, \\'{\\i}, {\\c c}a va, \\v{s}, Stra{\\ss}e}",
+                Some("Erdos, Godel, Etude, i, ca va, s, Strasse"),
+            ),
+            (
+                "title = {{\\AE}sir, {\\O}re, {\\L}{\\'o}d{\\'z}, \\aa rhus}",
+                Some("AEsir, Ore, Lodz, arhus"),
+            ),
+            (
+                "title = {R\\&D at 100\\% for \\$5, \\#1, a\\_b}",
+                Some("R&D at 100% for $5, #1, a_b"),
+            ),
+            (
+                "title = {One\\emdash{}two \\Dash three\\endash four}",
+                Some("One -- two -- three -- four"),
+            ),
+            (
+                "title = {pages 1--2, D.~E.\\,Knuth, hy\\-phen}",
+                Some("pages 1--2, D. E. Knuth, hyphen"),
+            ),
+            (
+                "title = {{\\em First} \\emph{second} \\pkg{third} {\\bf\\tt x}}",
+                Some("First second third x"),
+            ),
+            ("title = {\\verb|a b| and \\path|c|}", Some("a b and c")),
+            (
+                "title = {\\noopsort{zzz}Real, and/\\slash or}",
+                Some("Real, and//or"),
+            ),
+            (
+                "title = {tilde \\~{} and hat \\^{}}",
+                Some("tilde ~ and hat ^"),
+            ),
+            (
+                "title = {Caf\u{e9} na\u{ef}ve \u{201c}x\u{201d}}",
+                Some("Caf\u{e9} na\u{ef}ve \u{201c}x\u{201d}"),
+            ),
+            (
+                "title = {a trailing backslash \\\\}",
+                Some("a trailing backslash"),
+            ),
+        ],
+    );
+    check(
+        "URL",
+        &[("URL = {http://x.org/~{\\'e}}", Some("http://x.org/~{\\'e}"))],
+    );
+    check(
+        "TOC",
+        &[(
+            "tableofcontents = {One / 1 \\\\ Two / 2}",
+            Some("One / 1 Two / 2"),
+        )],
+    );
+}
+
+#[test]
+fn macros_stay_names_and_pieces_are_joined() {
+    check(
+        "journal",
+        &[
+            ("journal = j-TUGboat", Some("j-TUGboat")),
+            (
+                "journal = j-TUGboat # \" (\" # {{\\TeX}} # 3 # \")\"",
+                Some("j-TUGboat (TeX3)"),
+            ),
+            ("journal = \"A\" # \"B\"", Some("AB")),
+            ("journal = \"A \" # \" B\"", Some("A B")),
+            ("journal = {} # {}", None),
+        ],
+    );
+}
+
+#[test]
+fn authors_are_split_at_and_outside_braces() {
+    let table = [
+        ("author = {A. One}", Some("1"), Some("A. One")),
+        (
+            "author = {A. One and B. Two\n    AND C. {\\'E}toile}",
+            Some("3"),
+            Some("A. One and B. Two and C. Etoile"),
+        ),
+        (
+            "author = {{Barnes and Noble} and others}",
+            Some("2"),
+            Some("Barnes and Noble and others"),
+        ),
+        (
+            "author = {Sand and Andersen}",
+            Some("2"),
+            Some("Sand and Andersen"),
+        ),
+        ("author = {Brand Andy}", Some("1"), Some("Brand Andy")),
+        ("author = {????}", None, None),
+        (
+            "author = one # { and } # {Two}",
+            Some("2"),
+            Some("one and Two"),
+        ),
+    ];
+    for (field, count, text) in table {
+        assert_eq!(of_field(field, "authorcount").as_deref(), count, "{field}");
+        assert_eq!(of_field(field, "author").as_deref(), text, "{field}");
+    }
+    check(
+        "editorcount",
+        &[
+            ("author = {A. One}", None),
+            ("editor = {A and B}", Some("2")),
+        ],
+    );
+}
+
+#[test]
+fn pages_are_counted() {
+    check(
+        "pagecount",
+        &[
+            ("pages = {20--32}", Some("13")),
+            ("pages = {17:1--17:13}", Some("13")),
+            ("pages = {xxiv + 324}", Some("348")),
+            ("pages = {20--22, 24}", Some("4")),
+            ("pages = {20--??}", None),
+            ("pages = 5", Some("1")),
+        ],
+    );
+    assert_eq!(
+        cell("@Book{k, pages = 324}", "pagecount").as_deref(),
+        Some("324")
+    );
+}
+
+#[test]
+fn months_are_three_letters_and_a_number() {
+    let table = [
+        ("month = mar", Some("mar"), Some("3")),
+        ("month = Dec", Some("dec"), Some("12")),
+        ("month = {January}", Some("jan"), Some("1")),
+        ("month = jul # \"--\" # aug", Some("jul"), Some("7")),
+        ("month = \"31 \" # aug", Some("31"), None),
+        ("month = {Winter}", Some("win"), None),
+        ("month = {????}", None, None),
+        ("month = {d{\\'e}cembre}", Some("d{\\"), None),
+    ];
+    for (field, month, number) in table {
+        assert_eq!(of_field(field, "month").as_deref(), month, "{field}");
+        assert_eq!(of_field(field, "monthnumber").as_deref(), number, "{field}");
+    }
+}
+
+#[test]
+fn numbers_of_books_and_journals_come_in_both_forms() {
+    check(
+        "ISBN",
+        &[
+            (
+                "ISBN = {0-201-03804-8}",
+                Some("0-201-03804-8 OR 0201038048"),
+            ),
+            ("ISBN = {0-1-2, 3-4}", Some("0-1-2, 3-4 OR 012, 34")),
+            ("ISBN = {0201038048}", Some("0201038048")),
+        ],
+    );
+    check(
+        "ISBN13",
+        &[("ISBN-13 = {978-0-2}", Some("978-0-2 OR 97802"))],
+    );
+    check(
+        "ISSN",
+        &[("ISSN = {0896-3207}", Some("0896-3207 OR 08963207"))],
+    );
+    check("CODEN", &[("CODEN = {ABC-D}", Some("ABC-D"))]);
+}
+
+#[test]
+fn dates_become_time_stamps() {
+    check(
+        "bibtimestamp",
+        &[
+            (
+                "bibdate = {Fri Mar 4 17:53:38 MST 2011}",
+                Some("2011.03.04 17:53:38 MST"),
+            ),
+            (
+                "bibdate = {Fri Oct 23 16:59:25 2009}",
+                Some("2009.10.23 16:59:25 ???"),
+            ),
+            ("bibdate = {12 August 2014}", None),
+        ],
+    );
+    check(
+        "bibdate",
+        &[("bibdate = {12 August 2014}", Some("12 August 2014"))],
+    );
+}
+
+#[test]
+fn the_entry_is_kept_as_it_is_written() {
+    let entry = "@ARTICLE ( Key:1 ,\r\n\ttitle = \"A ) {\"} ) b\" , x = {unknown}\r\n)";
+    let text = format!("text % @Article{{no,\n{entry} more text");
+    assert_eq!(cell(&text, "entry"), Some(format!("\n{entry}")));
+    assert_eq!(cell(&text, "label").as_deref(), Some("Key:1"));
+    assert_eq!(cell(&text, "bibtype").as_deref(), Some("article"));
+    assert_eq!(cell(&text, "filename").as_deref(), Some("test.bib"));
+    assert_eq!(cell(&text, "title").as_deref(), Some("A ) \" ) b"));
+}
+
+#[test]
+fn of_a_field_given_twice_the_first_counts() {
+    let text = "@Misc{k, note = {one}, NOTE = {two}}";
+    assert_eq!(cell(text, "note").as_deref(), Some("one"));
+}
+
+#[test]
+fn strings_come_once_in_order_and_names_with_their_uses() {
+    let rows = rows(
+        "@String{b = \"B  {x}\"} @string(a = {A} # b)\n@String{b = \"B\n {x}\"}\n@STRING{b = \"other\"}
+         @Misc{1, author = {X and Y}, editor = {X}} @Misc{2, author = {Y and {\\'X}}}",
+    );
+    let text = |cells: &[Option<String>]| -> Vec<String> {
+        cells
+            .iter()
+            .map(|cell| cell.clone().unwrap_or_default())
+            .collect()
+    };
+    let of_table = |wanted: usize| -> Vec<Vec<String>> {
+        rows.iter()
+            .filter(|(table, _)| *table == wanted)
+            .map(|(_, cells)| text(cells))
+            .collect()
+    };
+    assert_eq!(
+        of_table(1),
+        [
+            ["b", "B {x}", "\n@String{b = \"B  {x}\"}"],
+            ["a", "Ab", "\n@string(a = {A} # b)"],
+            ["b", "other", "\n@STRING{b = \"other\"}"],
+        ]
+    );
+    assert_eq!(of_table(2), [["X", "3"], ["Y", "2"]]);
+}

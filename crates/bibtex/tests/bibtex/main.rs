@@ -1,0 +1,10 @@
+//! What must stay true of the reader, seen from outside.
+
+mod bad_input;
+mod damage;
+mod field_rules;
+mod golden;
+mod reading;
+mod replicas;
+mod script;
+mod streaming;

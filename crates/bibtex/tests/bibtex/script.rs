@@ -1,0 +1,160 @@
+//! The SQL text: its order, its literals, and its end when something goes wrong.
+
+use std::io::{self, Cursor, ErrorKind, Write};
+
+use assay_bibtex::{
+    LiteralStyle, SqlOptions, TableName, WriteError, WriteSqlReport, write_sql_from,
+};
+
+const TEXT: &str = r#"@String{s = "it's"}
+@Misc{k, author = {O'Neil}, note = "'); drop table bibtab; --", URL = {C:\new\'}}
+"#;
+
+fn options() -> SqlOptions {
+    SqlOptions {
+        header: vec!["-- made by a test".to_owned()],
+        create: vec!["DROP;".to_owned(), "CREATE;".to_owned()],
+        prologue: vec!["SET;".to_owned()],
+        begin: "BEGIN;".to_owned(),
+        commit: "COMMIT;".to_owned(),
+        rollback: "ROLLBACK;".to_owned(),
+        ..SqlOptions::default()
+    }
+}
+
+fn script(options: &SqlOptions, text: &str) -> (Result<WriteSqlReport, WriteError>, String) {
+    let mut out = Vec::new();
+    let stream = Box::new(Cursor::new(text.to_owned().into_bytes()));
+    let report = write_sql_from(options, "(standard input)", stream, &mut out);
+    (report, String::from_utf8(out).expect("a script is UTF-8"))
+}
+
+#[test]
+fn the_script_has_its_parts_in_order() {
+    let (report, script) = script(&options(), TEXT);
+    let report = report.expect("the text is good");
+    assert_eq!((report.entries, report.strings, report.names), (1, 1, 1));
+    assert_eq!(report.bytes_read, TEXT.len() as u64);
+    assert_eq!(report.bytes_written, script.len() as u64);
+    let starts: Vec<&str> = script
+        .lines()
+        .map(|line| &line[..line.len().min(18)])
+        .collect();
+    assert_eq!(
+        starts,
+        [
+            "-- made by a test",
+            "DROP;",
+            "CREATE;",
+            "SET;",
+            "BEGIN;",
+            "INSERT INTO bibtab",
+            "@Misc{k, author = ",
+            "INSERT INTO strtab",
+            "@String{s = \"it''s",
+            "INSERT INTO namtab",
+            "COMMIT;",
+        ]
+    );
+    assert!(script.contains("VALUES (1, NULL, NULL, 'misc', '(standard input)', 'k', 'O''Neil',"));
+    assert!(script.ends_with("INSERT INTO namtab (name, count) VALUES ('O''Neil', 1);\nCOMMIT;\n"));
+}
+
+#[test]
+fn no_text_of_an_entry_leaves_its_literal() {
+    for (literal_style, note, url) in [
+        (
+            LiteralStyle::Doubled,
+            "'''); drop table bibtab; --'",
+            r"'C:\new\'''",
+        ),
+        (
+            LiteralStyle::Backslash,
+            r"'\'); drop table bibtab; --'",
+            r"'C:\\new\\\''",
+        ),
+    ] {
+        let (_, script) = script(
+            &SqlOptions {
+                literal_style,
+                ..options()
+            },
+            TEXT,
+        );
+        assert!(script.contains(note), "{script}");
+        assert!(script.contains(url), "{script}");
+    }
+}
+
+#[test]
+fn tables_and_columns_are_called_as_the_server_wants_it() {
+    let table = |table: &str, columns: &[&str]| TableName {
+        table: table.to_owned(),
+        columns: columns.iter().map(|&column| column.to_owned()).collect(),
+    };
+    let tables = Some([
+        table("db.bibtab", &["a"; 49]),
+        table("db.strtab", &["`key`", "value", "entry"]),
+        table("db.namtab", &["name", "`count`"]),
+    ]);
+    let (_, script) = script(
+        &SqlOptions {
+            tables,
+            ..options()
+        },
+        TEXT,
+    );
+    assert!(script.contains("INSERT INTO db.strtab (`key`, value, entry) VALUES ('s', "));
+    assert!(script.contains("INSERT INTO db.namtab (name, `count`) VALUES ("));
+}
+
+#[test]
+fn bad_input_is_rolled_back() {
+    let (report, script) = script(&options(), &format!("{TEXT}@Misc{{bad, note}}"));
+    assert!(matches!(report, Err(WriteError::Source(error)) if error.line == 3));
+    assert!(script.contains("BEGIN;\nINSERT INTO bibtab"));
+    assert!(script.ends_with("ROLLBACK;\n"));
+    assert!(!script.contains("COMMIT"));
+}
+
+/// An output that fails after its first piece.
+struct Failing(ErrorKind);
+
+impl Write for Failing {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        Err(self.0.into())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_reader_that_went_away_is_no_error_and_a_full_disk_is_one() {
+    let write = |kind| {
+        let stream = Box::new(Cursor::new(TEXT.as_bytes()));
+        write_sql_from(&options(), "(standard input)", stream, &mut Failing(kind))
+    };
+    assert!(
+        write(ErrorKind::BrokenPipe)
+            .expect("a quiet end")
+            .is_broken_pipe
+    );
+    assert!(matches!(
+        write(ErrorKind::StorageFull),
+        Err(WriteError::Output(_))
+    ));
+}
+
+#[test]
+fn options_come_as_json_and_an_unknown_one_is_refused() {
+    let options: SqlOptions = serde_json::from_str(
+        r#"{"source": {"files": ["a.bib"], "encoding": "latin-1", "keep_going": true,
+            "replicas": {"count": 3, "variant": "clean", "reported": [["a.bib", "k"], [null, "l"]]}},
+            "literal_style": "backslash", "begin": "START TRANSACTION;"}"#,
+    )
+    .expect("the document is good");
+    assert_eq!(options.literal_style, LiteralStyle::Backslash);
+    assert!(serde_json::from_str::<SqlOptions>(r#"{"literal": "doubled"}"#).is_err());
+}
