@@ -1,0 +1,102 @@
+//! Takes documents about bibliographies from Python; gives scans, SQL text and made bibliographies.
+
+use std::fs::File;
+use std::mem::ManuallyDrop;
+use std::os::fd::FromRawFd as _;
+use std::path::Path;
+
+use assay_bibtex::{ScanOptions, SourceOptions, SqlOptions, WriteError};
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::failure::Failure;
+use crate::progress::Listener;
+use crate::work::{ended, parsed, printed};
+
+/// Entries of a synthetic bibliography where the document names no number: as many as the 13 real
+/// files hold.
+const SYNTHETIC_ENTRIES: u64 = 9_733;
+
+#[derive(Serialize)]
+struct ReadProgress {
+    bytes_read: u64,
+    bytes_total: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SynthesizeDocument {
+    folder: String,
+    #[serde(default = "synthetic_entries")]
+    entries: u64,
+    #[serde(default)]
+    seed: u64,
+}
+
+fn synthetic_entries() -> u64 {
+    SYNTHETIC_ENTRIES
+}
+
+#[pyfunction]
+#[pyo3(signature = (document, progress=None))]
+pub fn bib_scan(py: Python<'_>, document: &str, progress: Option<Py<PyAny>>) -> PyResult<String> {
+    let options: ScanOptions = parsed(document, "scan")?;
+    let mut listener = Listener::new(progress);
+    let found = py.detach(|| {
+        assay_bibtex::scan(&options, &mut |bytes_read, bytes_total| {
+            listener.tell(&ReadProgress {
+                bytes_read,
+                bytes_total,
+            })
+        })
+    });
+    ended(
+        listener,
+        found.map_err(|error| Failure::from(error).into_exception()),
+    )
+}
+
+/// Writes the script to an open file, which stays open.
+#[pyfunction]
+pub fn bib_write_sql(py: Python<'_>, document: &str, file_descriptor: i32) -> PyResult<String> {
+    let options: SqlOptions = parsed(document, "SQL")?;
+    let written = py.detach(|| {
+        let mut out = borrowed(file_descriptor);
+        assay_bibtex::write_sql(&options, &mut *out)
+    });
+    written.map(|report| printed(&report)).map_err(raise)
+}
+
+/// Writes the enlarged bibliography as BibTeX to an open file, which stays open.
+#[pyfunction]
+pub fn bib_replicate(py: Python<'_>, document: &str, file_descriptor: i32) -> PyResult<String> {
+    let options: SourceOptions = parsed(document, "source")?;
+    let written = py.detach(|| {
+        let mut out = borrowed(file_descriptor);
+        assay_bibtex::write_replicated(&options, &mut *out)
+    });
+    written.map(|report| printed(&report)).map_err(raise)
+}
+
+#[pyfunction]
+pub fn bib_synthesize(py: Python<'_>, document: &str) -> PyResult<String> {
+    let asked: SynthesizeDocument = parsed(document, "synthesize")?;
+    let made =
+        py.detach(|| assay_bibtex::synthesize(Path::new(&asked.folder), asked.entries, asked.seed));
+    made.map(|made| printed(&made)).map_err(raise)
+}
+
+/// The file behind a descriptor that Python keeps open and closes itself.
+fn borrowed(file_descriptor: i32) -> ManuallyDrop<File> {
+    // SAFETY: the caller hands over a descriptor that is open and stays so during the call; as the
+    // `File` is never dropped, nobody closes it twice.
+    ManuallyDrop::new(unsafe { File::from_raw_fd(file_descriptor) })
+}
+
+fn raise(error: WriteError) -> PyErr {
+    match error {
+        WriteError::Source(error) => Failure::from(error).into_exception(),
+        WriteError::Output(error) => PyOSError::new_err(error.to_string()),
+    }
+}

@@ -1,0 +1,112 @@
+//! Takes the engine's errors; gives the one exception Python knows, with its place and its words.
+
+use assay_datagen::SourceError;
+use assay_drivers::SystemError;
+use assay_engine::EngineError as Engine;
+use assay_script::ScriptError;
+use pyo3::exceptions::{PyException, PyKeyboardInterrupt};
+use pyo3::prelude::*;
+
+pyo3::create_exception!(
+    _engine,
+    EngineError,
+    PyException,
+    "What the engine could not do."
+);
+
+/// Everything an [`EngineError`] carries; what does not apply stays empty.
+#[derive(Default)]
+pub struct Failure {
+    pub kind: &'static str,
+    pub message: String,
+    pub error_class: &'static str,
+    pub code: String,
+    pub file: String,
+    pub line: u64,
+    pub column: u64,
+    pub hint: Option<String>,
+}
+
+impl Failure {
+    /// The document Python handed over is not one the engine takes: our mistake.
+    pub fn document(message: impl std::fmt::Display) -> Self {
+        Self {
+            kind: "document",
+            message: message.to_string(),
+            ..Self::default()
+        }
+    }
+
+    pub fn into_exception(self) -> PyErr {
+        Python::attach(|py| {
+            let error = EngineError::new_err(self.message.clone());
+            let value = error.value(py);
+            let set = || -> PyResult<()> {
+                value.setattr("kind", self.kind)?;
+                value.setattr("message", self.message)?;
+                value.setattr("error_class", self.error_class)?;
+                value.setattr("code", self.code)?;
+                value.setattr("file", self.file)?;
+                value.setattr("line", self.line)?;
+                value.setattr("column", self.column)?;
+                value.setattr("hint", self.hint)
+            };
+            set().err().unwrap_or(error)
+        })
+    }
+}
+
+impl From<SystemError> for Failure {
+    fn from(error: SystemError) -> Self {
+        Self {
+            kind: "system",
+            message: error.message,
+            error_class: error.class.word(),
+            code: error.code,
+            ..Self::default()
+        }
+    }
+}
+
+impl From<SourceError> for Failure {
+    fn from(error: SourceError) -> Self {
+        Self {
+            kind: "source",
+            message: error.message,
+            file: error.file,
+            line: error.line,
+            column: error.column,
+            hint: error.hint,
+            ..Self::default()
+        }
+    }
+}
+
+impl From<ScriptError> for Failure {
+    fn from(error: ScriptError) -> Self {
+        Self {
+            kind: "script",
+            message: error.message,
+            file: error.path,
+            line: error.line.into(),
+            column: error.column.into(),
+            hint: error.hint,
+            ..Self::default()
+        }
+    }
+}
+
+/// The engine's error as an exception; an interrupt is Python's own.
+pub fn raise(error: Engine) -> PyErr {
+    match error {
+        Engine::Script(error) => Failure::from(error).into_exception(),
+        Engine::System(error, context) => {
+            let mut failure = Failure::from(error);
+            failure.message = format!("{context}: {}", failure.message);
+            failure.into_exception()
+        }
+        Engine::Source(error) => Failure::from(error).into_exception(),
+        Engine::Document(message) => Failure::document(message).into_exception(),
+        Engine::Interrupted => PyKeyboardInterrupt::new_err("interrupted"),
+    }
+}

@@ -1,0 +1,105 @@
+//! Takes a site document; gives Python a session with it, for schema, settings and questions.
+
+use std::sync::{Mutex, PoisonError};
+
+use assay_drivers::{Answer, Keep};
+use assay_engine::SiteDocument;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::failure::{Failure, raise};
+use crate::progress::Listener;
+
+/// The answer to one statement, in text form.
+#[pyclass(frozen, module = "assay._engine")]
+pub struct Rows {
+    #[pyo3(get)]
+    columns: Vec<String>,
+    rows: Vec<Vec<Option<Box<[u8]>>>>,
+    #[pyo3(get)]
+    affected: u64,
+}
+
+#[pymethods]
+impl Rows {
+    /// A list of tuples of text, `None` for NULL. Bytes that are no UTF-8 become U+FFFD.
+    #[getter]
+    fn rows<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
+        self.rows
+            .iter()
+            .map(|row| {
+                PyTuple::new(
+                    py,
+                    row.iter()
+                        .map(|cell| cell.as_deref().map(String::from_utf8_lossy)),
+                )
+            })
+            .collect()
+    }
+}
+
+/// One session with a system.
+#[pyclass(frozen, module = "assay._engine")]
+pub struct Session {
+    open: Mutex<Option<assay_engine::Session>>,
+    #[pyo3(get)]
+    server_version: String,
+}
+
+#[pymethods]
+impl Session {
+    #[new]
+    fn new(py: Python<'_>, site: &str) -> PyResult<Self> {
+        let site = SiteDocument::parse(site).map_err(raise)?;
+        let open = py
+            .detach(|| assay_engine::Session::open(&site))
+            .map_err(raise)?;
+        Ok(Self {
+            server_version: open.server_version().to_owned(),
+            open: Mutex::new(Some(open)),
+        })
+    }
+
+    /// Executes one statement and keeps its rows.
+    fn execute(&self, py: Python<'_>, statement: &str) -> PyResult<Rows> {
+        let mut answer = self.ask(py, statement, Keep::Rows)?;
+        Ok(Rows {
+            columns: std::mem::take(&mut answer.columns),
+            rows: std::mem::take(&mut answer.kept),
+            affected: answer.affected,
+        })
+    }
+
+    /// Executes one statement; counts its rows and digests them whatever their order.
+    fn digest(&self, py: Python<'_>, statement: &str) -> PyResult<(u64, String)> {
+        let answer = self.ask(py, statement, Keep::Digest)?;
+        Ok((answer.rows, format!("{:016x}", answer.digest)))
+    }
+
+    fn close(&self) {
+        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+impl Session {
+    fn ask(&self, py: Python<'_>, statement: &str, keep: Keep) -> PyResult<Answer> {
+        // The lock is taken inside: a thread that waits for it must not hold the interpreter.
+        let mut listener = Listener::new(None);
+        let answered = py.detach(|| {
+            let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+            let go_on = &mut || listener.tell(&());
+            open.as_mut()
+                .map(|open| open.ask_while(statement, keep, go_on))
+        });
+        if let Some(failure) = listener.into_failure() {
+            return Err(failure);
+        }
+        let answer = answered
+            .ok_or_else(|| Failure::document("the session is closed").into_exception())?
+            .map_err(raise)?;
+        match answer.error {
+            Some(error) => Err(Failure::from(error).into_exception()),
+            None => Ok(answer),
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Takes the documents of loading, driving and explaining; gives the engine's reports as JSON.
+
+use assay_bibtex::{BibSource, SourceOptions};
+use assay_engine::{DriveDocument, LoadDocument, SiteDocument};
+use assay_script::Source;
+use pyo3::prelude::*;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::failure::{Failure, raise};
+use crate::progress::Listener;
+
+/// Who makes the rows of a load.
+#[derive(Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+enum SourceDocument {
+    Bib(SourceOptions),
+}
+
+/// The document behind `text`, or an error that names it and says what is wrong where.
+pub fn parsed<T: DeserializeOwned>(text: &str, name: &str) -> PyResult<T> {
+    serde_json::from_str(text)
+        .map_err(|error| Failure::document(format!("{name} document: {error}")).into_exception())
+}
+
+pub fn printed(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("reports are plain data, which JSON can hold")
+}
+
+#[pyfunction]
+#[pyo3(signature = (document, progress=None))]
+pub fn drive(py: Python<'_>, document: &str, progress: Option<Py<PyAny>>) -> PyResult<String> {
+    let document = DriveDocument::parse(document).map_err(raise)?;
+    let mut listener = Listener::new(progress);
+    let observed = py.detach(|| assay_engine::drive(&document, &mut |told| listener.tell(told)));
+    ended(listener, observed.map_err(raise))
+}
+
+#[pyfunction]
+#[pyo3(signature = (document, source, progress=None))]
+pub fn load(
+    py: Python<'_>,
+    document: &str,
+    source: &str,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let document = LoadDocument::parse(document).map_err(raise)?;
+    let SourceDocument::Bib(options) = parsed(source, "source")?;
+    let mut listener = Listener::new(progress);
+    let report = py.detach(|| {
+        let mut source = BibSource::new(&options).map_err(assay_engine::EngineError::Source)?;
+        assay_engine::load(&document, &mut source, &mut |told| listener.tell(told))
+    });
+    ended(listener, report.map_err(raise))
+}
+
+#[pyfunction]
+pub fn probe(py: Python<'_>, site: &str, upto: u32) -> PyResult<String> {
+    let site = SiteDocument::parse(site).map_err(raise)?;
+    py.detach(|| assay_engine::probe(&site, upto))
+        .map(|found| printed(&found))
+        .map_err(raise)
+}
+
+/// The instruction list of a drive document's scripts; its site is not touched.
+#[pyfunction]
+pub fn explain(document: &str) -> PyResult<String> {
+    let document = DriveDocument::parse(document).map_err(raise)?;
+    assay_engine::compile(&document)
+        .map(|program| program.explain())
+        .map_err(raise)
+}
+
+/// (transaction, text) of every statement of a drive document's scripts, as it is sent.
+#[pyfunction]
+pub fn statements(document: &str) -> PyResult<Vec<(String, String)>> {
+    let document = DriveDocument::parse(document).map_err(raise)?;
+    let program = assay_engine::compile(&document).map_err(raise)?;
+    Ok(program
+        .statements
+        .iter()
+        .map(|one| {
+            (
+                program.scripts[one.script as usize].name.clone(),
+                one.text.clone(),
+            )
+        })
+        .collect())
+}
+
+#[pyfunction]
+pub fn split_statements(
+    text: &str,
+    path: &str,
+    literal_style: &str,
+) -> PyResult<Vec<(String, u32, u32)>> {
+    let style = match literal_style {
+        "doubled" => assay_script::LiteralStyle::Doubled,
+        "backslash" => assay_script::LiteralStyle::Backslash,
+        other => {
+            return Err(Failure::document(format!(
+                "literal style {other:?}: expected doubled or backslash"
+            ))
+            .into_exception());
+        }
+    };
+    let source = Source {
+        name: path,
+        path,
+        text,
+        is_plain: true,
+    };
+    assay_script::split_statements(&source, style)
+        .map(|found| {
+            found
+                .into_iter()
+                .map(|one| (one.text, one.line, one.column))
+                .collect()
+        })
+        .map_err(|error| Failure::from(error).into_exception())
+}
+
+#[pyfunction]
+pub fn script_reference() -> String {
+    assay_script::reference()
+}
+
+#[pyfunction]
+pub fn drivers() -> Vec<&'static str> {
+    assay_engine::driver_names().to_vec()
+}
+
+#[derive(Serialize)]
+struct BuildInfo {
+    version: &'static str,
+    profile: &'static str,
+    drivers: Vec<&'static str>,
+}
+
+#[pyfunction]
+pub fn build_info() -> String {
+    let profile = if cfg!(debug_assertions) {
+        "debug"
+    } else {
+        "release"
+    };
+    printed(&BuildInfo {
+        version: env!("CARGO_PKG_VERSION"),
+        profile,
+        drivers: drivers(),
+    })
+}
+
+/// The report, unless Python raised meanwhile: then that is what the caller gets.
+pub fn ended<T: Serialize>(listener: Listener, report: PyResult<T>) -> PyResult<String> {
+    match listener.into_failure() {
+        Some(failure) => Err(failure),
+        None => report.map(|report| printed(&report)),
+    }
+}
