@@ -1,4 +1,6 @@
-"""Neutral tables, and what a dialect must be able to spell. Pure text; nothing is sent from here."""
+"""Neutral tables, and what a dialect must be able to spell. Pure text; nothing is sent from
+here.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,7 @@ class Table:
 class Dialect(Protocol):
     name: str
     server_names: tuple[str, ...]
-    """Names `bibtosql --server` knows it by, the proper one first (``MySQL``)."""
+    """Names `bibtosql --server` knows it by, the proper one first."""
     literal_style: str
     """How a text literal is quoted: ``doubled`` (quotes doubled) or ``backslash`` (quotes and
     backslashes escaped by a backslash)."""

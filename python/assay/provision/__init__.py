@@ -1,4 +1,4 @@
-"""Takes a system and a storage; gives a `Site`: an address, what it really got, and its teardown."""
+"""Takes a system and a storage; gives a `Site`: an address, what it is, and its teardown."""
 
 from assay.provision.site import Address, Site, StorageFacts
 

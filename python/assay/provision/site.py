@@ -92,3 +92,6 @@ class Site:
     data_directory: Path | None = None
     is_private: bool = True
     """We made it and will take it down; False: reached by URL."""
+    durability_lowered_by: tuple[str, ...] = ()
+    """Effective settings with which an acknowledged commit can be lost, in the system's own words
+    (``fsync = off``); empty: the system knows of none."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from assay.dialects.protocol import Dialect
-from assay.experiment import SystemChoice
+from assay.experiment.values import SystemChoice
 from assay.provision.site import Address, Site, StorageFacts
 
 
@@ -44,7 +44,7 @@ class ProcessSample:
     processes: int
     threads: int
     resident_bytes: int
-    """Sum over processes of resident memory; shared pages count once where the kernel tells (PSS)."""
+    """Resident memory, summed; shared pages count once where the kernel tells (PSS)."""
     virtual_bytes: int
     open_files: int
     """Open regular files inside the data directory, summed over processes."""
@@ -94,5 +94,5 @@ class System(Protocol):
         ...
 
     def client_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
-        """The system's own client as (argument list, environment), which reads SQL on standard input."""
+        """The own client as (argument list, environment); it reads SQL on standard input."""
         ...

@@ -1,0 +1,139 @@
+"""How MySQL and MariaDB, which spell alike, differ from standard SQL: in quotes, literals, types,
+collation, indexes over beginnings of values, and bulk loads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from assay.dialects.protocol import Column, Dialect, Table
+from assay.dialects.standard import StandardSql, may_be_long
+from assay.errors import ArgumentError
+
+_PREFIX_CHARACTERS = 100
+"""400 bytes in utf8mb4: an entry of an index holds 1000 in MyISAM, 3072 in InnoDB."""
+
+_COLLATION = "CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
+"""Texts compare byte by byte, as on the other systems: any other collation takes `a` for `A`."""
+
+# Names that `CREATE TABLE t (NAME INT)` refuses in MariaDB 10.11 or in MySQL 9.7, tried one by one
+# from information_schema.keywords of both; MANUAL and PARALLEL are reserved in MySQL 8.4's manual.
+_RESERVED_WORDS = """
+    accessible add all alter analyze and as asc asensitive before between bigint binary blob
+    both by call cascade case change char character check collate column condition constraint
+    continue convert create cross cube cume_dist current_date current_role current_time
+    current_timestamp current_user cursor database databases day_hour day_microsecond day_minute
+    day_second dec decimal declare default delayed delete delete_domain_id dense_rank desc
+    describe deterministic distinct distinctrow div do_domain_ids double drop dual each else
+    elseif empty enclosed escaped except exists exit explain external false fetch first_value
+    float float4 float8 for force foreign from fulltext function generated get grant group
+    grouping groups having high_priority hour_microsecond hour_minute hour_second if ignore
+    ignore_domain_ids in index infile inner inout insensitive insert int int1 int2 int3 int4
+    int8 integer intersect interval into io_after_gtids io_before_gtids is iterate join
+    json_table key keys kill lag last_value lateral lead leading leave left library like limit
+    linear lines load localtime localtimestamp lock long longblob longtext loop low_priority
+    manual master_demote_to_replica master_demote_to_slave master_ssl_verify_server_cert match
+    maxvalue mediumblob mediumint mediumtext middleint minute_microsecond minute_second mod
+    modifies natural no_write_to_binlog not nth_value ntile null numeric of offset on optimize
+    optimizer_costs option optionally or order out outer outfile over page_checksum parallel
+    parse_vcol_expr partition percent_rank portion precision primary procedure purge qualify
+    range rank read read_write reads real recursive ref_system_id references regexp release
+    rename repeat replace require resignal restrict return returning revoke right rlike row
+    row_number rows schema schemas second_microsecond select sensitive separator set show signal
+    smallint spatial specific sql sql_big_result sql_calc_found_rows sql_small_result
+    sqlexception sqlstate sqlwarning ssl starting stats_auto_recalc stats_persistent
+    stats_sample_pages stored straight_join system table tablesample terminated then tinyblob
+    tinyint tinytext to trailing trigger true undo union unique unlock unsigned update usage use
+    using utc_date utc_time utc_timestamp values varbinary varchar varcharacter varying virtual
+    when where while window with write xor year_month zerofill
+"""
+
+
+class MysqlDialect(StandardSql):
+    name = "mysql"
+    server_names: tuple[str, ...] = ("MySQL", "MariaDB")
+    literal_style = "backslash"
+    quote = "`"
+    reserved_words = frozenset(_RESERVED_WORDS.split())
+    type_words: Mapping[str, str] = {
+        **StandardSql.type_words,
+        "int": "INT",
+        "float": "FLOAT",  # of four bytes, where REAL has eight
+        "double": "DOUBLE",
+        # The width that bibtosql has always asked for: in a character set of four bytes a
+        # MEDIUMTEXT, which holds 16 MiB.
+        "text": "TEXT(32767)",
+        # TIMESTAMP ends in 2038 and follows the session's time zone.
+        "timestamp": "DATETIME(6)",
+        "bytes": "LONGBLOB",
+    }
+
+    def prefix(self, column: Column) -> str | None:
+        """Of every value without bounded length its beginning: nothing else can be indexed."""
+        name = self.identifier(column.name)
+        return f"{name}({_PREFIX_CHARACTERS})" if may_be_long(column) else None
+
+    def create_table(self, table: Table, options: Mapping[str, str]) -> list[str]:
+        """Of ``options`` the storage ``engine``; without it the server's default.
+
+        Raises `ArgumentError` for a column without bounded length in a primary key.
+        """
+        self._insist_on_whole_values(table)
+        engine = f" ENGINE = {options['engine']}" if "engine" in options else ""
+        [statement] = super().create_table(table, options)
+        return [f"{statement}{engine} {_COLLATION}"]
+
+    def create_indexes(self, table: Table) -> list[str]:
+        """One statement for all of them: MyISAM copies the whole table once for each statement."""
+        if not table.indexes:
+            return []
+        parts = ",\n  ".join(f"ADD {self.index(table, index)}" for index in table.indexes)
+        return [f"ALTER TABLE {self.identifier(table.name)}\n  {parts}"]
+
+    def bulk_statement(self, table: Table) -> str:
+        """The file is the engine's stream of rows, its name a word that only an error shows."""
+        return (
+            f"LOAD DATA LOCAL INFILE 'rows' INTO TABLE {self.identifier(table.name)} "
+            f"CHARACTER SET utf8mb4 ({self.column_names(table)})"
+        )
+
+    def multi_row_statement(self, table: Table) -> str | None:
+        """For servers whose ``local_infile`` is off."""
+        return self.insert(table)
+
+    def script_prologue(self, database: str, create: bool) -> list[str]:
+        """The client stops at the first error by itself. The mode makes a value that does not fit
+        an error in every engine, and a backslash an escape in literals."""
+        name = self.identifier(database)
+        new = [
+            f"DROP DATABASE IF EXISTS {name};",
+            f"CREATE DATABASE {name} {_COLLATION};",
+        ]
+        return [
+            *(new if create else []),
+            f"USE {name};",
+            "SET NAMES utf8mb4 COLLATE utf8mb4_bin;",
+            "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION';",
+        ]
+
+    def after_load(self, tables: Sequence[Table]) -> list[str]:
+        return [f"ANALYZE TABLE {self.identifier(table.name)}" for table in tables]
+
+    def literal(self, text: str | None) -> str:
+        """A backslash is an escape unless the session's mode says otherwise."""
+        if text is None:
+            return "NULL"
+        escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace("\0", "\\0")
+        return f"'{escaped}'"
+
+    def _insist_on_whole_values(self, table: Table) -> None:
+        for name in table.primary_key:
+            column = table.column(name)
+            if may_be_long(column):
+                raise ArgumentError(
+                    f"the table {table.name} has {name} in its primary key, which is "
+                    f"{column.type}: expected a type of bounded length",
+                    hint="declare it varchar(n): an index here holds only the beginning of a text",
+                )
+
+
+MYSQL: Dialect = MysqlDialect()

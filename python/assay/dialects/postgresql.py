@@ -1,0 +1,73 @@
+"""How PostgreSQL differs from standard SQL: in types, in indexes over long values, in COPY, and in
+psql's script."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from assay.dialects.protocol import Column, Dialect, Table
+from assay.dialects.standard import StandardSql, may_be_long
+
+_PREFIX_CHARACTERS = 200
+"""A B-tree entry holds at most a third of a page (2704 bytes); 200 characters of UTF-8 always fit
+three times over."""
+
+# pg_get_keywords() of version 15 with catcode R or T, and system_user, which came with 16: none of
+# them can name a column.
+_RESERVED_WORDS = """
+    all analyse analyze and any array as asc asymmetric authorization binary both case cast
+    check collate collation column concurrently constraint create cross current_catalog
+    current_date current_role current_schema current_time current_timestamp current_user
+    default deferrable desc distinct do else end except false fetch for foreign freeze from
+    full grant group having ilike in initially inner intersect into is isnull join lateral
+    leading left like limit localtime localtimestamp natural not notnull null offset on only
+    or order outer overlaps placing primary references returning right select session_user
+    similar some symmetric system_user table tablesample then to trailing true union unique
+    user using variadic verbose when where window with
+"""
+
+
+class PostgresqlDialect(StandardSql):
+    name = "postgresql"
+    server_names: tuple[str, ...] = ("PostgreSQL", "psql")
+    reserved_words = frozenset(_RESERVED_WORDS.split())
+    type_words: Mapping[str, str] = {
+        **StandardSql.type_words,
+        "decimal": "NUMERIC",
+        "text": "TEXT",
+        "bytes": "BYTEA",
+    }
+
+    def prefix(self, column: Column) -> str | None:
+        """Of a wide column its beginning, as an expression."""
+        name = self.identifier(column.name)
+        return f"left({name}, {_PREFIX_CHARACTERS})" if column.wide else None
+
+    def can_be_unique(self, column: Column) -> bool:
+        """Only where length is bounded: a longer value would stop the load, because no B-tree entry
+        could hold it."""
+        return not may_be_long(column)
+
+    def bulk_statement(self, table: Table) -> str:
+        return f"COPY {self.identifier(table.name)} ({self.column_names(table)}) FROM STDIN"
+
+    def multi_row_statement(self, table: Table) -> str | None:
+        """None: COPY is there on every server, for every user who may insert."""
+        del table
+        return None
+
+    def script_prologue(self, database: str, create: bool) -> list[str]:
+        r"""Lines for psql. The first stops the script at its first error, so that a failed load
+        ends with status 3 and not with an error for each row. The last makes a backslash a plain
+        character in literals; it comes last because \connect begins a new session."""
+        name = self.identifier(database)
+        new = [f"DROP DATABASE IF EXISTS {name};", f"CREATE DATABASE {name};"] if create else []
+        return [
+            r"\set ON_ERROR_STOP on",
+            *new,
+            rf"\connect {name}",
+            "SET standard_conforming_strings = on;",
+        ]
+
+
+POSTGRESQL: Dialect = PostgresqlDialect()

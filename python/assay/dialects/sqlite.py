@@ -1,0 +1,60 @@
+"""How SQLite differs from standard SQL: in types that decide how a value is kept, in its load, and
+in its shell's script."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from assay.dialects.protocol import Dialect, Table
+from assay.dialects.standard import StandardSql
+
+# Those of sqlite_keywords() in version 3.54 that the parser does not also take for names (found by
+# trying each as the name of a table and of a column).
+_RESERVED_WORDS = """
+    add all alter and as autoincrement between case cast check collate commit constraint create
+    current_date current_time current_timestamp default deferrable delete distinct drop else escape
+    except exists foreign from group having if in index insert intersect into is isnull join limit
+    not nothing notnull null on or order primary raise references returning select set table then to
+    transaction union unique update using values when where window
+"""
+
+
+class SqliteDialect(StandardSql):
+    """An index entry can be as long as a row: UNIQUE and indexes stand wherever they are asked for,
+    over whole values."""
+
+    name = "sqlite"
+    server_names: tuple[str, ...] = ("SQLite",)
+    reserved_words = frozenset(_RESERVED_WORDS.split())
+    type_words: Mapping[str, str] = {
+        **StandardSql.type_words,
+        "bigint": "INTEGER",  # of eight bytes; by another name it could not be the row's own key
+        "double": "DOUBLE",
+        "text": "TEXT",
+        "date": "TEXT",  # a column declared DATE would make a number of 20261231
+        "timestamp": "TEXT",
+        "bytes": "BLOB",
+    }
+
+    def bulk_statement(self, table: Table) -> str:
+        """Prepared once and run for each row."""
+        places = ", ".join("?" for _ in table.columns)
+        return f"{self.insert(table)} ({places})"
+
+    def multi_row_statement(self, table: Table) -> str | None:
+        """None: in process nothing is saved by sending rows together."""
+        del table
+        return None
+
+    def begin(self) -> str:
+        """There is no START."""
+        return "BEGIN TRANSACTION"
+
+    def script_prologue(self, database: str, create: bool) -> list[str]:
+        """A line for the sqlite3 shell: stop at the first error, before the COMMIT that would keep
+        half a load. The database is the file the shell was given, so none is made or chosen."""
+        del database, create
+        return [".bail on"]
+
+
+SQLITE: Dialect = SqliteDialect()

@@ -1,0 +1,128 @@
+"""Takes neutral tables; gives what standard SQL spells of them (ISO/IEC 9075-2), and the few
+statements outside the standard that most systems spell alike, for a dialect to say how it differs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from assay.dialects.protocol import Column, Index, Table
+
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+class StandardSql:
+    """What dialects share. One that derives from it adds its names, `script_prologue` and the bulk
+    load, and says anew only what it spells otherwise."""
+
+    literal_style = "doubled"
+    bulk_form = "native"
+
+    quote = '"'
+    reserved_words: frozenset[str] = frozenset()
+    """Words, in lower case, that cannot stand unquoted as the name of a table or of a column."""
+    type_words: Mapping[str, str] = {
+        "int": "INTEGER",
+        "bigint": "BIGINT",
+        "decimal": "DECIMAL",
+        "float": "REAL",
+        "double": "DOUBLE PRECISION",
+        "char": "CHAR",
+        "varchar": "VARCHAR",
+        "text": "CHARACTER LARGE OBJECT",
+        "date": "DATE",
+        "timestamp": "TIMESTAMP",
+        "bool": "BOOLEAN",
+        "bytes": "BINARY LARGE OBJECT",
+    }
+    """The word of each neutral type; what stands in parentheses behind one is kept."""
+
+    def prefix(self, column: Column) -> str | None:
+        """How an index takes the beginning of the column's values; None where it holds them
+        whole."""
+        del column
+        return None
+
+    def can_be_unique(self, column: Column) -> bool:
+        """Whether UNIQUE may stand over the column."""
+        return self.prefix(column) is None
+
+    def identifier(self, name: str) -> str:
+        """The name as it stands; quoted where it could not stand so."""
+        if _PLAIN_NAME.fullmatch(name) and name.lower() not in self.reserved_words:
+            return name
+        return self.quote + name.replace(self.quote, self.quote * 2) + self.quote
+
+    def names(self, names: Sequence[str]) -> str:
+        return ", ".join(self.identifier(name) for name in names)
+
+    def column_names(self, table: Table) -> str:
+        return self.names([column.name for column in table.columns])
+
+    def create_table(self, table: Table, options: Mapping[str, str]) -> list[str]:
+        """UNIQUE stands only where an index holds the values whole. No options: a table can live
+        in one way only."""
+        del options
+        lines = [self._column(column) for column in table.columns]
+        if table.primary_key:
+            lines.append(f"PRIMARY KEY ({self.names(table.primary_key)})")
+        lines += [
+            f"UNIQUE ({self.names(columns)})"
+            for columns in table.unique
+            if all(self.can_be_unique(table.column(name)) for name in columns)
+        ]
+        body = ",\n  ".join(lines)
+        return [f"CREATE TABLE {self.identifier(table.name)} (\n  {body}\n)"]
+
+    def create_indexes(self, table: Table) -> list[str]:
+        on = f" ON {self.identifier(table.name)}"
+        return [f"CREATE {self.index(table, index, on)}" for index in table.indexes]
+
+    def index(self, table: Table, index: Index, on: str = "") -> str:
+        """The index without its verb. Over the beginnings of values it cannot be unique: it would
+        take two that only begin alike for one."""
+        columns = [table.column(name) for name in index.columns]
+        prefixes = [self.prefix(column) for column in columns]
+        kind = "UNIQUE INDEX" if index.unique and not any(prefixes) else "INDEX"
+        parts = ", ".join(
+            prefix or self.identifier(column.name)
+            for prefix, column in zip(prefixes, columns, strict=True)
+        )
+        return f"{kind} {self.identifier(index.name)}{on} ({parts})"
+
+    def drop_table(self, table: Table) -> list[str]:
+        return [f"DROP TABLE IF EXISTS {self.identifier(table.name)}"]
+
+    def insert(self, table: Table) -> str:
+        """An INSERT statement up to its rows."""
+        return f"INSERT INTO {self.identifier(table.name)} ({self.column_names(table)}) VALUES"
+
+    def begin(self) -> str:
+        return "START TRANSACTION"
+
+    def commit(self) -> str:
+        return "COMMIT"
+
+    def rollback(self) -> str:
+        return "ROLLBACK"
+
+    def after_load(self, tables: Sequence[Table]) -> list[str]:
+        return [f"ANALYZE {self.identifier(table.name)}" for table in tables]
+
+    def literal(self, text: str | None) -> str:
+        """Quotes doubled; a backslash is a plain character."""
+        if text is None:
+            return "NULL"
+        doubled = text.replace("'", "''")
+        return f"'{doubled}'"
+
+    def _column(self, column: Column) -> str:
+        word, parenthesis, rest = column.type.partition("(")
+        ending = " NOT NULL" if column.not_null else ""
+        return f"{self.identifier(column.name)} {self.type_words[word]}{parenthesis}{rest}{ending}"
+
+
+def may_be_long(column: Column) -> bool:
+    """Whether values of the column may be longer than an index entry of bounded size can hold."""
+    return column.wide or column.type in {"text", "bytes"}

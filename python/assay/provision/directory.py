@@ -1,0 +1,76 @@
+"""Makes the directories a private server may write in, and removes them whatever happens.
+
+The data directory lies on the storage under test. Socket, pid file and log lie elsewhere, under a
+short path: socket paths end at 107 bytes, and a log must neither fill a small storage nor add its
+writes to the measured ones.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from assay.errors import AssayError, SystemUnderTestError
+from assay.provision import ledger
+from assay.provision.leftovers import noted
+from assay.provision.site import StorageFacts
+from assay.provision.users import ServerUser, first_unreachable, server_user
+from assay.systems.protocol import ServerDirectory
+
+_LONGEST_RUN_PATH = 70  # leaves 37 bytes for the name of a socket
+
+
+@contextlib.contextmanager
+def server_directory(storage: StorageFacts) -> Iterator[ServerDirectory]:
+    """A `ServerDirectory` on the storage, owned by the servers' user.
+
+    At the end every process that still carries the directory's mark is killed and everything below
+    is removed. Raises `SystemUnderTestError` if the directory cannot be made, reached or removed.
+    """
+    user = server_user()
+    identity = ledger.new_id()
+    root = Path(storage.directory).resolve() / f"assay-{identity}"
+    run = _short_directory() / f"assay-run-{identity}"
+    with noted(identity, directories=(root, run)):
+        for path in (root, run):
+            _make(path, user)
+        yield ServerDirectory(root=root, data=root / "data", run=run, storage=storage)
+
+
+def identity_of(directory: ServerDirectory) -> str:
+    """The id under which this directory stands in the ledger."""
+    return directory.root.name.removeprefix("assay-")
+
+
+def _make(path: Path, user: ServerUser) -> None:
+    try:
+        path.mkdir(mode=0o700)
+        if not user.is_ourselves:
+            os.chown(path, user.uid, user.gid)
+    except OSError as error:
+        raise SystemUnderTestError(
+            f"a directory for the server cannot be made: {error}",
+            hint="choose another directory for the storage",
+        ) from error
+    if blocked := first_unreachable(path, user):
+        raise _unreachable(blocked, path, user)
+
+
+def _unreachable(blocked: Path, path: Path, user: ServerUser) -> AssayError:
+    return SystemUnderTestError(
+        f"the server runs as the user {user.name!r}, who may not enter {blocked} "
+        f"on the way to {path}",
+        hint=f"choose another directory for the storage, or allow it: chmod o+x {blocked}",
+    )
+
+
+def _short_directory() -> Path:
+    chosen = Path(tempfile.gettempdir())
+    return (
+        chosen
+        if len(str(chosen)) + len("/assay-run-123456789abc") <= _LONGEST_RUN_PATH
+        else Path("/tmp")
+    )

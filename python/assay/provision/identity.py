@@ -1,0 +1,71 @@
+"""Tells one process from another that was given the same number later.
+
+A process number alone is not a name: numbers are used again. A number and the kernel's start time
+(field 22 of ``/proc/PID/stat``, in clock ticks since boot) are one, as long as the machine is up.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+
+
+def stat_fields(pid: int) -> list[str] | None:
+    """The fields of ``/proc/PID/stat`` from the third (state) on; None if there is no such process.
+
+    The second field, the program's name, may itself hold blanks and parentheses: it ends at the
+    last parenthesis of the line.
+    """
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+    except OSError:
+        return None
+    return text[text.rindex(")") + 1 :].split()
+
+
+def boot_id() -> str:
+    """Names this boot of this machine."""
+    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+
+
+@dataclass(frozen=True)
+class ProcessIdentity:
+    pid: int
+    start_ticks: int
+    boot: str
+
+    @classmethod
+    def of(cls, pid: int) -> ProcessIdentity | None:
+        """The process that has this number now; None where there is none."""
+        fields = stat_fields(pid)
+        return None if fields is None else cls(pid, int(fields[19]), boot_id())
+
+    def is_alive(self) -> bool:
+        """Whether this very process still runs; a zombie does not."""
+        fields = stat_fields(self.pid)
+        return (
+            fields is not None
+            and fields[0] not in "ZX"
+            and int(fields[19]) == self.start_ticks
+            and self.boot == boot_id()
+        )
+
+    def send(self, number: signal.Signals) -> None:
+        """Sends a signal to this very process, or to nobody.
+
+        The handle is taken first and the start time compared after: between the two the number
+        cannot come to mean another process, as the handle stays with the first.
+        """
+        try:
+            handle = os.pidfd_open(self.pid)
+        except OSError:
+            return
+        try:
+            if self.is_alive():
+                signal.pidfd_send_signal(handle, number)
+        except ProcessLookupError:
+            pass
+        finally:
+            os.close(handle)

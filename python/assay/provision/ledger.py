@@ -1,0 +1,146 @@
+"""What we made and must take away, on disk before it exists: one small file per server or mount.
+
+An entry is held by an exclusive lock for as long as its maker lives; the kernel drops the lock
+when the maker dies, however it dies. So *whoever can take the lock knows that the maker is dead*,
+with no process number to be mistaken about, from any process namespace, and two Assays cannot clear
+the same entry. The file carries the numbers all the same, for people.
+
+An entry is replaced by writing a new file, locking it, and renaming it over the old one: a reader
+sees the old or the new one, whole and locked.
+
+::
+
+    {"version": 1, "id": "9f86d081884c", "owner_pid": 4711, "made": "2026-01-02T03:04:05Z",
+     "directories": ["/…/assay-9f86d081884c"], "mounts": [],
+     "leader": {"pid": 4720, "start_ticks": 88123, "boot": "…"}}
+"""
+
+from __future__ import annotations
+
+import datetime
+import fcntl
+import json
+import os
+import re
+import secrets
+import stat
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from assay import env_vars
+from assay.errors import ArgumentError
+from assay.provision.identity import ProcessIdentity
+
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Things that belong to `id`. Each path's last part ends in the id: that is how we know that
+    a path is the one we made."""
+
+    id: str
+    owner_pid: int
+    made: str
+    directories: tuple[str, ...] = ()
+    mounts: tuple[str, ...] = ()
+    leader: ProcessIdentity | None = None
+    """The server's first process, once it runs."""
+
+
+class HeldEntry:
+    """An entry of ours: on disk and locked from the beginning, until `remove`."""
+
+    def __init__(self, entry: Entry) -> None:
+        self.entry = entry
+        self._path = state_directory() / f"{entry.id}.json"
+        self._lock = -1
+        self._write()
+        _held[entry.id] = self
+
+    def update(self, *, leader: ProcessIdentity | None) -> None:
+        self.entry = replace(self.entry, leader=leader)
+        self._write()
+
+    def remove(self) -> None:
+        """What it names is taken away: nothing is left to note."""
+        self._path.unlink(missing_ok=True)
+        os.close(self._lock)
+        del _held[self.entry.id]
+
+    def _write(self) -> None:
+        fresh = self._path.with_suffix(".new")
+        lock = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        document = {"version": VERSION, **asdict(self.entry)}
+        os.write(lock, json.dumps(document).encode())
+        os.fsync(lock)
+        fresh.rename(self._path)
+        if self._lock >= 0:
+            os.close(self._lock)
+        self._lock = lock
+
+
+_held: dict[str, HeldEntry] = {}
+
+
+def held(identity: str) -> HeldEntry | None:
+    """The entry of this id, if it is ours."""
+    return _held.get(identity)
+
+
+def new_entry(
+    identity: str, *, directories: tuple[Path, ...], mounts: tuple[Path, ...] = ()
+) -> HeldEntry:
+    """Notes that we are about to make these."""
+    return HeldEntry(
+        Entry(
+            id=identity,
+            owner_pid=os.getpid(),
+            made=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            directories=tuple(str(path) for path in directories),
+            mounts=tuple(str(path) for path in mounts),
+        )
+    )
+
+
+def new_id() -> str:
+    return secrets.token_hex(6)
+
+
+def is_id(text: str) -> bool:
+    return re.fullmatch("[0-9a-f]{12}", text) is not None
+
+
+def state_directory() -> Path:
+    """The directory of the entries, made where it is missing; nobody else may write in it.
+
+    Raises `ArgumentError` if it cannot be made or belongs to somebody else.
+    """
+    chosen = _choose_state_directory() / "made"
+    try:
+        chosen.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = chosen.lstat()
+    except OSError as error:
+        raise ArgumentError(
+            f"the state directory cannot be made: {error}",
+            hint=f"name another in {env_vars.STATE_DIRECTORY.name}",
+        ) from error
+    if found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) & 0o022:
+        raise ArgumentError(
+            f"{chosen}: expected a directory that is ours and that nobody else may write in, "
+            f"found owner {found.st_uid}, mode {stat.S_IMODE(found.st_mode):04o}",
+            hint=f"name another in {env_vars.STATE_DIRECTORY.name}",
+        )
+    return chosen
+
+
+def _choose_state_directory() -> Path:
+    if given := env_vars.STATE_DIRECTORY.get():
+        return Path(given).absolute()
+    if state_home := env_vars.XDG_STATE_HOME.get():
+        return Path(state_home).absolute() / "assay"
+    home = Path.home()
+    if os.access(home, os.W_OK):
+        return home / ".local" / "state" / "assay"
+    return Path(f"/var/tmp/assay-{os.geteuid()}")

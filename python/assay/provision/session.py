@@ -1,0 +1,51 @@
+"""Takes an `Address`; gives a session with it for schema, counts and questions; not for
+measuring.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NoReturn
+
+from assay import _engine
+from assay.errors import AssayError, Bug, InputError, ScriptError, SystemDied, SystemRefused
+from assay.provision.site import Address
+
+
+@contextmanager
+def session(address: Address) -> Iterator[_engine.Session]:
+    """An open session, closed at the end; the engine's errors come out as Assay's."""
+    try:
+        opened = _engine.Session(json.dumps(address.for_engine()))
+        try:
+            yield opened
+        finally:
+            opened.close()
+    except _engine.EngineError as error:
+        raise_as_ours(error)
+
+
+def raise_as_ours(error: _engine.EngineError) -> NoReturn:
+    """Raises the engine's error as the member of our tree that it is."""
+    raise as_ours(error) from error
+
+
+def as_ours(error: _engine.EngineError) -> AssayError:
+    """The engine's error as the member of our tree that it is."""
+    if error.kind == "script":
+        return ScriptError(
+            error.message, file=error.file, line=error.line, column=error.column, hint=error.hint
+        )
+    if error.kind == "source":
+        return InputError(
+            error.message, file=error.file, line=error.line, column=error.column, hint=error.hint
+        )
+    if error.kind == "system":
+        if error.error_class == "lost connection":
+            return SystemDied(error.message, hint=error.hint)
+        return SystemRefused(
+            error.message, error_class=error.error_class, code=error.code, hint=error.hint
+        )
+    return Bug(error.message, hint=error.hint)

@@ -1,0 +1,84 @@
+"""`HERE`: a directory of a file system that is there, as it is."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from assay import env_vars
+from assay.errors import ArgumentError
+from assay.experiment.values import StorageChoice
+from assay.provision.site import StorageFacts
+from assay.provision.users import ServerUser, first_unreachable, server_user
+from assay.storages.mounts import facts_of
+
+FALLBACK = Path("/var/tmp")
+"""Outlives a restart and is seldom in memory, unlike /tmp."""
+
+
+class Here:
+    name = "here"
+
+    @contextlib.contextmanager
+    def prepare(self, choice: StorageChoice) -> Iterator[StorageFacts]:
+        """The directory of the choice, else of the environment, else ``.assay`` in the current
+        directory, else (where the servers' user cannot reach that) /var/tmp. Made where it is
+        missing; taken away again if it was made and is empty at the end."""
+        refuse_options(choice)
+        user = server_user()
+        given = choice.directory or env_vars.DATA_DIRECTORY.get()
+        directory = Path(given).absolute() if given else default_directory(user)
+        made = make(directory)
+        try:
+            if blocked := first_unreachable(directory, user):
+                raise ArgumentError(
+                    f"storage {choice.name!r}: servers run as the user {user.name!r}, who may not "
+                    f"enter {blocked} on the way to {directory}",
+                    hint=f"choose another directory, or allow it: chmod o+x {blocked}",
+                )
+            yield facts_of(choice, directory)
+        finally:
+            for path in made:
+                with contextlib.suppress(OSError):
+                    path.rmdir()
+
+
+def default_directory(user: ServerUser) -> Path:
+    """Where data directories go if nobody said: beside the work, if a server can get there."""
+    current = Path.cwd()
+    return FALLBACK if first_unreachable(current, user) else current / ".assay"
+
+
+def make(directory: Path) -> list[Path]:
+    """Makes a directory and its missing parents, enterable for all; returns those it made, the
+    innermost first. Raises `ArgumentError` if it cannot."""
+    missing = [path for path in (directory, *directory.parents) if not path.exists()]
+    made: list[Path] = []
+    try:
+        for path in reversed(missing):
+            path.mkdir()
+            path.chmod(0o755)  # whatever our umask is: the servers' user must get through
+            made.insert(0, path)
+        if not directory.is_dir():
+            raise NotADirectoryError(f"{directory} is not a directory")
+    except OSError as error:
+        for path in made:
+            path.rmdir()
+        raise ArgumentError(
+            f"a storage needs a directory: {error}", hint="choose another with its `directory`"
+        ) from error
+    return made
+
+
+def refuse_options(choice: StorageChoice, *known: str) -> None:
+    """Raises `ArgumentError` for an option this kind of storage does not have."""
+    for option in choice.options:
+        if option not in known:
+            raise ArgumentError(
+                f"storage {choice.name!r}: kind {choice.kind!r} has no option {option!r}",
+                hint=f"known: {', '.join(known)}" if known else "it has none",
+            )
+
+
+HERE = Here()

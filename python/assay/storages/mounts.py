@@ -1,0 +1,110 @@
+"""Takes a directory; gives what it lies on: file system, device, mount options, sizes, and whether
+the device turns."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from assay.experiment.values import StorageChoice
+from assay.provision.site import StorageFacts
+
+MOUNT_TABLE = Path("/proc/self/mountinfo")
+
+
+@dataclass(frozen=True)
+class Mount:
+    """One line of ``/proc/self/mountinfo`` (proc(5))."""
+
+    point: Path
+    file_system: str
+    source: str
+    options: str
+    """Of the mount and of the file system, as mount(8) would take them."""
+    device_number: str
+    """``major:minor`` as the kernel numbers the file system's device."""
+
+
+def facts_of(choice: StorageChoice, directory: Path) -> StorageFacts:
+    """What `directory` lies on, as the kernel tells it at this instant."""
+    resolved = directory.resolve()
+    mount = mount_of(resolved)
+    size = os.statvfs(resolved)
+    return StorageFacts(
+        name=choice.name,
+        kind=choice.kind,
+        directory=str(resolved),
+        file_system=mount.file_system,
+        device=mount.source,
+        mount_options=mount.options,
+        size_bytes=size.f_blocks * size.f_frsize,
+        free_bytes=size.f_bavail * size.f_frsize,
+        facts={"mount_point": str(mount.point), **_device_facts(mount)},
+    )
+
+
+def mount_of(path: Path, table: str | None = None) -> Mount:
+    """The mount that `path` (resolved) lies on. Of mounts on the same point the last one counts: it
+    hides the others."""
+    text = MOUNT_TABLE.read_text() if table is None else table
+    best: Mount | None = None
+    for line in text.splitlines():
+        mount = _parse(line)
+        is_around = path == mount.point or mount.point in path.parents
+        if is_around and (best is None or len(mount.point.parts) >= len(best.point.parts)):
+            best = mount
+    return best or Mount(Path("/"), "unknown", "unknown", "", "0:0")
+
+
+def _parse(line: str) -> Mount:
+    left, _, right = line.partition(" - ")
+    number, point, options = (left.split(" ")[index] for index in (2, 4, 5))
+    file_system, source, super_options = (*right.split(" "), "")[:3]
+    # Options of the mount and of the file system overlap (ro, rw); each is told once.
+    together = dict.fromkeys((options + "," + super_options).strip(",").split(","))
+    return Mount(Path(_plain(point)), file_system, _plain(source), ",".join(together), number)
+
+
+def _plain(word: str) -> str:
+    """Blank, tab, newline and backslash stand as octal numbers in the table."""
+    for code, character in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
+        word = word.replace(code, character)
+    return word
+
+
+def _device_facts(mount: Mount) -> dict[str, Any]:
+    """What the block layer says of the device; nothing where there is none (tmpfs, network)."""
+    number = mount.device_number
+    if number.startswith("0:") and mount.source.startswith("/dev/"):
+        try:  # file systems of several devices number themselves
+            device = Path(mount.source).stat().st_rdev
+            number = f"{os.major(device)}:{os.minor(device)}"
+        except OSError:
+            return {}
+    node = Path(f"/sys/dev/block/{number}").resolve()
+    queue = next(
+        (place for place in (node / "queue", node.parent / "queue") if place.is_dir()), None
+    )
+    if queue is None:
+        return {}
+    facts: dict[str, Any] = {"block_device": queue.parent.name}
+    for fact, file in (
+        ("is_rotational", "rotational"),
+        ("write_cache", "write_cache"),
+        ("scheduler", "scheduler"),
+        ("logical_block_bytes", "logical_block_size"),
+        ("physical_block_bytes", "physical_block_size"),
+    ):
+        try:
+            text = (queue / file).read_text().strip()
+        except OSError:
+            continue
+        if fact == "is_rotational":
+            facts[fact] = text == "1"
+        elif fact == "scheduler":
+            facts[fact] = text.partition("[")[2].partition("]")[0] or text
+        else:
+            facts[fact] = int(text) if text.isdigit() else text
+    return facts

@@ -1,0 +1,87 @@
+"""`TMPFS`: memory as a storage: what a system does when nothing waits for a device.
+
+Root gets a file system of its own, as large as it asks for; others a directory in /dev/shm, which
+every Linux mounts as tmpfs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from assay.errors import ArgumentError, SystemUnderTestError
+from assay.experiment.values import StorageChoice
+from assay.provision import ledger
+from assay.provision.leftovers import noted
+from assay.provision.site import StorageFacts
+from assay.storages.here import refuse_options
+from assay.storages.mounts import facts_of, mount_of
+
+SHARED_MEMORY = Path("/dev/shm")
+_SIZE = re.compile(r"[1-9][0-9]*[kKmMgG%]?")
+
+
+class Tmpfs:
+    name = "tmpfs"
+
+    @contextlib.contextmanager
+    def prepare(self, choice: StorageChoice) -> Iterator[StorageFacts]:
+        """Option ``size``: as tmpfs(5) takes it (``2G``, ``50%``; the default is half the memory);
+        only root can have it."""
+        refuse_options(choice, "size")
+        if choice.directory is not None:
+            raise ArgumentError(
+                f"storage {choice.name!r}: a tmpfs chooses its own directory, found "
+                f"{choice.directory!r}",
+                hint="for a directory on a tmpfs that is there, use the kind `here`",
+            )
+        size = choice.options.get("size")
+        if size is not None and not _SIZE.fullmatch(size):
+            raise ArgumentError(
+                f"storage {choice.name!r}: size: expected a number with k, M, G or %, "
+                f"found {size!r}"
+            )
+        identity = ledger.new_id()
+        is_own = os.geteuid() == 0
+        if size is not None and not is_own:
+            raise ArgumentError(
+                f"storage {choice.name!r}: only root can choose the size of a tmpfs",
+                hint=f"leave it out to use {SHARED_MEMORY}",
+            )
+        parent = Path(tempfile.gettempdir()) if is_own else SHARED_MEMORY
+        directory = parent / f"assay-tmpfs-{identity}"
+        mounts = (directory,) if is_own else ()
+        with noted(identity, directories=(directory,), mounts=mounts):
+            _make(directory, size, is_own=is_own)
+            yield facts_of(choice, directory)
+
+
+def _make(directory: Path, size: str | None, *, is_own: bool) -> None:
+    try:
+        directory.mkdir(mode=0o755)
+    except OSError as error:
+        raise ArgumentError(f"a tmpfs needs a directory: {error}") from error
+    if is_own:
+        options = "mode=0755" if size is None else f"mode=0755,size={size}"
+        mounted = subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", options, "assay", str(directory)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if mounted.returncode != 0:
+            raise SystemUnderTestError(
+                f"mounting a tmpfs failed: {mounted.stderr.strip()}",
+                hint=f"inside a container, use the kind `here` with a directory in {SHARED_MEMORY}",
+            )
+    found = mount_of(directory.resolve()).file_system
+    if found != "tmpfs":
+        raise SystemUnderTestError(f"expected a tmpfs at {directory}, found {found}")
+
+
+TMPFS = Tmpfs()

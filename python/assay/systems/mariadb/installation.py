@@ -1,0 +1,81 @@
+"""Finds MariaDB's programs on this machine; or says which packages bring them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.env_vars import EnvVar
+from assay.errors import SystemMissing
+
+BASE_FOLDER = EnvVar(
+    "ASSAY_MARIADB_BASE",
+    "The folder of the MariaDB to use, with bin, scripts and share in it (an unpacked archive); "
+    "without it the programs are looked for in $PATH and in the usual places.",
+)
+
+_USUAL = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin")
+"""A server's program is often where the $PATH of ordinary users does not lead."""
+
+
+@dataclass(frozen=True)
+class Installation:
+    """The programs of one server, which belong together."""
+
+    server: Path
+    installer: Path
+    base: Path | None
+    """Where its error messages and bootstrap scripts are; None: where it was built to look."""
+
+    @property
+    def base_arguments(self) -> list[str]:
+        return [] if self.base is None else [f"--basedir={self.base}"]
+
+
+def find_server() -> Installation:
+    """The server that the environment names, or this machine's. Raises `SystemMissing`."""
+    base = _base()
+    server = _find(base, "mariadbd")
+    installer = _find(base, "mariadb-install-db")
+    if server is None or installer is None:
+        missing = "mariadbd" if server is None else "mariadb-install-db"
+        raise SystemMissing(
+            f"MariaDB's program {missing} is not {_where(base)}",
+            hint="install it: apt-get install mariadb-server (Debian, Ubuntu), or name the folder "
+            f"of another in {BASE_FOLDER.name}",
+        )
+    return Installation(server, installer, base)
+
+
+def find_client() -> Path:
+    """The program mariadb, or mysql of older versions. Raises `SystemMissing`."""
+    base = _base()
+    client = _find(base, "mariadb") or _find(base, "mysql")
+    if client is None:
+        raise SystemMissing(
+            f"MariaDB's client mariadb is not {_where(base)}",
+            hint="install it: apt-get install mariadb-client (Debian, Ubuntu)",
+        )
+    return client
+
+
+def _base() -> Path | None:
+    chosen = BASE_FOLDER.get()
+    return None if chosen is None else Path(chosen).absolute()
+
+
+def _find(base: Path | None, program: str) -> Path | None:
+    if base is not None:
+        folders = [str(base / name) for name in ("bin", "sbin", "scripts")]
+    else:
+        folders = [*os.get_exec_path(), *_USUAL]
+    found = shutil.which(program, path=os.pathsep.join(folders))
+    return None if found is None else Path(found)
+
+
+def _where(base: Path | None) -> str:
+    if base is not None:
+        return f"in bin, sbin or scripts of {base}"
+    return f"in $PATH or in {', '.join(_USUAL)}"

@@ -1,0 +1,251 @@
+"""Makes a data directory and runs a private server on it until the end of the block."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import re
+import secrets
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from assay.errors import ArgumentError, SystemDied, SystemRefused
+from assay.provision import process
+from assay.provision.ports import free_port
+from assay.provision.process import ServerProcess
+from assay.systems.mariadb.installation import Installation
+from assay.systems.mariadb.names import plain_name
+from assay.systems.protocol import ServerDirectory
+
+USER = "assay"
+DATABASE = "assay"
+
+_OURS = """
+    basedir bind_address datadir defaults_file init_file log_error no_defaults pid_file port
+    skip_grant_tables skip_networking socket user
+"""
+OURS = frozenset(_OURS.split())
+"""Settings by which we make and reach the server: not to be asked for."""
+
+_OF_THE_DIRECTORY = """
+    aria_log_dir_path innodb_checksum_algorithm innodb_data_file_path innodb_data_home_dir
+    innodb_file_per_table innodb_log_group_home_dir innodb_page_size innodb_undo_directory
+    innodb_undo_tablespaces lower_case_table_names
+"""
+OF_THE_DIRECTORY = frozenset(_OF_THE_DIRECTORY.split())
+"""Settings that a data directory is made with; the server only runs with the same ones."""
+
+OUR_CHOICE = {
+    "character_set_server": "utf8mb4",
+    # Texts compare byte by byte, as on the other systems.
+    "collation_server": "utf8mb4_bin",
+    # What does not fit is an error in every storage engine: the default lets some cut it short.
+    "sql_mode": "STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION",
+    # Bulk loads send their rows as a local file.
+    "local_infile": "ON",
+    # No session waits for a name server.
+    "skip_name_resolve": "ON",
+}
+"""Where we do not leave a setting at the server's default; what is asked for comes before."""
+
+_PORT_TRIES = 3
+_PORT_IS_TAKEN = "Can't start server: Bind on TCP/IP port"
+_IS_READY = "ready for connections"
+
+
+@dataclass(frozen=True)
+class RunningServer:
+    process: ServerProcess
+    socket: Path
+    port: int | None
+    """None: it listens at its socket alone."""
+    password: str | None
+    """For TCP. The socket asks for none: only we can enter its directory."""
+
+
+def initialise(
+    installation: Installation, directory: ServerDirectory, settings: Mapping[str, str]
+) -> None:
+    """Makes the data directory. Raises `SystemRefused`."""
+    given = {
+        name: value for name, value in settings.items() if plain_name(name) in OF_THE_DIRECTORY
+    }
+    temporary = _temporary_folder(directory)
+    # The program ends with a page of advice, so that its reasons must be looked for further up.
+    log = directory.run / "install.log"
+    into_log: list[str | Path] = ["/bin/sh", "-c", 'exec "$@" > "$0" 2>&1', log]
+    arguments: list[str | Path] = [
+        installation.installer,
+        "--no-defaults",
+        f"--datadir={directory.data}",
+        f"--tmpdir={temporary}",
+        "--auth-root-authentication-method=normal",
+        "--skip-test-db",
+        *installation.base_arguments,
+        *(f"--{plain_name(name)}={value}" for name, value in given.items()),
+    ]
+    try:
+        process.run([*into_log, *arguments], directory)
+    except SystemRefused as refusal:
+        raise SystemRefused(
+            f"the data directory cannot be made: {_last_words(log)}", hint=_as_given(given)
+        ) from refusal
+
+
+def _temporary_folder(directory: ServerDirectory) -> Path:
+    """Where sorts and temporary tables go: on the storage under test, and in a folder of its own.
+
+    A server that starts removes what looks like temporary tables from its folder for them; in the
+    usual one (/tmp) those are other servers', which then fail or crash.
+    """
+    folder = directory.root / "tmp"
+    if not folder.exists():
+        folder.mkdir(mode=0o700)
+        owner = directory.root.stat()
+        os.chown(folder, owner.st_uid, owner.st_gid)
+    return folder
+
+
+@contextlib.contextmanager
+def running(
+    installation: Installation,
+    directory: ServerDirectory,
+    settings: Mapping[str, str],
+    *,
+    over_tcp: bool,
+    open_files: int,
+) -> Iterator[RunningServer]:
+    """Starts the server on its new data directory with these settings, and stops it at the end.
+
+    It listens at a socket in ``directory.run``; with `over_tcp` also at a free port of 127.0.0.1,
+    where it asks for a password. Its ordinary user and its database are made before it listens.
+
+    Raises `SystemRefused` in the server's own words where it does not start, `SystemDied` where it
+    hangs, `ArgumentError` for a setting that is ours to choose.
+    """
+    if ours := [name for name in settings if plain_name(name) in OURS]:
+        raise ArgumentError(
+            f"the setting {ours[0]} of a private server is not yours to choose",
+            hint="reach a server of your own by its URL: --on mariadb://USER@HOST:PORT/DATABASE",
+        )
+    password = secrets.token_urlsafe(24) if over_tcp else None
+    first_words = directory.run / "first-words.sql"
+    with contextlib.ExitStack() as stack:
+        stack.callback(first_words.unlink, missing_ok=True)
+        _write_first_words(first_words, password)
+        for tries_left in reversed(range(_PORT_TRIES)):
+            port = free_port() if over_tcp else None
+            server = stack.enter_context(
+                process.start(
+                    _arguments(installation, directory, settings, port, first_words),
+                    directory,
+                    log_name=f"server-{port or 'socket'}.log",
+                    open_files=open_files,
+                )
+            )
+            try:
+                server.wait_ready(functools.partial(_why_not_ready, server.log))
+                break
+            except SystemDied as error:
+                if server.died() is None:
+                    raise
+                words = _last_words(server.log)
+                if _PORT_IS_TAKEN not in words or tries_left == 0:
+                    raise _refused(words, installation, settings) from error
+        first_words.unlink()
+        yield RunningServer(server, directory.run / "socket", port, password)
+
+
+def _arguments(
+    installation: Installation,
+    directory: ServerDirectory,
+    settings: Mapping[str, str],
+    port: int | None,
+    first_words: Path,
+) -> list[str | Path]:
+    asked = {plain_name(name) for name in settings}
+    ours = {**OUR_CHOICE, "tmpdir": str(_temporary_folder(directory))}
+    chosen = {name: value for name, value in ours.items() if name not in asked}
+    given = [f"--{plain_name(name)}={value}" for name, value in {**chosen, **settings}.items()]
+    listens = ["--skip-networking"] if port is None else [f"--port={port}"]
+    return [
+        installation.server,
+        "--no-defaults",
+        *installation.base_arguments,
+        f"--datadir={directory.data}",
+        f"--socket={directory.run / 'socket'}",
+        f"--pid-file={directory.run / 'pid'}",
+        f"--init-file={first_words}",
+        "--bind-address=127.0.0.1",
+        # From version 11.4 on it would make itself a key for TLS at each start, for seconds.
+        "--skip-ssl",
+        *listens,
+        *given,
+    ]
+
+
+def _write_first_words(path: Path, password: str | None) -> None:
+    """What the server runs before it listens, each statement on a line.
+
+    The user has every right but the one to be let in when the server is full: with it a test of
+    the connection limit would find one more than everybody else has.
+    """
+    names = [f"'{USER}'@'localhost'"]
+    lines = [f"CREATE DATABASE {DATABASE};"]
+    proof = ""
+    if password is not None:
+        names.append(f"'{USER}'@'127.0.0.1'")
+        proof = f" IDENTIFIED BY '{password}'"
+        lines += ["DELETE FROM mysql.global_priv WHERE User = 'root';", "FLUSH PRIVILEGES;"]
+    for name in names:
+        lines += [
+            f"CREATE USER {name}{proof};",
+            f"GRANT ALL PRIVILEGES ON *.* TO {name};",
+            f"REVOKE SUPER, CONNECTION ADMIN ON *.* FROM {name};",
+        ]
+    path.write_text("\n".join(lines) + "\n", encoding="ascii")
+    path.chmod(0o644)  # its directory is closed to all but the server's user and us
+
+
+def _why_not_ready(log: Path) -> str | None:
+    words = process.last_lines(log, lines=200)
+    return None if _IS_READY in words else "it has not said that it is ready"
+
+
+def _last_words(log: Path) -> str:
+    """What the server says of its end: its lines of rank ERROR."""
+    found = re.findall(r"\[ERROR\] (.*)", process.last_lines(log, lines=200))
+    told = [words for words in found if words != "Aborting"]
+    return "; ".join(dict.fromkeys(told)) or process.last_lines(log)
+
+
+def _refused(words: str, installation: Installation, settings: Mapping[str, str]) -> SystemRefused:
+    unknown = re.search(r"unknown (?:variable|option) '-*([^'=]+)", words)
+    near = get_close_matches(plain_name(unknown.group(1)), _names(installation)) if unknown else []
+    named = {name: settings[name] for name in settings if plain_name(name) in plain_name(words)}
+    hint = f"did you mean {' or '.join(near)}?" if near else _as_given(named)
+    return SystemRefused(f"the server does not start: {words}", hint=hint)
+
+
+def _as_given(settings: Mapping[str, str]) -> str | None:
+    words = ", ".join(f"{name}={value}" for name, value in settings.items())
+    return f"it was given {words}" if words else None
+
+
+def _names(installation: Installation) -> list[str]:
+    """Every setting this server knows: the table at the end of its help."""
+    told = subprocess.run(
+        [installation.server, "--no-defaults", *installation.base_arguments, "--verbose", "--help"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        cwd="/",
+    )
+    _, _, table = told.stdout.partition("\n----")
+    lines = table.splitlines()[1:]
+    return [plain_name(line.partition(" ")[0]) for line in lines if line[:1].isalpha()]

@@ -1,0 +1,208 @@
+"""MariaDB behind the protocol of every system under test: a server of ours, or one by URL."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from assay.dialects.mysql import MYSQL as DIALECT
+from assay.errors import Bug, SystemRefused
+from assay.experiment.values import SystemChoice
+from assay.provision import process, sampling
+from assay.provision.session import session
+from assay.provision.site import Address, Site, StorageFacts
+from assay.systems.mariadb import client, installation, server, settings, url
+from assay.systems.mariadb.names import plain_name
+from assay.systems.mariadb.size import databases_bytes
+from assay.systems.options import TRANSPORT, connection_limit, values
+from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory, System
+
+ENGINE = OptionSpec(
+    name="engine",
+    default="InnoDB",
+    levels=("InnoDB", "MyISAM", "Aria"),
+    help="The storage engine that tables live in; MyISAM and Aria know no transactions.",
+)
+BULK_FORM = OptionSpec(
+    name="bulk_form",
+    default="native",
+    levels=("native", "multi-row"),
+    help="How rows are loaded: LOAD DATA LOCAL, or INSERT statements of many rows, which a server "
+    "takes whose local_infile is off.",
+)
+
+_DEFAULT_CONNECTIONS = 151
+_DEFAULT_TABLE_OPEN_CACHE = 2000
+_OPEN_TABLES_PER_CONNECTION = 4
+"""A session opens each table of a statement for itself; MyISAM a file with it."""
+
+_LOCAL_SESSION = "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'"
+"""On a server that we do not configure: what does not fit is an error, a backslash is an escape."""
+
+_SIZE_QUERY = """
+SELECT COALESCE(SUM(data_length + index_length + data_free), 0)
+FROM information_schema.tables WHERE table_schema = DATABASE()
+"""
+
+
+class Mariadb:
+    name = "mariadb"
+    dialect = DIALECT
+    driver = "mysql"
+    option_specs: tuple[OptionSpec, ...] = (ENGINE, TRANSPORT, BULK_FORM)
+    url_schemes: tuple[str, ...] = url.SCHEMES
+    has_connection_limit = True
+
+    @contextlib.contextmanager
+    def provision(
+        self, choice: SystemChoice, directory: ServerDirectory, *, connections: int | None
+    ) -> Iterator[Site]:
+        """A new server in ``directory.data``; see `System.provision`.
+
+        ``max_connections`` becomes what the run needs and some more, unless it is among the
+        settings asked for: then the run meets the limit it wanted to meet.
+        """
+        options = values(self.option_specs, choice)
+        found = installation.find_server()
+        server.initialise(found, directory, choice.settings)
+        room = _room_for(connections, choice.settings)
+        most = int(room.get("max_connections", _DEFAULT_CONNECTIONS))
+        with server.running(
+            found,
+            directory,
+            {**room, **choice.settings},
+            over_tcp=options[TRANSPORT.name] == "tcp",
+            open_files=10_000 + 10 * most,
+        ) as running:
+            site = _site(
+                choice,
+                _address(running),
+                options=options,
+                storage=directory.storage,
+                server_pid=running.process.pid,
+                data_directory=directory.data,
+            )
+            _insist_on_room(site, room)
+            yield site
+
+    @contextlib.contextmanager
+    def attach(self, choice: SystemChoice) -> Iterator[Site]:
+        """The server of a URL. Settings are set in each session, as far as the server lets one;
+        tables live in the server's default engine unless ``engine`` was asked for."""
+        if choice.url is None:
+            raise Bug("attach() needs the URL of a server")
+        asked = {plain_name(name) for name in choice.settings}
+        statements = [] if "sql_mode" in asked else [_LOCAL_SESSION]
+        statements += [
+            f"SET SESSION {DIALECT.identifier(plain_name(name))} = {_value(value)}"
+            for name, value in choice.settings.items()
+        ]
+        yield _site(
+            choice,
+            url.address_of(choice.url, session_statements=tuple(statements)),
+            options=dict(choice.options),
+            storage=StorageFacts(name="unknown", kind="url", directory=""),
+            is_private=False,
+        )
+
+    def size_on_disk_bytes(self, site: Site) -> int:
+        """Of a private server the folders of all databases but its own, and the files that tables
+        of the engine share: InnoDB's system tablespace, undo and redo logs (96 MiB from the first
+        moment), Aria's log; binary logs. As allocated by the file system. Of one by URL what it
+        says of the tables of its one database, without any log."""
+        if site.data_directory is not None:
+            return databases_bytes(site.data_directory, site.options[ENGINE.name])
+        with session(site.address) as opened:
+            rows = opened.execute(_SIZE_QUERY).rows
+        return int(rows[0][0] or 0)
+
+    def sample(self, site: Site) -> ProcessSample | None:
+        """One process with a thread for each session. MyISAM opens a table's data file once for
+        each session that uses it, and its index file once for all."""
+        if site.server_pid is None:
+            return None
+        return sampling.sample(site.server_pid, site.data_directory)
+
+    def why_it_died(self, site: Site) -> str | None:
+        ours = process.find(site.server_pid)
+        return None if ours is None else ours.died()
+
+    def client_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
+        return client.command(address)
+
+
+def _room_for(connections: int | None, asked: Mapping[str, str]) -> dict[str, str]:
+    """Settings that let so many sessions in, each with its tables open."""
+    if connections is None:
+        return {}
+    most = connection_limit(connections, _DEFAULT_CONNECTIONS)
+    tables = max(_DEFAULT_TABLE_OPEN_CACHE, most * _OPEN_TABLES_PER_CONNECTION)
+    room = {"max_connections": str(most), "table_open_cache": str(tables)}
+    names = {plain_name(name) for name in asked}
+    return {name: value for name, value in room.items() if name not in names}
+
+
+def _insist_on_room(site: Site, room: Mapping[str, str]) -> None:
+    """A server that may open too few files lowers its limit of sessions without a word."""
+    wanted = int(room.get("max_connections", 0))
+    if site.connection_limit is not None and site.connection_limit < wanted:
+        raise SystemRefused(
+            f"the server was given max_connections = {wanted} and took {site.connection_limit}, "
+            f"because it may open only {site.settings.get('open_files_limit')} files",
+            hint="raise the limit of open files of this shell: ulimit -n",
+        )
+
+
+def _value(text: str) -> str:
+    """A value in a SET statement: numbers stand bare, everything else as a literal."""
+    return text if text.lstrip("-").isdecimal() else DIALECT.literal(text)
+
+
+def _address(running: server.RunningServer) -> Address:
+    return Address(
+        driver="mysql",
+        unix=str(running.socket) if running.port is None else None,
+        host=None if running.port is None else "127.0.0.1",
+        port=running.port,
+        user=server.USER,
+        password=running.password,
+        database=server.DATABASE,
+    )
+
+
+def _site(
+    choice: SystemChoice,
+    address: Address,
+    *,
+    options: Mapping[str, str],
+    storage: StorageFacts,
+    server_pid: int | None = None,
+    data_directory: Path | None = None,
+    is_private: bool = True,
+) -> Site:
+    """Asks the server what it is and what it was really given."""
+    with session(address) as opened:
+        found = settings.read(opened)
+        settings.insist(found, choice.settings)
+        effective = settings.effective(found, choice.settings, settings.changed(opened))
+        version = opened.server_version
+    engine = options.get("engine", found["default_storage_engine"])
+    return Site(
+        system=Mariadb.name,
+        label=choice.label,
+        address=address,
+        version=version,
+        storage=storage,
+        options=options,
+        settings_asked=dict(choice.settings),
+        settings=effective,
+        connection_limit=int(found["max_connections"]),
+        server_pid=server_pid,
+        data_directory=data_directory,
+        is_private=is_private,
+        durability_lowered_by=settings.durability_lowered_by(effective, engine),
+    )
+
+
+MARIADB: System = Mariadb()

@@ -1,0 +1,44 @@
+"""Takes an address; gives the command of PostgreSQL's own client for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from assay.provision.site import Address
+from assay.systems.postgresql.installation import find_client
+
+_SSLMODE_OF_TLS = {
+    "off": "disable",
+    "prefer": "prefer",
+    "require": "require",
+    "verify": "verify-full",
+}
+
+
+def command(address: Address) -> tuple[list[str], Mapping[str, str]]:
+    """psql, which reads SQL on standard input: its arguments, and what it needs in its environment.
+
+    It reads no ``~/.psqlrc`` (which could change its output) and never asks for a password, which
+    goes by the environment: arguments are there for everybody to see. Raises `SystemMissing`.
+    """
+    if address.unix is not None:
+        socket = Path(address.unix)
+        host, port = str(socket.parent), socket.name.rpartition(".")[2]
+    else:
+        host, port = address.host or "", str(address.port or "")
+    arguments = [
+        str(find_client()),
+        "--no-psqlrc",
+        "--no-password",
+        f"--host={host}",
+        f"--port={port}",
+        f"--username={address.user}",
+        f"--dbname={address.database}",
+    ]
+    environment = {"PGSSLMODE": _SSLMODE_OF_TLS[address.tls], "PGCLIENTENCODING": "UTF8"}
+    if address.password is not None:
+        environment["PGPASSWORD"] = address.password
+    if address.ca_file is not None:
+        environment["PGSSLROOTCERT"] = address.ca_file
+    return arguments, environment

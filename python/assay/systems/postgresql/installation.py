@@ -1,0 +1,83 @@
+"""Finds PostgreSQL's programs on this machine; or says which packages bring them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.env_vars import EnvVar
+from assay.errors import SystemMissing
+
+PROGRAMS_FOLDER = EnvVar(
+    "ASSAY_POSTGRESQL_BIN",
+    "The folder of the PostgreSQL programs to use (initdb, postgres, psql); without it they are "
+    "looked for in $PATH and in /usr/lib/postgresql/*/bin, the newest version first.",
+)
+
+PACKAGED = Path("/usr/lib/postgresql")
+"""Where Debian and its descendants keep each version's programs, outside $PATH."""
+
+
+@dataclass(frozen=True)
+class Installation:
+    """The server's programs, which belong together."""
+
+    folder: Path
+    major_version: int
+
+    def program(self, name: str) -> Path:
+        return self.folder / name
+
+
+def find_server() -> Installation:
+    """The newest server of this machine, or the one that the environment names.
+
+    Raises `SystemMissing`.
+    """
+    chosen = PROGRAMS_FOLDER.get()
+    for folder in [Path(chosen)] if chosen else _folders():
+        if all(os.access(folder / name, os.X_OK) for name in ("initdb", "postgres")):
+            return Installation(folder, _major_version(folder / "postgres"))
+    where = f"in {chosen}" if chosen else f"in $PATH or in {PACKAGED}/*/bin"
+    raise SystemMissing(
+        f"PostgreSQL's programs initdb and postgres are not {where}",
+        hint="install them: apt-get install postgresql postgresql-client (Debian, Ubuntu), or name "
+        f"their folder in {PROGRAMS_FOLDER.name}",
+    )
+
+
+def find_client() -> Path:
+    """The program psql. Raises `SystemMissing`."""
+    chosen = PROGRAMS_FOLDER.get()
+    for folder in [*([Path(chosen)] if chosen else []), *_folders()]:
+        if os.access(folder / "psql", os.X_OK):
+            return folder / "psql"
+    raise SystemMissing(
+        f"PostgreSQL's client psql is not in $PATH or in {PACKAGED}/*/bin",
+        hint="install it: apt-get install postgresql-client (Debian, Ubuntu)",
+    )
+
+
+def _folders() -> list[Path]:
+    """Where programs may be: the one of $PATH if any, then each packaged version's."""
+    in_path = [Path(found).parent for name in ("postgres", "psql") if (found := shutil.which(name))]
+    versions = [path for path in PACKAGED.glob("*/bin") if path.parent.name.isdigit()]
+    newest_first = sorted(versions, key=lambda path: int(path.parent.name), reverse=True)
+    return [*in_path, *newest_first]
+
+
+def _major_version(postgres: Path) -> int:
+    said = subprocess.run(
+        [postgres, "--version"], capture_output=True, text=True, check=False, timeout=60
+    )
+    number = re.search(r"\) (\d+)", said.stdout)
+    if number is None:
+        raise SystemMissing(
+            f"{postgres} --version says {(said.stdout + said.stderr).strip()!r}, no version of it",
+            hint=f"name the folder of another PostgreSQL in {PROGRAMS_FOLDER.name}",
+        )
+    return int(number.group(1))

@@ -1,0 +1,180 @@
+"""Makes a data directory and runs a private server on it until the end of the block."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import re
+import secrets
+import signal
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from assay.errors import ArgumentError, SystemDied, SystemRefused
+from assay.provision import process
+from assay.provision.ports import free_port
+from assay.provision.process import ServerProcess
+from assay.systems.postgresql.installation import Installation
+from assay.systems.protocol import ServerDirectory
+
+USER = "postgres"
+DATABASE = "postgres"
+
+STOP = ((signal.SIGINT, 60.0), (signal.SIGQUIT, 10.0))
+"""Fast: sessions are ended, a checkpoint is written. Then immediate: as after a crash."""
+
+OURS = frozenset({"port", "listen_addresses", "unix_socket_directories", "data_directory"})
+"""Settings by which we reach the server: not to be asked for."""
+
+_PORT_TRIES = 3
+_PORT_IS_TAKEN = "could not create any TCP/IP sockets"
+
+
+@dataclass(frozen=True)
+class RunningServer:
+    process: ServerProcess
+    port: int
+    socket: Path
+    password: str
+    """For TCP. The socket asks for none: only we can enter its directory."""
+
+
+def check_settings(settings: Mapping[str, str]) -> None:
+    """Raises `ArgumentError` for a setting that is ours to choose."""
+    if ours := [name for name in settings if name.lower() in OURS]:
+        raise ArgumentError(
+            f"the setting {ours[0]} of a private server is not yours to choose",
+            hint="reach a server of your own by its URL: --on postgresql://USER@HOST:PORT/DATABASE",
+        )
+
+
+def initialise(installation: Installation, directory: ServerDirectory, checksums: str) -> str:
+    """Makes the data directory; gives the superuser's password.
+
+    UTF-8 and the locale C: texts compare byte by byte, as on every other system we ask. `checksums`
+    is ``on``, ``off`` or ``default`` (which differs between versions). Raises `SystemRefused`.
+    """
+    password = secrets.token_urlsafe(24)
+    password_file = directory.run / "password"
+    password_file.write_text(password, encoding="ascii")
+    password_file.chmod(0o644)  # its directory is closed to all but the server's user and us
+    arguments: list[str | Path] = [
+        installation.program("initdb"),
+        f"--pgdata={directory.data}",
+        f"--username={USER}",
+        f"--pwfile={password_file}",
+        "--auth-local=trust",
+        "--auth-host=scram-sha-256",
+        "--encoding=UTF8",
+        "--locale=C",
+    ]
+    if checksums == "on":
+        arguments.append("--data-checksums")
+    elif checksums == "off" and installation.major_version >= 18:
+        arguments.append("--no-data-checksums")
+    try:
+        process.run(arguments, directory)
+    finally:
+        password_file.unlink()
+    return password
+
+
+@contextlib.contextmanager
+def running(
+    installation: Installation,
+    directory: ServerDirectory,
+    settings: Mapping[str, str],
+    password: str,
+) -> Iterator[RunningServer]:
+    """Starts the server on its data directory with these settings, and stops it at the end.
+
+    It listens on a socket in ``directory.run`` and on a free port of 127.0.0.1. If somebody kills
+    it outright, about 1 MB of shared memory stays behind until the server is started again on the
+    same data directory; only the server itself can tell whose it was. Raises
+    `SystemRefused` in the server's own words where it does not start, `SystemDied` where it hangs.
+    """
+    with contextlib.ExitStack() as stack:
+        for tries_left in reversed(range(_PORT_TRIES)):
+            port = free_port()
+            server = stack.enter_context(
+                process.start(
+                    _arguments(installation, directory, settings, port),
+                    directory,
+                    stop=STOP,
+                    log_name=f"server-{port}.log",
+                    # Killed outright it would leave shared memory behind; this end it cleans up.
+                    if_we_die=signal.SIGQUIT,
+                )
+            )
+            try:
+                server.wait_ready(functools.partial(_why_not_ready, directory.data, server.pid))
+                break
+            except SystemDied as error:
+                if server.died() is None:
+                    raise
+                words = _last_words(server.log)
+                if _PORT_IS_TAKEN not in words or tries_left == 0:
+                    raise _refused(words, installation, settings) from error
+                stack.close()
+        yield RunningServer(server, port, directory.run / f".s.PGSQL.{port}", password)
+
+
+def _arguments(
+    installation: Installation, directory: ServerDirectory, settings: Mapping[str, str], port: int
+) -> list[str | Path]:
+    ours = {
+        "port": str(port),
+        "listen_addresses": "127.0.0.1",
+        "unix_socket_directories": str(directory.run),
+    }
+    given = [f"{name}={value}" for name, value in {**settings, **ours}.items()]
+    words = [word for one in given for word in ("-c", one)]
+    return [installation.program("postgres"), "-D", directory.data, *words]
+
+
+def _why_not_ready(data: Path, pid: int) -> str | None:
+    """None when the server's own pid file says ``ready``, as pg_ctl asks it: line 1 is the process,
+    line 8 its state."""
+    try:
+        lines = (data / "postmaster.pid").read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return "it has not begun to start"
+    if len(lines) < 8 or lines[0].strip() != str(pid):
+        return "it is still starting"
+    state = lines[7].strip()
+    return None if state == "ready" else f"it says of itself: {state}"
+
+
+def _last_words(log: Path) -> str:
+    """What the server says of its end: lines of rank FATAL or PANIC, and what belongs to them."""
+    found = re.findall(
+        r"(?:FATAL|PANIC|HINT|DETAIL|WARNING):\s+(.*)", process.last_lines(log, lines=50)
+    )
+    return "; ".join(found) or process.last_lines(log)
+
+
+def _refused(words: str, installation: Installation, settings: Mapping[str, str]) -> SystemRefused:
+    unknown = re.search(r'unrecognized configuration parameter "([^"]+)"', words)
+    near = get_close_matches(unknown.group(1), _names(installation)) if unknown else []
+    named = [name for name in settings if f'"{name.lower()}"' in words.lower()]
+    hint = None
+    if near:
+        hint = f"did you mean {' or '.join(near)}?"
+    elif named:
+        hint = f"it was given as {', '.join(f'{name}={settings[name]}' for name in named)}"
+    return SystemRefused(f"the server does not start: {words}", hint=hint)
+
+
+def _names(installation: Installation) -> list[str]:
+    """Every setting this server knows."""
+    told = subprocess.run(
+        [installation.program("postgres"), "--describe-config"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    return [line.partition("\t")[0] for line in told.stdout.splitlines()]

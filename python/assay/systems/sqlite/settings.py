@@ -1,0 +1,130 @@
+"""Takes settings as asked for; gives the pragmas that set them, and reads back what is in effect.
+
+A pragma that SQLite does not know, or whose value it dislikes, is passed over without a word. So
+only the pragmas listed here can be asked for, and each is read back and compared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from difflib import get_close_matches
+
+from assay._engine import Session
+from assay.errors import ArgumentError, SystemRefused
+
+OF_THE_FILE = ("page_size", "auto_vacuum", "journal_mode")
+"""They belong to the database and must be set before the first table, in this order."""
+
+OF_THE_SESSION = (
+    "synchronous",
+    "cache_size",
+    "mmap_size",
+    "temp_store",
+    "locking_mode",
+    "wal_autocheckpoint",
+    "journal_size_limit",
+    "fullfsync",
+    "checkpoint_fullfsync",
+    "foreign_keys",
+    "automatic_index",
+    "threads",
+)
+
+KNOWN = OF_THE_FILE + OF_THE_SESSION
+
+_WORDS = {
+    "synchronous": ("off", "normal", "full", "extra"),
+    "auto_vacuum": ("none", "full", "incremental"),
+    "temp_store": ("default", "file", "memory"),
+    "foreign_keys": ("off", "on"),
+    "fullfsync": ("off", "on"),
+    "checkpoint_fullfsync": ("off", "on"),
+    "automatic_index": ("off", "on"),
+}
+"""What a pragma's number means; people ask in words and SQLite answers in numbers."""
+
+_VALUE = re.compile(r"-?[A-Za-z0-9_]+")
+
+
+def statements(asked: Mapping[str, str]) -> tuple[str, ...]:
+    """What each session runs first, in an order that works.
+
+    Raises `ArgumentError` for a pragma that is not among `KNOWN`, and for a value that is neither a
+    number nor a word.
+    """
+    given = {name.lower(): value.strip() for name, value in asked.items()}
+    for name, value in given.items():
+        if name not in KNOWN:
+            near = get_close_matches(name, KNOWN, n=1)
+            raise ArgumentError(
+                f"the setting {name} is not one that can be asked of SQLite",
+                hint=(f"did you mean {near[0]}? " if near else "") + f"known: {', '.join(KNOWN)}",
+            )
+        if not _VALUE.fullmatch(value):
+            raise ArgumentError(f"the setting {name}: expected a number or a word, found {value!r}")
+    return tuple(f"PRAGMA {name} = {given[name]}" for name in KNOWN if name in given)
+
+
+def refuse_those_of_the_file(asked: Mapping[str, str]) -> None:
+    """Raises `ArgumentError` for a setting that would change somebody's file for good."""
+    for name in asked:
+        if name.lower() in OF_THE_FILE:
+            raise ArgumentError(
+                f"the setting {name} would stay with your file, which is not ours to change",
+                hint=f'change it yourself with: sqlite3 FILE "PRAGMA {name} = …; VACUUM"',
+            )
+
+
+def read(session: Session) -> dict[str, str]:
+    """Every known setting as this session has it; those that this version lacks are left out."""
+    found = {}
+    for name in KNOWN:
+        rows = session.execute(f"PRAGMA {name}").rows
+        if rows and rows[0][0] is not None:
+            found[name] = in_words(name, rows[0][0])
+    return found
+
+
+def in_words(name: str, value: str) -> str:
+    """The value in lower case, its number as the word it stands for."""
+    words = _WORDS.get(name, ())
+    if value.isdigit() and int(value) < len(words):
+        return words[int(value)]
+    lower = value.lower()
+    if set(words) == {"off", "on"}:
+        return {"true": "on", "yes": "on", "false": "off", "no": "off"}.get(lower, lower)
+    return lower
+
+
+def insist(found: Mapping[str, str], asked: Mapping[str, str]) -> None:
+    """Raises `SystemRefused` for the first setting that was asked and is not in effect."""
+    for asked_name, value in asked.items():
+        name = asked_name.lower()
+        if found.get(name) != in_words(name, value.strip()):
+            raise SystemRefused(
+                f"the setting {name} was asked as {value!r} and is {found.get(name)!r}",
+                hint=_cure(name),
+            )
+
+
+def durability_lowered_by(found: Mapping[str, str]) -> tuple[str, ...]:
+    """The effective settings with which an acknowledged commit, or more, can be lost when the power
+    fails (https://sqlite.org/pragma.html#pragma_synchronous).
+
+    Not told, because it is the default and only a power cut shows it: with ``full`` and a rollback
+    journal the directory is not synced after the journal is removed, so that the very last commit
+    may be undone when the power comes back. ``extra`` closes that gap.
+    """
+    lowering = {"journal_mode": {"off", "memory"}, "synchronous": {"off", "normal"}}
+    return tuple(
+        f"{name} = {found[name]}" for name, values in lowering.items() if found.get(name) in values
+    )
+
+
+def _cure(name: str) -> str | None:
+    if name == "page_size":
+        return "a page has 512, 1024, … or 65536 bytes"
+    if name == "mmap_size":
+        return "the library was compiled with a lower limit"
+    return None

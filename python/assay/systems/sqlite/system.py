@@ -1,0 +1,144 @@
+"""SQLite behind the protocol of every system under test: no server, a file, and this process.
+
+The library is the one compiled into the engine, and only that one may open the file while a run
+lasts: two copies of SQLite in a process (Python has its own) undo each other's locks
+(https://sqlite.org/howtocorrupt.html, section 2.2.1).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.dialects.sqlite import SQLITE as DIALECT
+from assay.errors import ArgumentError, Bug, SystemMissing
+from assay.experiment.values import SystemChoice
+from assay.provision import sampling
+from assay.provision.session import session
+from assay.provision.site import Address, Site, StorageFacts
+from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory, System
+from assay.systems.sqlite import settings, url
+
+BUSY_TIMEOUT = OptionSpec(
+    name="busy_timeout_s",
+    default="60",
+    levels=(),
+    help="How long a statement waits for another session's lock before it fails; SQLite's own "
+    "default is not to wait.",
+)
+
+_LONGEST_BUSY_TIMEOUT_S = 86400
+
+FILE_NAME = "assay.db"
+
+
+class Sqlite:
+    name = "sqlite"
+    dialect = DIALECT
+    driver = "sqlite"
+    option_specs: tuple[OptionSpec, ...] = (BUSY_TIMEOUT,)
+    url_schemes: tuple[str, ...] = url.SCHEMES
+    has_connection_limit = False
+
+    @contextlib.contextmanager
+    def provision(
+        self, choice: SystemChoice, directory: ServerDirectory, *, connections: int | None
+    ) -> Iterator[Site]:
+        """A new file in ``directory.data``. Sessions have no limit but that of open files."""
+        del connections
+        directory.data.mkdir()
+        yield _site(choice, directory.data / FILE_NAME, directory.storage, is_private=True)
+
+    @contextlib.contextmanager
+    def attach(self, choice: SystemChoice) -> Iterator[Site]:
+        """The file of the URL. Settings are set in each of our sessions, and the file keeps its
+        own."""
+        if choice.url is None:
+            raise Bug("attach() needs the URL of a file")
+        settings.refuse_those_of_the_file(choice.settings)
+        file = url.file_of(choice.url)
+        storage = StorageFacts(name="unknown", kind="url", directory=str(file.parent))
+        yield _site(choice, file, storage, is_private=False)
+
+    def size_on_disk_bytes(self, site: Site) -> int:
+        """The file, and its journal or write-ahead log where there is one now."""
+        paths = [Path(f"{site.address.file}{ending}") for ending in ("", "-wal", "-journal")]
+        return sum(path.stat().st_size for path in paths if path.exists())
+
+    def sample(self, site: Site) -> ProcessSample | None:
+        """This process, in which both the clients and the database are."""
+        return sampling.sample(os.getpid(), site.data_directory, with_descendants=False)
+
+    def why_it_died(self, site: Site) -> str | None:
+        """It can only lose its file."""
+        file = Path(site.address.file or "")
+        return None if file.exists() else f"the database file {file} is gone"
+
+    def client_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
+        """The sqlite3 shell, without ``~/.sqliterc``, which could change its output."""
+        program = shutil.which("sqlite3")
+        if program is None:
+            raise SystemMissing(
+                "there is no program 'sqlite3' on this machine",
+                hint="install your system's package sqlite3",
+            )
+        mode = ["-readonly"] if address.options.get("mode") == "read-only" else []
+        return [program, "-batch", "-init", os.devnull, *mode, str(address.file)], {}
+
+
+@dataclass(frozen=True)
+class _Found:
+    version: str
+    settings: Mapping[str, str]
+
+
+def _busy_timeout(choice: SystemChoice) -> str:
+    text = choice.options.get(BUSY_TIMEOUT.name, BUSY_TIMEOUT.default)
+    try:
+        is_possible = 0 <= float(text) <= _LONGEST_BUSY_TIMEOUT_S
+    except ValueError:
+        is_possible = False
+    if not is_possible:
+        raise ArgumentError(
+            f"{BUSY_TIMEOUT.name}: expected seconds from 0 to {_LONGEST_BUSY_TIMEOUT_S}, "
+            f"found {text!r}"
+        )
+    return text
+
+
+def _site(choice: SystemChoice, file: Path, storage: StorageFacts, *, is_private: bool) -> Site:
+    options = {BUSY_TIMEOUT.name: _busy_timeout(choice)}
+    address = Address(
+        driver=Sqlite.driver,
+        file=str(file),
+        session_statements=settings.statements(choice.settings),
+        options=options,
+    )
+    found = _ask(address)
+    settings.insist(found.settings, choice.settings)
+    return Site(
+        system=Sqlite.name,
+        label=choice.label,
+        address=address,
+        version=found.version,
+        storage=storage,
+        options=options,
+        settings_asked=dict(choice.settings),
+        settings=found.settings,
+        connection_limit=None,
+        data_directory=file.parent,
+        is_private=is_private,
+        durability_lowered_by=settings.durability_lowered_by(found.settings),
+    )
+
+
+def _ask(address: Address) -> _Found:
+    with session(address) as opened:
+        return _Found(opened.server_version, settings.read(opened))
+
+
+SQLITE: System = Sqlite()
