@@ -1,1 +1,1 @@
-"""Real data from outside: where it comes from, and how it is brought without installing anything."""
+"""Data from outside: where they come from, and how they are brought with nothing installed."""

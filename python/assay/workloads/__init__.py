@@ -1,1 +1,1 @@
-"""One folder per workload: `workload.toml`, scripts, overrides, expected answers. Read from here."""
+"""One folder per workload: `workload.toml`, scripts, overrides, answers; and their reader."""

@@ -1,4 +1,4 @@
-"""Takes an `Experiment`; gives a `Plan`: every run, its seed, its order. Touches nothing outside."""
+"""A plan as frozen values: cells, and the runs of them in order."""
 
 from __future__ import annotations
 
@@ -21,8 +21,11 @@ class Cell:
     protocol: str
     threads: int
 
+    feed: str | None = None
+    """A plain file of statements in place of the test's scripts."""
     fingerprint: str = ""
-    """SHA-256 of all of the above in canonical JSON: equal cells have equal fingerprints."""
+    """SHA-256 of all of the above in canonical JSON, passwords left out: equal cells have equal
+    fingerprints (`assay.plan.layout.fingerprint`)."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,8 @@ class PlannedRun:
     repetition: int
     """1-based."""
     seed: int
-    """Derived from (experiment seed, cell, repetition): never shared, always the same."""
+    """Derived from the experiment's seed, the test, its client count and parameters, and the
+    repetition: always the same, also on every system and storage, so that they do the same work."""
     position: int
     """0-based place in the order of execution."""
 

@@ -1,9 +1,10 @@
-"""Takes a file or a command line's words; gives an `Experiment`, or says which line is wrong."""
+"""What is asked, as frozen values: systems, storages, and the question that varies them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit, urlunsplit
 
 Scalar = str | int | float | bool
 
@@ -12,25 +13,39 @@ Scalar = str | int | float | bool
 class SystemChoice:
     """A system under test as asked for: a name of the registry, or a URL of a server that runs.
 
-    ``settings`` are the server's own settings (``shared_buffers``); ``options`` are ours and declared
-    by the system (``engine`` where tables can live in several storage engines). ``label`` tells two
-    choices of the same system apart in a report: ``mariadb engine=MyISAM``.
+    ``settings`` are the server's own settings (``shared_buffers``); ``options`` are ours and
+    declared by the system (``engine`` where tables can live in several storage engines).
     """
 
     name: str
-    url: str | None = None
+    url: str | None = field(default=None, repr=False)
+    """May hold a password; see `url_without_password`."""
     options: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
-        words = [f"{key}={value}" for key, value in sorted({**self.options, **self.settings}.items())]
-        return " ".join([self.name, *words])
+        """Tells two choices of the same system apart in a report: ``name option=level``."""
+        words = [
+            f"{key}={value}" for key, value in sorted({**self.options, **self.settings}.items())
+        ]
+        place = [f"at {urlsplit(self.url).hostname or self.url}"] if self.url else []
+        return " ".join([self.name, *place, *words])
+
+    @property
+    def url_without_password(self) -> str | None:
+        """The URL as it may be printed, recorded and fingerprinted."""
+        if self.url is None:
+            return None
+        parts = urlsplit(self.url)
+        user, at, host = parts.netloc.rpartition("@")
+        name = user.partition(":")[0]
+        return urlunsplit(parts._replace(netloc=f"{name}{at}{host}"))
 
 
 @dataclass(frozen=True)
 class StorageChoice:
-    """Where data directories are made: ``kind`` of the registry, and its directory where it has one."""
+    """Where data directories are made: ``kind`` is a name of the registry."""
 
     name: str = "here"
     kind: str = "here"
@@ -61,5 +76,7 @@ class Experiment:
     """Files or folders the workload's data come from (``--bib``); empty: the workload's default."""
     encoding: str = "utf-8"
     keep_going: bool = False
+    feed: str | None = None
+    """A plain file whose statements clients send in place of the test's scripts."""
     title: str = ""
     reproduces: str = ""

@@ -1,0 +1,57 @@
+"""Every environment variable we read, each with one sentence."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class EnvVar:
+    """A variable and what it is for."""
+
+    name: str
+    help: str
+
+    def get(self) -> str | None:
+        """Its value, None where it is unset or empty."""
+        return os.environ.get(self.name) or None
+
+
+STATE_DIRECTORY = EnvVar(
+    "ASSAY_STATE_DIRECTORY",
+    "Where Assay notes the servers and mounts it made, so that the next start can remove what a "
+    "killed one left (default: $XDG_STATE_HOME/assay or ~/.local/state/assay).",
+)
+DATA_DIRECTORY = EnvVar(
+    "ASSAY_DATA_DIRECTORY",
+    "Where the storage `here` makes data directories (default: .assay in the current directory, or "
+    "/var/tmp where the server's user cannot reach that).",
+)
+SERVER_USER = EnvVar(
+    "ASSAY_SERVER_USER",
+    "The unprivileged user that private servers run as when Assay is run by root (default: assay, "
+    "made where it does not exist).",
+)
+XDG_STATE_HOME = EnvVar(
+    "XDG_STATE_HOME", "Where programs keep their state; see ASSAY_STATE_DIRECTORY."
+)
+INPUT_DIRECTORY = EnvVar(
+    "ASSAY_INPUT_DIRECTORY",
+    "Where `assay get` keeps data sets (default: $XDG_DATA_HOME/assay/input or "
+    "~/.local/share/assay/input).",
+)
+XDG_DATA_HOME = EnvVar("XDG_DATA_HOME", "Where programs keep data; see ASSAY_INPUT_DIRECTORY.")
+RECORDS = EnvVar(
+    "ASSAY_RECORDS",
+    "The file that keeps all runs (default: assay-records.sqlite in the current directory); the "
+    "option --records wins.",
+)
+BIBSQL_PROFILES = EnvVar(
+    "ASSAY_BIBSQL_PROFILES",
+    "The file of `bibsql --profile` (default: $XDG_CONFIG_HOME/assay/bibsql.toml or "
+    "~/.config/assay/bibsql.toml).",
+)
+XDG_CONFIG_HOME = EnvVar(
+    "XDG_CONFIG_HOME", "Where programs keep what a person configured; see ASSAY_BIBSQL_PROFILES."
+)

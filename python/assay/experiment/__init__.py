@@ -1,0 +1,9 @@
+"""Takes a file or a command line's words; gives an `Experiment`, or says which line is wrong.
+
+`assay.experiment.words` reads the command line, `assay.experiment.file` an experiment file; both
+end in `assay.experiment.settings`, which knows what a setting may mean.
+"""
+
+from assay.experiment.values import Experiment, Scalar, StorageChoice, SystemChoice
+
+__all__ = ["Experiment", "Scalar", "StorageChoice", "SystemChoice"]

@@ -1,0 +1,132 @@
+"""Takes an experiment file (TOML); gives its `Experiment`, or says which line is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from assay import registry, toml_file
+from assay.errors import ArgumentError
+from assay.experiment import settings
+from assay.experiment.values import Experiment, Scalar, StorageChoice, SystemChoice
+from assay.toml_file import Section
+from assay.workloads import reader
+from assay.workloads.values import Workload
+
+
+def read(file: Path) -> tuple[Experiment, Workload]:
+    """Reads the file; every name in it is checked. Paths in it are relative to its folder.
+
+    Raises `ExperimentError` with the line, `ArgumentError` where the workload is not known.
+    """
+    top = toml_file.read(file)
+    name = top.text("workload")
+    if name not in registry.workloads() and (file.parent / name).is_dir():
+        name = str(file.parent / name)
+    with _placed(top, "workload"):
+        workload = reader.read(name)
+    experiment = Experiment(
+        workload=name,
+        tests=_tests(top, workload),
+        systems=_systems(top, workload),
+        storages=_storages(top),
+        clients=top.wholes("clients", (), least=1),
+        parameters=_parameters(top.section("parameters"), workload),
+        repetitions=top.whole("repetitions", 1, least=1),
+        order=top.choice("order", settings.ORDERS, "interleaved"),
+        seed=top.whole("seed", 1),
+        threads=top.whole("threads", 0),
+        protocol=top.choice("protocol", settings.PROTOCOLS) if "protocol" in top else None,
+        input_paths=tuple(str(file.parent / one) for one in top.texts("bib", ())),
+        encoding=top.text("encoding", "utf-8"),
+        keep_going=top.boolean("keep_going", False),
+        feed=str(file.parent / top.text("feed")) if "feed" in top else None,
+        title=top.text("title", ""),
+        reproduces=top.text("reproduces", ""),
+    )
+    top.done()
+    return experiment, workload
+
+
+def _tests(top: Section, workload: Workload) -> tuple[str, ...]:
+    with _placed(top, "test"):
+        return tuple(
+            workload.test(name).name for name in top.texts("test", (workload.default_test,))
+        )
+
+
+def _systems(top: Section, workload: Workload) -> tuple[SystemChoice, ...]:
+    with _placed(top, "systems"):
+        choices = list(settings.system_choices(top.texts("systems", (workload.default_system,))))
+    given = top.section("system")
+    for name in given.names():
+        section = given.section(name)
+        if name not in {choice.name for choice in choices}:
+            raise given.error(f"settings of {name}, which is not among the systems", name)
+        with _placed(given, name):
+            levels = {
+                key: tuple(_word(value) for value in section.scalars(key))
+                for key in section.names()
+            }
+            choices = settings.varied(choices, name, levels)
+    return tuple(choices)
+
+
+def _storages(top: Section) -> tuple[StorageChoice, ...]:
+    declared = top.section("storage")
+    sections = {name: declared.section(name) for name in declared.names()}
+    chosen = []
+    for name in top.texts("storages", ("here",)):
+        if name in sections:
+            chosen.append(_declared_storage(name, sections.pop(name)))
+            continue
+        with _placed(top, "storages"):
+            chosen += settings.storage_choices([name])
+    for name in sections:
+        raise declared.error(
+            f"storage {name} is declared but not among the storages",
+            name,
+            hint=f'storages = ["{name}"]',
+        )
+    return tuple(chosen)
+
+
+def _declared_storage(name: str, section: Section) -> StorageChoice:
+    kind = section.choice("kind", registry.storages())
+    directory = section.text("directory", "") or None
+    options = {
+        key: _word(section.scalar(key))
+        for key in section.names()
+        if key not in ("kind", "directory")
+    }
+    return StorageChoice(name, kind, directory, options)
+
+
+def _parameters(section: Section, workload: Workload) -> dict[str, tuple[Scalar, ...]]:
+    levels = {}
+    for name in section.names():
+        with _placed(section, name):
+            levels[name] = settings.parameter_levels(
+                workload, name, [_word(value) for value in section.scalars(name)]
+            )
+    return levels
+
+
+def _word(value: Any) -> str:
+    """A TOML value as it would stand on a command line."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+class _placed:  # noqa: N801  (used as a statement)
+    """Gives an `ArgumentError` from inside the block the place of a key of the file."""
+
+    def __init__(self, section: Section, key: str) -> None:
+        self._section = section
+        self._key = key
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, _type: Any, error: BaseException | None, _trace: Any) -> None:
+        if isinstance(error, ArgumentError):
+            raise self._section.error(error.message, self._key, hint=error.hint) from error

@@ -1,0 +1,173 @@
+"""Takes systems, storages and settings as written; gives the choices they mean, every name checked.
+
+A system is ``NAME``, ``NAME[key=value,…]`` or the URL of a server that runs. A setting is
+``SYSTEM.KEY=VALUES`` or ``PARAMETER=VALUES``, where several values with commas between are the
+levels of a factor; a value that has a comma itself stands in double quotes.
+"""
+
+from __future__ import annotations
+
+import csv
+import itertools
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from assay import registry
+from assay.errors import ArgumentError
+from assay.experiment.values import Scalar, StorageChoice, SystemChoice
+from assay.workloads.values import Workload
+
+ORDERS = ("interleaved", "sequential")
+PROTOCOLS = ("simple", "prepared")
+
+Levels = dict[str, tuple[str, ...]]
+
+
+def system_choice(word: str) -> SystemChoice:
+    """The choice that one word of ``--on`` means."""
+    if "://" in word:
+        return SystemChoice(registry.system_of_url(word), url=word)
+    name, bracket, rest = word.partition("[")
+    name = name.strip()
+    if name not in registry.systems():
+        raise registry.unknown("system", name, registry.systems())
+    choice = SystemChoice(name)
+    if not bracket:
+        return choice
+    if not rest.endswith("]"):
+        raise ArgumentError(f"{word}: the bracket is not closed", hint=f"{word}]")
+    given: Levels = {}
+    for one in split(rest[:-1]):
+        key, values = key_and_values(one)
+        if len(values) > 1 or key in given:
+            raise ArgumentError(
+                f"{word}: one value for {key}",
+                hint=f"--set {name}.{key}={','.join(values)} makes a choice of each value",
+            )
+        given[key] = values
+    return varied([choice], name, given)[0]
+
+
+def system_choices(words: Iterable[str]) -> tuple[SystemChoice, ...]:
+    """Words of ``--on``, each with commas between systems; at least one, none twice."""
+    choices = tuple(system_choice(word) for words_ in words for word in split(words_))
+    if not choices:
+        raise ArgumentError(
+            "no system under test", hint=f"--on NAME with one of: {', '.join(registry.systems())}"
+        )
+    for choice, other in itertools.combinations(choices, 2):
+        if choice == other:
+            raise ArgumentError(f"{choice.label} is chosen twice", hint="name each system once")
+    return choices
+
+
+def varied(choices: Iterable[SystemChoice], name: str, given: Levels) -> list[SystemChoice]:
+    """The choices, where those of system ``name`` take every combination of the levels given."""
+    result = []
+    for choice in choices:
+        if choice.name != name:
+            result.append(choice)
+            continue
+        for values in itertools.product(*given.values()):
+            result.append(_with(choice, dict(zip(given, values, strict=True))))
+    return result
+
+
+def _with(choice: SystemChoice, given: Mapping[str, str]) -> SystemChoice:
+    """The choice with these keys: options where the system declares them, else server settings."""
+    specs = {spec.name: spec for spec in registry.system(choice.name).option_specs}
+    options, settings = dict(choice.options), dict(choice.settings)
+    for key, value in given.items():
+        if key not in specs:
+            settings[key] = value
+            continue
+        levels = {level.lower(): level for level in specs[key].levels}
+        if levels and value.lower() not in levels:
+            raise registry.unknown(f"{key} of {choice.name}", value, levels.values())
+        options[key] = levels.get(value.lower(), value)
+    return replace(choice, options=options, settings=settings)
+
+
+def apply(
+    words: Iterable[str], choices: tuple[SystemChoice, ...], workload: Workload
+) -> tuple[tuple[SystemChoice, ...], dict[str, tuple[Scalar, ...]]]:
+    """Words of ``--set``: systems with their settings, and the levels of workload parameters."""
+    by_system: dict[str, Levels] = {}
+    parameters: dict[str, tuple[Scalar, ...]] = {}
+    for word in words:
+        key, values = key_and_values(word)
+        system, dot, setting = key.partition(".")
+        if not dot:
+            parameters[key] = parameter_levels(workload, key, values)
+            continue
+        if system not in {choice.name for choice in choices}:
+            raise _not_chosen(system, choices)
+        by_system.setdefault(system, {})[setting] = values
+    result = list(choices)
+    for system, given in by_system.items():
+        result = varied(result, system, given)
+    return tuple(result), parameters
+
+
+def _not_chosen(system: str, choices: tuple[SystemChoice, ...]) -> ArgumentError:
+    if system in registry.systems():
+        return ArgumentError(
+            f"a setting of {system}, which is not among the systems of this run",
+            hint=f"--on {','.join([*dict.fromkeys(one.name for one in choices), system])}",
+        )
+    return registry.unknown("system", system, [choice.name for choice in choices])
+
+
+def parameter_levels(workload: Workload, name: str, words: Iterable[str]) -> tuple[Scalar, ...]:
+    """The levels of a workload parameter, each of its type and in its range."""
+    if name not in workload.parameters:
+        error = registry.unknown(f"parameter of {workload.name}", name, workload.parameters)
+        raise ArgumentError(
+            error.message, hint=f"{error.hint}; a server's own setting is SYSTEM.{name}=VALUE"
+        )
+    return tuple(workload.parameters[name].value(word) for word in words)
+
+
+def storage_choices(words: Iterable[str]) -> tuple[StorageChoice, ...]:
+    """Words of ``--storage``: ``KIND``, ``KIND:DIRECTORY`` or ``NAME=KIND[:DIRECTORY]``."""
+    return tuple(_storage_choice(word) for words_ in words for word in split(words_))
+
+
+def _storage_choice(word: str) -> StorageChoice:
+    name, equals, rest = word.partition("=")
+    kind, _, directory = (rest if equals else word).partition(":")
+    check_storage_kind(kind)
+    return StorageChoice(name if equals else word, kind, directory or None)
+
+
+def check_storage_kind(kind: str) -> None:
+    """Raises `ArgumentError` for a kind of storage that is not in the registry."""
+    if kind not in registry.storages():
+        raise registry.unknown("storage", kind, registry.storages())
+
+
+def split(words: str) -> list[str]:
+    """The parts between commas that stand in no bracket and no quotes."""
+    parts, depth, quoted, part = [], 0, False, ""
+    for letter in words:
+        if letter == '"':
+            quoted = not quoted
+        if not quoted:
+            depth += {"[": 1, "]": -1}.get(letter, 0)
+            if letter == "," and depth == 0:
+                parts.append(part.strip())
+                part = ""
+                continue
+        part += letter
+    return [one for one in [*parts, part.strip()] if one]
+
+
+def key_and_values(word: str) -> tuple[str, tuple[str, ...]]:
+    """``key=a,b`` as (key, (a, b)); a value in double quotes may hold a comma."""
+    key, equals, values = word.partition("=")
+    if not equals or not key.strip():
+        raise ArgumentError(f"{word!r}: expected KEY=VALUE", hint="--set copies=10")
+    levels = tuple(value.strip() for value in next(csv.reader([values], skipinitialspace=True), []))
+    if not levels or not all(levels):
+        raise ArgumentError(f"{word!r}: no value after the equals sign")
+    return key.strip(), levels

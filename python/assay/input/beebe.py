@@ -1,0 +1,170 @@
+"""Brings the 13 public-domain bibliographies the answers of `bibsql` were counted on.
+
+They are part of TeX Live. A TeX tree on this machine is copied from; else the Debian package that
+holds them is downloaded by the machine's own package client into a temporary folder, and only that
+one folder is taken out of it: no TeX is installed and no root is needed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay import toml_file
+from assay.errors import InputError
+from assay.input import debian_package
+from assay.input.place import PLACE_HINT, input_folder
+
+Tell = Callable[[str], None]
+"""Takes one line for the person at the terminal."""
+
+TREES = (
+    "/usr/share/texlive/texmf-dist",
+    "/usr/share/texmf-dist",
+    "/usr/share/texmf",
+    "/usr/local/share/texmf-dist",
+    "/usr/local/texlive/*/texmf-dist",
+    "/opt/texlive/*/texmf-dist",
+)
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a complete copy is."""
+
+    package: str
+    package_version: str
+    folder: str
+    files: Mapping[str, tuple[int, str]]
+    """Name → (bytes, SHA-256)."""
+
+
+def manifest() -> Manifest:
+    """The manifest beside this module."""
+    top = toml_file.read(Path(__file__).with_suffix(".toml"))
+    listed = top.section("files")
+    files = {name: listed.section(name) for name in listed.names()}
+    return Manifest(
+        package=top.text("package"),
+        package_version=top.text("package_version"),
+        folder=top.text("folder"),
+        files={name: (one.whole("bytes"), one.text("sha256")) for name, one in files.items()},
+    )
+
+
+def default_folder() -> Path:
+    """Where the files are kept unless told otherwise."""
+    return input_folder() / "beebe"
+
+
+def is_there(folder: Path) -> bool:
+    """Whether every file of the manifest is there, whatever its content."""
+    return all((folder / name).is_file() for name in manifest().files)
+
+
+def get(to: Path | None = None, tell: Tell = lambda _line: None) -> Path:
+    """Brings the files into ``to`` (default: `default_folder`) and gives that folder.
+
+    Files that are there already are kept. Tells what differs from the manifest; raises `InputError`
+    where the files can be had neither from a TeX tree nor from the package.
+    """
+    wanted, folder = manifest(), to or default_folder()
+    if is_there(folder):
+        tell(f"{folder}: already there")
+    else:
+        _bring(wanted, folder, tell)
+    for line in differences(wanted, folder):
+        tell(f"differs: {line}")
+    return folder
+
+
+def _bring(wanted: Manifest, folder: Path, tell: Tell) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".incomplete-", dir=folder) as temporary:
+            incomplete = Path(temporary)
+            _fetch(wanted, incomplete, tell)
+            for file in incomplete.iterdir():
+                file.replace(folder / file.name)
+    except OSError as error:
+        raise InputError(
+            f"cannot be written: {error.strerror}", file=folder, hint=PLACE_HINT
+        ) from error
+
+
+def _fetch(wanted: Manifest, to: Path, tell: Tell) -> None:
+    """Puts all files of the manifest into the empty folder ``to``."""
+    if tree := _tree_folder(wanted):
+        tell(f"copying from {tree}")
+        for name in wanted.files:
+            shutil.copyfile(tree / name, to / name)
+        return
+    tell(f"no TeX tree on this machine holds {wanted.folder}")
+    try:
+        debian_package.take(wanted.package, wanted.folder, wanted.files, to, tell)
+    except debian_package.NotToBeHad as error:
+        raise InputError(
+            f"the bibliographies are not to be had: no TeX tree here holds {wanted.folder}, and "
+            f"the package {wanted.package} cannot be brought: {error}",
+            file=to.parent,
+            hint=(
+                "give any BibTeX files with --bib PATH; without them `assay run` makes a synthetic "
+                "bibliography of the same statistics"
+            ),
+        ) from error
+
+
+def _tree_folder(wanted: Manifest) -> Path | None:
+    """The folder of a TeX tree that holds every file, if this machine has one."""
+    for folder in _tree_folders(wanted):
+        if all((folder / name).is_file() for name in wanted.files):
+            return folder
+    return None
+
+
+def _tree_folders(wanted: Manifest) -> Iterator[Path]:
+    if kpsewhich := shutil.which("kpsewhich"):
+        name = next(iter(wanted.files))
+        answer = subprocess.run(
+            [kpsewhich, "--format=bib", name],
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=False,
+        )
+        if answer.returncode == 0 and answer.stdout.strip():
+            yield Path(answer.stdout.strip()).parent
+    for pattern in TREES:
+        for tree in sorted(Path("/").glob(pattern.lstrip("/")), reverse=True):
+            yield tree / wanted.folder
+
+
+def differences(wanted: Manifest, folder: Path) -> list[str]:
+    """Sentences on what the folder has otherwise than the manifest; empty: the same bytes."""
+    lines = []
+    for name, (size_bytes, digest) in wanted.files.items():
+        file = folder / name
+        if not file.is_file():
+            lines.append(f"{name} is missing")
+        elif file.stat().st_size != size_bytes:
+            lines.append(f"{name} has {file.stat().st_size:,} bytes, expected {size_bytes:,}")
+        elif _sha256(file) != digest:
+            lines.append(f"{name} has the expected size and another content")
+    lines += [f"{name} is not one of the {len(wanted.files)}" for name in _others(wanted, folder)]
+    if lines:
+        lines.append("answers counted on the original files do not apply to these")
+    return lines
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
+
+
+def _others(wanted: Manifest, folder: Path) -> Iterable[str]:
+    return (file.name for file in sorted(folder.glob("*.bib")) if file.name not in wanted.files)

@@ -1,0 +1,185 @@
+"""Takes what an experiment says of its input; gives the bibliography that its runs are loaded with.
+
+``--bib`` names files; without it the workload's own data set is used, fetched if need be; and where
+that is not to be had, a synthetic one of the same statistics, which every report then says.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from assay import _engine
+from assay.errors import InputError
+from assay.experiment import Experiment
+from assay.input import beebe
+from assay.input.place import PLACE_HINT, input_folder
+from assay.load.dataset import DataRequest
+from assay.provision.session import raise_as_ours
+from assay.workloads.values import Workload
+
+SYNTHETIC_SEED = 1
+"""One seed for everybody: runs on synthetic data can be compared."""
+
+
+class Listener(Protocol):
+    """Who wants to know what is being done; `assay.progress.Progress` is one."""
+
+    def stage(self, name: str) -> None: ...
+
+    def warning(self, message: str) -> None: ...
+
+
+@dataclass(frozen=True)
+class Bibliography:
+    """Files that have been read once from end to end."""
+
+    origin: str
+    """``real``, ``synthetic`` or ``files``."""
+    description: str
+    files: tuple[Path, ...]
+    encoding: str
+    keep_going: bool
+    scan: Mapping[str, Any]
+    """The engine's `Scan` of them."""
+
+    def of_files(self, files: Sequence[Path]) -> Bibliography:
+        """The same with other files: edited copies of ours."""
+        scan = _scan(files, self.encoding, self.keep_going)
+        return replace(self, files=tuple(files), scan=scan)
+
+    def request(
+        self,
+        *,
+        replicas: int = 1,
+        variant: str = "full",
+        seed: int = 1,
+        reported: Sequence[tuple[str | None, str | None]] = (),
+    ) -> DataRequest:
+        """What a run is loaded with: these files, ``replicas`` times.
+
+        ``reported``: (file, label) of entries that a check reports; of those the variant ``clean``
+        makes no replicas.
+        """
+        problems = self.scan["problems"]
+        source: dict[str, Any] = {
+            "kind": "bib",
+            "files": [str(file) for file in self.files],
+            "encoding": self.encoding,
+            "keep_going": self.keep_going,
+        }
+        if replicas > 1:
+            source["replicas"] = {
+                "count": replicas,
+                "variant": variant,
+                "seed": seed,
+                "reported": [list(entry) for entry in reported] if variant == "clean" else [],
+            }
+        return DataRequest(
+            source=source,
+            origin=self.origin,
+            description=self.description,
+            fingerprint=self.scan["fingerprint"],
+            entries=self.scan["entries"],
+            bytes_total=self.scan["bytes"] * replicas,
+            problems=tuple(problems["kept"]),
+            skipped_entries=problems["errors"],
+            replicas=replicas,
+            variant=variant,
+        )
+
+
+def resolve(experiment: Experiment, workload: Workload, progress: Listener) -> Bibliography:
+    """The bibliography of this experiment, read once; raises `InputError` where it is wrong."""
+    if experiment.input_paths:
+        files = files_of(experiment.input_paths)
+        origin, description = "files", _described(files)
+    elif workload.default_input == "beebe":
+        files, origin, description = _default(progress)
+    else:
+        raise InputError(
+            "the workload has no data set of its own",
+            file=workload.folder,
+            hint="give files with --bib PATH",
+        )
+    progress.stage(f"read {description}")
+    scan = _scan(files, experiment.encoding, experiment.keep_going)
+    errors = scan["problems"]["errors"]
+    if errors:
+        entries = "entry is" if errors == 1 else "entries are"
+        progress.warning(f"{errors} {entries} bad and left out; `assay show latest` lists them")
+    return Bibliography(
+        origin, description, tuple(files), experiment.encoding, experiment.keep_going, scan
+    )
+
+
+def files_of(paths: Iterable[str]) -> list[Path]:
+    """The files that the paths name, by name; a folder stands for its ``*.bib``.
+
+    Raises `InputError` for what is not there, and where two files have one name: rows know their
+    file by its name alone.
+    """
+    by_name: dict[str, Path] = {}
+    for path in map(Path, paths):
+        found = sorted(path.glob("*.bib")) if path.is_dir() else [path]
+        if not found:
+            raise InputError("this folder holds no *.bib file", file=path)
+        for file in found:
+            if not file.exists():
+                raise InputError("there is no such file", file=file, hint="check the spelling")
+            other = by_name.setdefault(file.name, file)
+            if other.resolve() != file.resolve():
+                raise InputError(
+                    f"has the same name as {other}",
+                    file=file,
+                    hint="rename one: rows know their file by its name alone",
+                )
+    return [by_name[name] for name in sorted(by_name)]
+
+
+def _default(progress: Listener) -> tuple[list[Path], str, str]:
+    """(files, origin, description) of the 13 bibliographies, or of the synthetic one."""
+    try:
+        folder = beebe.default_folder()
+        if not beebe.is_there(folder):
+            beebe.get(folder, tell=progress.warning)
+        names = sorted(beebe.manifest().files)
+        return [folder / name for name in names], "real", f"{len(names)} bibliographies on TeX"
+    except InputError as error:
+        progress.warning(f"{error.message}; a synthetic bibliography is used instead")
+        return _synthetic(), "synthetic", f"invented bibliography, seed {SYNTHETIC_SEED}"
+
+
+def _synthetic() -> list[Path]:
+    folder = input_folder() / f"synthetic-{SYNTHETIC_SEED}"
+    document = {"folder": str(folder), "seed": SYNTHETIC_SEED}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        made = json.loads(_engine.bib_synthesize(json.dumps(document)))
+    except OSError as error:
+        raise InputError(
+            f"cannot be written: {error.strerror or error}", file=folder, hint=PLACE_HINT
+        ) from error
+    except _engine.EngineError as error:
+        raise_as_ours(error)
+    return [Path(file) for file in made["files"]]
+
+
+def _scan(files: Sequence[Path], encoding: str, keep_going: bool) -> dict[str, Any]:
+    document = {
+        "files": [str(file) for file in files],
+        "encoding": encoding,
+        "keep_going": keep_going,
+    }
+    try:
+        return dict(json.loads(_engine.bib_scan(json.dumps(document))))
+    except _engine.EngineError as error:
+        raise_as_ours(error)
+
+
+def _described(files: Sequence[Path]) -> str:
+    names = ", ".join(file.name for file in files[:3])
+    return f"{len(files)} files: {names}, …" if len(files) > 3 else names

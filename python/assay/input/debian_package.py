@@ -1,0 +1,108 @@
+"""Takes files out of a Debian package that is downloaded and never installed.
+
+``apt-get download`` works for any user in any folder as long as the machine has a package index. A
+fresh container has none; then an index of its own is fetched into the temporary folder, and the
+machine's stays as it was.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path, PurePosixPath
+
+TIMEOUT_S = 900
+
+
+class NotToBeHad(Exception):
+    """Why the package did not come; the caller knows what to do instead."""
+
+
+def take(
+    package: str, folder: str, names: Iterable[str], to: Path, tell: Callable[[str], None]
+) -> None:
+    """Puts the files ``names`` of the package's ``…/folder/`` into ``to``.
+
+    Raises `NotToBeHad` where the machine has no such client, the client cannot bring the package,
+    or the package lacks one of the files.
+    """
+    for program in ("apt-get", "dpkg-deb"):
+        if shutil.which(program) is None:
+            raise NotToBeHad(f"{program} is not on this machine")
+    with tempfile.TemporaryDirectory(prefix="assay-package-") as temporary:
+        archive = _download(package, Path(temporary), tell)
+        found = unpack(archive, folder, set(names), to)
+    if missing := sorted(set(names) - found):
+        raise NotToBeHad(f"{archive.name} holds no {folder}/{missing[0]}")
+
+
+def _download(package: str, temporary: Path, tell: Callable[[str], None]) -> Path:
+    downloads = temporary / "downloads"
+    downloads.mkdir()
+    tell(f"downloading the package {package} (it is not installed)")
+    try:
+        _apt(["download", package], downloads)
+    except NotToBeHad:
+        tell("this machine's package index does not name it; fetching an index of our own")
+        own = _own_index(temporary)
+        _apt([*own, "update"], downloads)
+        _apt([*own, "download", package], downloads)
+    archives = list(downloads.glob("*.deb"))
+    if len(archives) != 1:
+        raise NotToBeHad(f"apt-get left {len(archives)} packages, expected one")
+    return archives[0]
+
+
+def _own_index(temporary: Path) -> list[str]:
+    """Options that keep apt-get's index and caches below the temporary folder."""
+    lists, cache = temporary / "lists", temporary / "cache"
+    (lists / "partial").mkdir(parents=True)
+    (cache / "archives" / "partial").mkdir(parents=True)
+    return ["-o", f"Dir::State::Lists={lists}", "-o", f"Dir::Cache={cache}"]
+
+
+def _apt(arguments: list[str], downloads: Path) -> None:
+    # The unprivileged user apt-get would download as cannot enter a temporary folder of ours.
+    as_we_are = ["-q", "-o", "APT::Sandbox::User=root", "-o", "Debug::NoLocking=1"]
+    try:
+        done = subprocess.run(
+            ["apt-get", *as_we_are, *arguments],
+            cwd=downloads,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+            env={**os.environ, "LC_ALL": "C"},
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise NotToBeHad(f"apt-get did not end within {TIMEOUT_S} s") from None
+    if done.returncode != 0:
+        lines = [line for line in done.stderr.splitlines() if line.startswith("E:")]
+        said = "; ".join(line[2:].strip() for line in lines[:2]) or f"status {done.returncode}"
+        raise NotToBeHad(f"apt-get {arguments[-1]}: {said}")
+
+
+def unpack(archive: Path, folder: str, names: set[str], to: Path) -> set[str]:
+    """Names of the files taken. The archive streams: nothing else of it touches the disk."""
+    found = set()
+    with subprocess.Popen(
+        ["dpkg-deb", "--fsys-tarfile", str(archive)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        assert process.stdout is not None
+        with tarfile.open(fileobj=process.stdout, mode="r|") as tar:
+            for member in tar:
+                path = PurePosixPath(member.name)
+                if path.name not in names or not str(path.parent).endswith(f"/{folder}"):
+                    continue
+                content = tar.extractfile(member)
+                if content is not None:
+                    (to / path.name).write_bytes(content.read())
+                    found.add(path.name)
+    return found

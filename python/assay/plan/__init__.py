@@ -1,0 +1,6 @@
+"""Takes an `Experiment`; gives a `Plan`: every run, its seed, its order. Touches nothing."""
+
+from assay.plan.layout import plan
+from assay.plan.values import Cell, Plan, PlannedRun
+
+__all__ = ["Cell", "Plan", "PlannedRun", "plan"]

@@ -1,0 +1,138 @@
+"""Takes an `Experiment` and its workload; lays out every run: cells, repetitions, order, seeds."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from assay.experiment import Experiment, Scalar, StorageChoice, SystemChoice
+from assay.plan.values import Cell, Plan, PlannedRun
+from assay.workloads.values import Test, Workload
+
+Place = tuple[SystemChoice, StorageChoice]
+
+
+def plan(experiment: Experiment, workload: Workload) -> Plan:
+    """Every run of the experiment in the order of execution.
+
+    ``interleaved``: the repetition is the outer loop and the system the inner one, so that what
+    changes on the machine meanwhile falls on all systems alike; each repetition begins with another
+    system, so that none is always first. ``sequential``: all runs of a system on a storage, then
+    the next.
+    """
+    lay_out = {"interleaved": _interleaved, "sequential": _sequential}[experiment.order]
+    runs = [
+        PlannedRun(cell, repetition, _seed(experiment.seed, cell, repetition), position)
+        for position, (cell, repetition) in enumerate(lay_out(experiment, workload))
+    ]
+    return Plan(experiment, tuple(runs))
+
+
+def _interleaved(experiment: Experiment, workload: Workload) -> Iterator[tuple[Cell, int]]:
+    places = _places(experiment)
+    for repetition in range(1, experiment.repetitions + 1):
+        first = (repetition - 1) % len(places)
+        turn = places[first:] + places[:first]
+        for test in _tests(experiment, workload):
+            for parameters, clients in _levels(experiment, workload, test):
+                for place in turn:
+                    yield _cell(experiment, test, place, parameters, clients), repetition
+
+
+def _sequential(experiment: Experiment, workload: Workload) -> Iterator[tuple[Cell, int]]:
+    for place in _places(experiment):
+        for test in _tests(experiment, workload):
+            for parameters, clients in _levels(experiment, workload, test):
+                for repetition in range(1, experiment.repetitions + 1):
+                    yield _cell(experiment, test, place, parameters, clients), repetition
+
+
+def _places(experiment: Experiment) -> list[Place]:
+    return list(itertools.product(experiment.systems, experiment.storages))
+
+
+def _tests(experiment: Experiment, workload: Workload) -> list[Test]:
+    return [workload.test(name) for name in experiment.tests]
+
+
+def _levels(
+    experiment: Experiment, workload: Workload, test: Test
+) -> Iterator[tuple[dict[str, Scalar], int]]:
+    """Every combination of the parameters this test takes, and of client counts. Parameters are
+    the outer loop: some of them change the data set, and loading costs more than a run."""
+    declared = workload.parameters_of(test)
+    levels = [
+        experiment.parameters.get(one.name) or test.defaults.get(one.name) or (one.default,)
+        for one in declared
+    ]
+    for values in itertools.product(*levels):
+        parameters = {one.name: value for one, value in zip(declared, values, strict=True)}
+        for clients in experiment.clients or test.clients:
+            yield parameters, clients
+
+
+def _cell(
+    experiment: Experiment,
+    test: Test,
+    place: Place,
+    parameters: dict[str, Scalar],
+    clients: int,
+) -> Cell:
+    cell = Cell(
+        workload=experiment.workload,
+        test=test.name,
+        system=place[0],
+        storage=place[1],
+        clients=clients,
+        parameters=parameters,
+        protocol=experiment.protocol or test.protocol,
+        threads=experiment.threads,
+        feed=experiment.feed,
+    )
+    return replace(cell, fingerprint=fingerprint(cell))
+
+
+def fingerprint(cell: Cell) -> str:
+    """SHA-256 of the cell in canonical JSON, without its own fingerprint and without a password."""
+    return hashlib.sha256(_canonical(_plain(cell)).encode()).hexdigest()
+
+
+def _plain(cell: Cell) -> dict[str, Any]:
+    system, storage = cell.system, cell.storage
+    return {
+        "workload": cell.workload,
+        "test": cell.test,
+        "system": {
+            "name": system.name,
+            "url": system.url_without_password,
+            "options": dict(system.options),
+            "settings": dict(system.settings),
+        },
+        "storage": {
+            "name": storage.name,
+            "kind": storage.kind,
+            "directory": storage.directory,
+            "options": dict(storage.options),
+        },
+        "clients": cell.clients,
+        "parameters": dict(cell.parameters),
+        "protocol": cell.protocol,
+        "threads": cell.threads,
+        "feed": cell.feed,
+    }
+
+
+def _canonical(document: Any) -> str:
+    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def _seed(experiment_seed: int, cell: Cell, repetition: int) -> int:
+    """63 bits of SHA-256 over what is asked of any system: every system and every storage gets the
+    same random choices in the same repetition, or they would not do the same work."""
+    asked = [cell.workload, cell.test, cell.clients, dict(cell.parameters)]
+    text = _canonical([experiment_seed, asked, repetition])
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1

@@ -1,0 +1,120 @@
+"""The one list of what can be chosen: systems, storages, report forms and workloads, by name.
+
+Systems, storages and report forms come from entry points, ours and strangers' alike; reading the
+names imports nothing. A workload is a folder with a ``workload.toml``: those beside this module's
+`workloads` package, or any path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.errors import ArgumentError, Bug
+
+if TYPE_CHECKING:
+    from assay.storages.protocol import Storage
+    from assay.systems.protocol import System
+
+WORKLOADS_FOLDER = Path(__file__).parent / "workloads"
+WORKLOAD_FILE = "workload.toml"
+
+
+@cache
+def _entries(group: str) -> Mapping[str, EntryPoint]:
+    return {entry.name: entry for entry in entry_points(group=group)}
+
+
+def _get(group: str, what: str, name: str) -> Any:
+    entries = _entries(group)
+    if name not in entries:
+        raise unknown(what, name, entries)
+    try:
+        return entries[name].load()
+    except ImportError as error:
+        raise Bug(f"{what} {name!r} is registered as {entries[name].value} but: {error}") from error
+
+
+def systems() -> tuple[str, ...]:
+    """Names of the systems under test, in the order of the alphabet."""
+    return tuple(sorted(_entries("assay.systems")))
+
+
+def system(name: str) -> System:
+    """The system of that name; an unknown name is an `ArgumentError` that names the nearest."""
+    found: System = _get("assay.systems", "system", name)
+    return found
+
+
+def system_of_url(url: str) -> str:
+    """The name of the system whose ``url_schemes`` hold the scheme of this URL."""
+    scheme = url.partition(":")[0].lower()
+    schemes = {one: name for name in systems() for one in system(name).url_schemes}
+    if scheme not in schemes:
+        raise unknown("URL scheme", scheme, schemes)
+    return schemes[scheme]
+
+
+def storages() -> tuple[str, ...]:
+    """Names of the kinds of storage."""
+    return tuple(sorted(_entries("assay.storages")))
+
+
+def storage(name: str) -> Storage:
+    """The kind of storage of that name."""
+    found: Storage = _get("assay.storages", "storage", name)
+    return found
+
+
+def report_forms() -> tuple[str, ...]:
+    """Names of the forms a report can take (``--format``)."""
+    return tuple(sorted(_entries("assay.report_forms")))
+
+
+def report_form(name: str) -> Any:
+    """The function that writes a report in that form."""
+    return _get("assay.report_forms", "format", name)
+
+
+def workloads() -> tuple[str, ...]:
+    """Names of the built-in workloads."""
+    return tuple(sorted(file.parent.name for file in WORKLOADS_FOLDER.glob(f"*/{WORKLOAD_FILE}")))
+
+
+def workload_folder(name: str) -> Path:
+    """The folder of a built-in workload, or of the user's own when ``name`` is a path."""
+    if name in workloads():
+        return WORKLOADS_FOLDER / name
+    folder = Path(name)
+    if (folder / WORKLOAD_FILE).is_file():
+        return folder
+    if folder.is_dir():
+        raise ArgumentError(
+            f"{name}: a folder without {WORKLOAD_FILE} is not a workload",
+            hint=f"`assay list workloads` names the built-in ones: {', '.join(workloads())}",
+        )
+    raise unknown("workload", name, workloads())
+
+
+def nearest(word: str, names: Iterable[str]) -> str | None:
+    """The name a mistyped word most likely means, whatever its letter case."""
+    by_lower = {name.lower(): name for name in names}
+    found = get_close_matches(word.lower(), list(by_lower), n=1, cutoff=0.6)
+    return by_lower[found[0]] if found else None
+
+
+def did_you_mean(word: str, names: Iterable[str]) -> str:
+    """The hint for an unknown word: the nearest name if there is one, and the whole list."""
+    names = sorted(names)
+    guess = nearest(word, names)
+    known = f"known: {', '.join(names)}" if names else "there are none"
+    return f"did you mean {guess!r}? {known}" if guess else known
+
+
+def unknown(what: str, word: str, names: Iterable[str]) -> ArgumentError:
+    """The error for a word that is in no list: what it was taken for, and what there is."""
+    return ArgumentError(f"unknown {what} {word!r}", hint=did_you_mean(word, names))

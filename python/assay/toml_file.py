@@ -1,0 +1,209 @@
+"""Reads a TOML file written by a person, so that every complaint names file, line and cure.
+
+`tomllib` gives values without their places; the place of a key is found again in the text when
+there is something to complain about. A `Section` is asked for each key once, with its type, and
+`Section.done` refuses what nobody asked for: a misspelt key is an error, never a silent default.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from assay import text_file
+from assay.errors import ExperimentError
+from assay.registry import did_you_mean
+
+_HEADER = re.compile(r"^\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(#.*)?$")
+_KEY = re.compile(
+    r"""^\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*="""
+)
+_PART = re.compile(r"""[\w-]+|"[^"]*"|'[^']*'""")
+
+
+def read(file: Path) -> Section:
+    """The whole file as one section; raises `ExperimentError` where it is no TOML."""
+    text = text_file.read(file, ExperimentError)
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        message, line, column = str(error), 0, 0
+        if place := re.search(r" \(at line (\d+), column (\d+)\)$", message):
+            message = message[: place.start()]
+            line, column = int(place[1]), int(place[2])
+        raise ExperimentError(
+            f"not TOML: {message}", file=file, line=line, column=column
+        ) from error
+    return Section(file, text, (), data)
+
+
+class Section:
+    """One table of the file: hands out its values by type, once."""
+
+    def __init__(self, file: Path, text: str, path: tuple[str | int, ...], data: Any) -> None:
+        self.file = file
+        self.path = path
+        self._text = text
+        self._data: Mapping[str, Any] = data
+        self._asked: set[str] = set()
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._data
+
+    def names(self) -> list[str]:
+        """Names in this table, in the order of the file."""
+        return list(self._data)
+
+    def text(self, key: str, default: str | None = None) -> str:
+        value: str = self._take(key, default, "text in quotes", lambda one: isinstance(one, str))
+        return value
+
+    def whole(self, key: str, default: int | None = None, *, least: int = 0) -> int:
+        value: int = self._take(key, default, "a whole number", _is_whole)
+        if value < least:
+            raise self.error(f"{key} = {value}: must be at least {least}", key)
+        return value
+
+    def boolean(self, key: str, default: bool | None = None) -> bool:
+        value: bool = self._take(key, default, "true or false", lambda one: isinstance(one, bool))
+        return value
+
+    def scalar(self, key: str, default: Any = None) -> str | int | float | bool:
+        value: str | int | float | bool = self._take(key, default, "a single value", _is_scalar)
+        return value
+
+    def choice(self, key: str, levels: Iterable[str], default: str | None = None) -> str:
+        value = self.text(key, default)
+        if value not in (levels := list(levels)):
+            raise self.error(
+                f"{key} = {value!r} is none of its values", key, hint=did_you_mean(value, levels)
+            )
+        return value
+
+    def texts(self, key: str, default: tuple[str, ...] | None = None) -> tuple[str, ...]:
+        """A list of texts; a single text counts as a list of one."""
+        return tuple(self._listed(key, default, "text", lambda value: isinstance(value, str)))
+
+    def wholes(
+        self, key: str, default: tuple[int, ...] | None = None, *, least: int = 0
+    ) -> tuple[int, ...]:
+        values = tuple(self._listed(key, default, "a whole number", _is_whole))
+        for value in values:
+            if value < least:
+                raise self.error(f"{key}: {value} must be at least {least}", key)
+        return values
+
+    def scalars(self, key: str) -> tuple[Any, ...]:
+        """A list of values or a single one: the levels of a factor."""
+        return tuple(self._listed(key, None, "a single value", _is_scalar))
+
+    def section(self, key: str) -> Section:
+        """The table under ``key``; an empty one where there is none."""
+        data = self._take(key, {}, f"a table [{key}]", lambda value: isinstance(value, dict))
+        return Section(self.file, self._text, (*self.path, key), data)
+
+    def sections(self, key: str) -> list[Section]:
+        """The array of tables ``[[key]]``."""
+        data = self._take(
+            key,
+            [],
+            f"tables [[{key}]]",
+            lambda value: isinstance(value, list) and all(isinstance(one, dict) for one in value),
+        )
+        return [
+            Section(self.file, self._text, (*self.path, key, number), one)
+            for number, one in enumerate(data)
+        ]
+
+    def plain(self) -> dict[str, Any]:
+        """All of it as it stands, for a reader further on."""
+        self._asked.update(self._data)
+        return dict(self._data)
+
+    def line_of(self, key: str) -> int:
+        """The 1-based line of a key of this table."""
+        return _line_of(self._text, (*self.path, key))
+
+    def done(self) -> None:
+        """Refuses keys nobody asked for."""
+        for key in self._data:
+            if key not in self._asked:
+                raise self.error(f"unknown key {key!r}", key, hint=did_you_mean(key, self._asked))
+
+    def error(
+        self, message: str, key: str | None = None, *, hint: str | None = None
+    ) -> ExperimentError:
+        """The complaint, placed at the key's line (or this table's own)."""
+        path = self.path if key is None else (*self.path, key)
+        return ExperimentError(message, file=self.file, line=_line_of(self._text, path), hint=hint)
+
+    def _take(self, key: str, default: Any, wanted: str, fits: Callable[[Any], bool]) -> Any:
+        self._asked.add(key)
+        if key not in self._data:
+            if default is None:
+                raise self.error(f"{key} is missing; expected {wanted}")
+            return default
+        value = self._data[key]
+        if not fits(value):
+            raise self.error(f"{key} = {value!r}: expected {wanted}", key)
+        return value
+
+    def _listed(self, key: str, default: Any, wanted: str, fits: Callable[[Any], bool]) -> Any:
+        value = self._take(key, default, f"{wanted} or a list of such", lambda _: True)
+        if not isinstance(value, list | tuple):
+            value = [value]
+        for one in value:
+            if not fits(one):
+                raise self.error(f"{key}: {one!r}: expected {wanted}", key)
+        return value
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_scalar(value: object) -> bool:
+    return isinstance(value, str | int | float | bool)
+
+
+def _line_of(text: str, path: tuple[str | int, ...]) -> int:
+    """The 1-based line where a key or table begins; the nearest enclosing table's if it is not
+    found (a key inside an inline table), 0 for the whole file."""
+    best, best_length = 0, 0
+    table: tuple[str | int, ...] = ()
+    counts: dict[tuple[str | int, ...], int] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        if header := _HEADER.match(line):
+            names = _parts(header[1])
+            table = _with_counts(names, counts)
+            if line.lstrip().startswith("[["):
+                count = counts.get(table, -1) + 1
+                counts[table] = count
+                table = (*table, count)
+            here = table
+        elif key := _KEY.match(line):
+            here = (*table, *_parts(key[1]))
+        else:
+            continue
+        if here == path[: len(here)] and len(here) > best_length:
+            best, best_length = number, len(here)
+    return best
+
+
+def _with_counts(
+    names: tuple[str, ...], counts: Mapping[tuple[str | int, ...], int]
+) -> tuple[str | int, ...]:
+    """The path of a header: names inside an array of tables belong to its last element so far."""
+    path: tuple[str | int, ...] = ()
+    for name in names[:-1]:
+        path = (*path, name)
+        if path in counts:
+            path = (*path, counts[path])
+    return (*path, names[-1])
+
+
+def _parts(dotted: str) -> tuple[str, ...]:
+    return tuple(part.strip("\"'") for part in _PART.findall(dotted))

@@ -1,0 +1,70 @@
+"""Takes a workload folder; gives the answers its scripts must have, and the numbers published.
+
+``expected.toml`` holds counts of rows keyed by data set, ``published.toml`` the tables of the paper
+the workload is from. Both may be absent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from assay import toml_file
+from assay.registry import did_you_mean
+from assay.workloads.values import ExpectedAnswers
+
+EXPECTED_FILE = "expected.toml"
+PUBLISHED_FILE = "published.toml"
+RULES = ("times replicas", "unchanged")
+
+
+def read_expected(
+    folder: Path, scripts: Iterable[str]
+) -> tuple[tuple[ExpectedAnswers, ...], Mapping[str, str]]:
+    """(counts of each known data set, variant → what replication does to a count)."""
+    file = folder / EXPECTED_FILE
+    if not file.is_file():
+        return (), {}
+    top = toml_file.read(file)
+    scripts = list(scripts)
+    found = []
+    for section in top.sections("dataset"):
+        listed = section.section("counts")
+        for name in listed.names():
+            if name not in scripts:
+                raise listed.error(
+                    f"a count for the unknown script {name!r}",
+                    name,
+                    hint=did_you_mean(name, scripts),
+                )
+        found.append(
+            ExpectedAnswers(
+                dataset=section.text("name"),
+                source=section.text("source"),
+                fingerprint=section.text("fingerprint"),
+                entries=section.whole("entries"),
+                bytes=section.whole("bytes"),
+                counts={name: listed.whole(name) for name in listed.names()},
+            )
+        )
+        section.done()
+    rules = top.section("rules")
+    by_variant = {variant: rules.choice(variant, RULES) for variant in rules.names()}
+    top.done()
+    return tuple(found), by_variant
+
+
+def read_published(folder: Path, tests: Iterable[str]) -> Mapping[str, Mapping[str, Any]]:
+    """Test → the published table as it stands; its words are those of `assay.report`."""
+    file = folder / PUBLISHED_FILE
+    if not file.is_file():
+        return {}
+    top = toml_file.read(file)
+    tests = list(tests)
+    for name in top.names():
+        if name not in tests:
+            raise top.error(
+                f"a table for the unknown test {name!r}", name, hint=did_you_mean(name, tests)
+            )
+    return {name: top.section(name).plain() for name in top.names()}

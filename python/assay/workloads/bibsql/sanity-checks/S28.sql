@@ -1,0 +1,6 @@
+-- S28: malformed URL
+select filename, label from bibtab
+where url is not null
+and not url regexp '^(https?|ftp)://'
+order by filename, year, label;
+\expect rows :S28

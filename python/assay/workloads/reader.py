@@ -1,0 +1,110 @@
+"""Takes a workload folder; gives a `Workload`, or says which line of which file is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from assay import registry, toml_file
+from assay.dialects.protocol import Table
+from assay.errors import ExperimentError
+from assay.registry import did_you_mean
+from assay.toml_file import Section
+from assay.workloads import answers, parameters, scripts, tables, tests
+from assay.workloads.values import FileRows, Workload
+
+DATA_SOURCES = ("bib",)
+
+
+def read(name_or_path: str) -> Workload:
+    """The workload of that name, or in that folder.
+
+    Raises `ArgumentError` for an unknown name, `ExperimentError` with file and line otherwise.
+    """
+    folder = registry.workload_folder(name_or_path)
+    file = folder / registry.WORKLOAD_FILE
+    top = toml_file.read(file)
+    found = scripts.read(folder)
+    declared = {one.name: one for one in parameters.read(top.section("parameters"))}
+    known = {one.name: one for one in tests.read(top.section("tests"), found.scripts, declared)}
+    data = top.section("data")
+    schema = tuple(tables.read(one) for one in top.sections("tables"))
+    expected, rules = answers.read_expected(folder, found.scripts)
+    workload = Workload(
+        name=folder.resolve().name,
+        folder=folder,
+        title=top.text("title"),
+        source=top.text("source"),
+        description=top.text("description", ""),
+        default_test=top.choice("default_test", known),
+        default_system=_default_system(top),
+        data_source=data.choice("source", DATA_SOURCES),
+        default_input=data.text("default_input", ""),
+        update=_update(data, schema),
+        parameters=declared,
+        tables=schema,
+        tests=known,
+        scripts=found.scripts,
+        overrides=found.overrides,
+        expected=expected,
+        expected_rules=rules,
+        report={one: section.plain() for one, section in report_sections(top, known).items()},
+        published=answers.read_published(folder, known),
+        texts={**found.texts, **_own_texts(folder)},
+    )
+    _refuse_unknown_tests(top, workload)
+    data.done()
+    top.done()
+    return workload
+
+
+def report_sections(top: Section, tests: Iterable[str]) -> dict[str, Section]:
+    """Test → its ``[report.TEST]``; `assay.report.declaration` knows what may stand there."""
+    section = top.section("report")
+    tests = list(tests)
+    for name in section.names():
+        if name not in tests:
+            raise section.error(
+                f"a report for the unknown test {name!r}", name, hint=did_you_mean(name, tests)
+            )
+    return {name: section.section(name) for name in section.names()}
+
+
+def _default_system(top: Section) -> str:
+    return top.choice("default_system", registry.systems()) if "default_system" in top else ""
+
+
+def _update(data: Section, schema: tuple[Table, ...]) -> FileRows | None:
+    if "update" not in data:
+        return None
+    section = data.section("update")
+    names = [table.name for table in schema]
+    table = section.choice("table", names)
+    key = section.choice("key", [column.name for column in schema[names.index(table)].columns])
+    rebuilt = section.texts("rebuilt", ())
+    for name in rebuilt:
+        if name not in names:
+            raise section.error(
+                f"rebuilt names the unknown table {name!r}",
+                "rebuilt",
+                hint=did_you_mean(name, names),
+            )
+    section.done()
+    return FileRows(table, key, rebuilt)
+
+
+def _own_texts(folder: Path) -> dict[str, str]:
+    names = (registry.WORKLOAD_FILE, answers.EXPECTED_FILE)
+    return {name: (folder / name).read_text("utf-8") for name in names if (folder / name).is_file()}
+
+
+def _refuse_unknown_tests(top: Section, workload: Workload) -> None:
+    for parameter in workload.parameters.values():
+        for name in parameter.tests:
+            if name not in workload.tests:
+                raise ExperimentError(
+                    f"parameter {parameter.name} is for an unknown test {name!r}",
+                    file=top.file,
+                    line=top.section("parameters").section(parameter.name).line_of("tests"),
+                    hint=did_you_mean(name, workload.tests),
+                )

@@ -1,0 +1,84 @@
+"""Takes a workload folder; gives its scripts, and what single dialects are sent in their place.
+
+Every ``*.sql`` below the folder is a script; its name (the transaction type) is the file's name
+without the ending. ``overrides/<dialect>/<path of the script>`` replaces one of them for one
+dialect, and must say why in a comment on its first line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay import text_file
+from assay.errors import ExperimentError
+from assay.registry import did_you_mean
+from assay.workloads.values import Script
+
+OVERRIDES = "overrides"
+
+
+@dataclass(frozen=True)
+class Found:
+    scripts: dict[str, Script]
+    overrides: dict[tuple[str, str], Script]
+    texts: dict[str, str]
+    """All of them by path within the folder."""
+
+
+def read(folder: Path) -> Found:
+    """Reads every script of the folder, in the order of their paths."""
+    found = Found({}, {}, {})
+    overrides: list[tuple[Path, str]] = []
+    for file in sorted(folder.rglob("*.sql")):
+        text = text_file.read(file, ExperimentError)
+        within = file.relative_to(folder)
+        found.texts[within.as_posix()] = text
+        if within.parts[0] == OVERRIDES:
+            overrides.append((within, text))
+            continue
+        if file.stem in found.scripts:
+            raise ExperimentError(
+                f"a second script is called {file.stem!r}; the first is "
+                f"{found.scripts[file.stem].path}",
+                file=file,
+                hint="the file's name is the transaction type, so it must differ",
+            )
+        found.scripts[file.stem] = Script(file.stem, within.as_posix(), text)
+    paths = {script.path: script.name for script in found.scripts.values()}
+    for within, text in overrides:
+        dialect, name = _override(folder, within, text, paths)
+        found.overrides[dialect, name] = Script(name, within.as_posix(), text)
+    return found
+
+
+def _override(folder: Path, within: Path, text: str, paths: dict[str, str]) -> tuple[str, str]:
+    """(dialect, script name) of an override that replaces something and says why."""
+    _, dialect, *rest = within.parts
+    replaced = "/".join(rest)
+    if replaced not in paths:
+        raise ExperimentError(
+            f"replaces no script: there is no {replaced or 'such file'}",
+            file=folder / within,
+            hint=did_you_mean(replaced, paths),
+        )
+    first = text.partition("\n")[0]
+    if not first.startswith("--") or not first.strip("- "):
+        raise ExperimentError(
+            f"an override must say why on its first line, found {first!r}",
+            file=folder / within,
+            line=1,
+            hint=f"-- {dialect}: what it spells differently",
+        )
+    return dialect, paths[replaced]
+
+
+def as_file(scripts: Iterable[Script]) -> str:
+    """The statements alone, one after another, as a file for a system's own client: lines that
+    speak to our engine (a backslash first) are left out."""
+    parts = []
+    for script in scripts:
+        lines = [line for line in script.text.splitlines() if not line.lstrip().startswith("\\")]
+        parts.append("\n".join(lines).strip() + "\n")
+    return "\n".join(parts)
