@@ -1,1 +1,3 @@
-"""Takes a loaded site and a planned run; hands the workload to the engine; gives an `Observation`."""
+"""Takes a loaded site and a planned run; hands the workload to the engine; gives an
+`Observation`.
+"""

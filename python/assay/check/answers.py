@@ -1,0 +1,85 @@
+"""Takes an observation and the answers that are right; gives one check per statement that answers.
+
+Three questions for each: did every client get the same rows every time; is their number the one
+that is known for these data; and are they the rows that the other systems of this experiment gave?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypedDict
+
+
+class Check(TypedDict):
+    """One answer compared. ``ok`` is None where nobody knows the right one."""
+
+    id: str
+    title: str
+    expected: int | None
+    found: int | None
+    ok: bool | None
+    note: str
+
+
+@dataclass
+class Agreement:
+    """What each statement answered first in this experiment on equal data, and who said so."""
+
+    _first: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
+
+    def differs_from(self, data: str, statement: str, digest: str, label: str) -> str | None:
+        """The label of the system that answered otherwise before; None where there is agreement."""
+        first_digest, first_label = self._first.setdefault((data, statement), (digest, label))
+        return first_label if digest != first_digest else None
+
+
+def check_answers(
+    observation: Mapping[str, Any],
+    expected: Mapping[str, int | None],
+    titles: Mapping[str, str],
+    agreement: Agreement,
+    data: str,
+    label: str,
+) -> list[Check]:
+    """Checks every result of ``observation``; ``data`` names the rows that were asked."""
+    checks = []
+    for result in observation["results"]:
+        name = result["transaction"]
+        rows, known = result["rows"], expected.get(name)
+        statement = f"{name}/{result['statement']}"
+        other = agreement.differs_from(data, statement, result["digest"], label)
+        notes = []
+        if result["differing"]:
+            notes.append(
+                f"{result['differing']} of {result['answers']} answers differ: "
+                f"{result['first_difference']}"
+            )
+        if known is not None and rows != known:
+            notes.append(f"{known} rows expected")
+        if other is not None:
+            notes.append(f"other rows than {other}")
+        checks.append(
+            Check(
+                id=name,
+                title=titles.get(name, ""),
+                expected=known,
+                found=rows,
+                ok=False if notes else (True if known is not None else None),
+                note="; ".join(notes),
+            )
+        )
+    answered = {check["id"] for check in checks}
+    checks += [
+        Check(
+            id=name,
+            title=titles.get(name, ""),
+            expected=known,
+            found=None,
+            ok=False,
+            note="no answer came",
+        )
+        for name, known in expected.items()
+        if name not in answered
+    ]
+    return checks

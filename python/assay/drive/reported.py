@@ -1,0 +1,53 @@
+"""Takes a loaded site and the scripts of its checks; gives the entries that any check reports.
+
+The variant ``clean`` of a replicated data set holds further replicas of the other entries only, so
+that the checks' output stays as short as on the data set itself (Beebe 2011, section 4: it is
+"intentionally kept short").
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from assay import _engine
+from assay.provision.session import raise_as_ours, session
+from assay.provision.site import Site
+from assay.workloads.values import FileRows
+
+LABEL = "label"
+
+
+def reported_entries(
+    site: Site, document: Mapping[str, Any], rows: FileRows
+) -> list[tuple[str, str]]:
+    """(file name, label) of every entry in the answer of any statement of the drive document.
+
+    An answer without a label reports all entries of its files; one without a file reports the label
+    in all files.
+    """
+    try:
+        statements = _engine.statements(json.dumps({**document, "site": site.address.for_engine()}))
+    except _engine.EngineError as error:
+        raise_as_ours(error)
+    with session(site.address) as opened:
+        everything = opened.execute(f"SELECT {rows.key}, {LABEL} FROM {rows.table}").rows
+        files: set[str | None] = set()
+        labels: set[str | None] = set()
+        entries: set[tuple[str | None, ...]] = set()
+        for _, text in statements:
+            answer = opened.execute(text)
+            columns = [column.lower() for column in answer.columns]
+            if rows.key in columns and LABEL in columns:
+                file, label = columns.index(rows.key), columns.index(LABEL)
+                entries.update((row[file], row[label]) for row in answer.rows)
+            elif rows.key in columns:
+                files.update(row[columns.index(rows.key)] for row in answer.rows)
+            elif LABEL in columns:
+                labels.update(row[columns.index(LABEL)] for row in answer.rows)
+    return sorted(
+        (str(file), str(label))
+        for file, label in everything
+        if file in files or label in labels or (file, label) in entries
+    )

@@ -1,0 +1,61 @@
+"""Takes a site and samples its server's processes beside a run; gives the samples with their times.
+
+Sampling costs the machine that is measured, so it is rationed: after a sample that took *t*, the
+next one comes no sooner than 50 *t* later, which bounds its share of one processor at two per cent.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+from types import TracebackType
+
+from assay.provision.site import Site
+from assay.systems.protocol import ProcessSample, System
+
+_LEAST_INTERVAL_S = 1.0
+_SHARE = 50
+
+
+@dataclass(frozen=True)
+class TimedSample:
+    at_s: float
+    """Seconds since the sampler began."""
+    sample: ProcessSample
+
+
+class Sampler:
+    """Samples while the ``with`` block runs; `samples` holds what was seen."""
+
+    def __init__(self, site: Site, system: System) -> None:
+        self._site = site
+        self._system = system
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="sampler", daemon=True)
+        self._began_s = time.monotonic()
+        self.samples: list[TimedSample] = []
+
+    def __enter__(self) -> Sampler:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def _work(self) -> None:
+        # Half an interval in, so that a short run is seen in its middle.
+        wait_s = _LEAST_INTERVAL_S / 4
+        while not self._stop.wait(wait_s):
+            began_s = time.monotonic()
+            sample = self._system.sample(self._site)
+            if sample is None:
+                return
+            self.samples.append(TimedSample(began_s - self._began_s, sample))
+            wait_s = max(_LEAST_INTERVAL_S, _SHARE * (time.monotonic() - began_s))

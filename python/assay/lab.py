@@ -1,0 +1,89 @@
+"""Takes an experiment; gives its record: the only place that knows all stages."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay import __version__, _engine, procedures
+from assay.errors import RunFailed, SystemMissing, SystemUnderTestError
+from assay.experiment import Experiment
+from assay.input.bibliography import resolve
+from assay.plan import PlannedRun, plan
+from assay.procedures import Laboratory
+from assay.progress import Progress
+from assay.provision.leftovers import clear_leftovers
+from assay.record import Store
+from assay.record.machine import machine
+from assay.report import check_declarations, judge_run
+from assay.workbench import Workbenches
+from assay.workloads import reader
+
+
+@dataclass(frozen=True)
+class CampaignResult:
+    """What `run` leaves: the number of the experiment in the record, and which runs failed."""
+
+    campaign_id: int
+    failed_positions: tuple[int, ...]
+
+    @property
+    def failed(self) -> bool:
+        return bool(self.failed_positions)
+
+
+def run(experiment: Experiment, *, records: Path, progress: Progress) -> CampaignResult:
+    """Runs an experiment, from the question to the record.
+
+    1. Read the workload and the data it is run on; wrong input ends here.
+    2. Lay out every run.
+    3. Put the plan on record, before anything is started.
+
+    Then for each run in its order (`procedures` has the middle four, which depend on the test):
+
+    4. Provision: the system is up on its storage.
+    5. Load: it holds the data set, counted.
+    6. Drive: the clients work, and what happens is observed.
+    7. Check: the answers are compared with the right ones.
+    8. Put all of it on record, with the verdict.
+
+    A run that fails is on record with its reason, and the next one goes on. What was asked
+    wrongly, or a system that is not on this machine, ends the experiment. Systems are taken down
+    in any case.
+    """
+    workload = reader.read(experiment.workload)
+    check_declarations(workload)
+    bibliography = resolve(experiment, workload, progress)
+    planned = plan(experiment, workload)
+    for cleared in clear_leftovers():
+        progress.warning(cleared.sentence())
+    build = {"assay": __version__, **json.loads(_engine.build_info())}
+    with Store(records) as store, Workbenches(planned) as benches:
+        campaign_id = store.begin_campaign(
+            experiment, planned, machine(), workload=workload.for_record(), build=build
+        )
+        laboratory = Laboratory(experiment, workload, bibliography, store, benches, progress)
+        failed = [one.position for one in planned.runs if not _run(laboratory, one, planned.runs)]
+        store.end_campaign()
+    return CampaignResult(campaign_id, tuple(failed))
+
+
+def _run(laboratory: Laboratory, planned: PlannedRun, runs: tuple[PlannedRun, ...]) -> bool:
+    """Stages 4 to 8 of one run; whether it ended well."""
+    store, benches = laboratory.store, laboratory.benches
+    run_id = store.begin_run(planned)
+    laboratory.progress.run(planned, len(runs))
+    try:
+        reason = procedures.of(laboratory.workload, planned)(laboratory, planned)
+    except (SystemUnderTestError, RunFailed) as error:
+        reason = error.message
+        benches.discard(planned)
+        if isinstance(error, SystemMissing):
+            store.end_run("failed", reason=reason)
+            raise
+    verdict, warnings = judge_run(store.run(run_id), store.machine())
+    store.end_run("failed" if reason else "done", reason=reason, verdict=verdict, warnings=warnings)
+    laboratory.progress.ended(planned, reason)
+    benches.release(planned)
+    return reason is None

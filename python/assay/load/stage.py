@@ -1,0 +1,168 @@
+"""Takes a site and a data request; makes the schema, fills it, indexes it, counts it; gives a
+`Dataset`.
+
+Nothing stays half loaded: rows travel in one transaction, and where a system has none the tables
+are dropped again when anything goes wrong.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from assay import _engine
+from assay.dialects.protocol import Dialect, Table
+from assay.errors import ArgumentError, AssayError, RunFailed
+from assay.load.dataset import DataRequest, Dataset
+from assay.provision.session import raise_as_ours, session
+from assay.provision.site import Site
+from assay.systems.protocol import System
+
+OnProgress = Callable[[dict[str, Any]], None]
+
+
+def load(
+    site: Site,
+    system: System,
+    tables: Sequence[Table],
+    request: DataRequest,
+    progress: OnProgress | None = None,
+) -> Dataset:
+    """Fills ``tables`` of ``site`` with the rows of ``request``, replacing what they held.
+
+    Raises `InputError` where the data are wrong, `SystemRefused` or `SystemDied` where the system
+    is, `RunFailed` where the system counts other rows than it was sent.
+    """
+    dialect = system.dialect
+    try:
+        schema_ns = _timed(site, _schema(dialect, tables, site))
+        told = None if progress is None else _with_total(progress, request.bytes_total)
+        report = fill(site, dialect, tables, request.source, progress=told)
+        index_ns = _timed(
+            site, [statement for table in tables for statement in dialect.create_indexes(table)]
+        )
+        analyze_ns = _timed(site, dialect.after_load(tables))
+        rows = _count(site, dialect, tables)
+    except (AssayError, KeyboardInterrupt):
+        drop(site, dialect, tables)
+        raise
+    sent = {table["name"]: table["rows"] for table in report["tables"]}
+    if rows != {name: sent.get(name, 0) for name in rows}:
+        drop(site, dialect, tables)
+        raise RunFailed(f"{site.label} was sent the rows {sent} and counts {rows}")
+    return Dataset(
+        request=request,
+        rows=rows,
+        bytes_sent=report["bytes_sent"],
+        schema_ns=schema_ns,
+        load_ns=report["elapsed_ns"],
+        index_ns=index_ns,
+        analyze_ns=analyze_ns,
+        size_on_disk_bytes=system.size_on_disk_bytes(site),
+        options=site.options,
+    )
+
+
+def refuse_foreign_tables(site: Site, dialect: Dialect, tables: Sequence[Table]) -> None:
+    """Raises `ArgumentError` where a server that is not ours holds a table of such a name: a load
+    would replace what somebody else may need."""
+    with session(site.address) as opened:
+        for table in tables:
+            try:
+                opened.execute(f"SELECT 1 FROM {dialect.identifier(table.name)} WHERE 1 = 0")
+            except _engine.EngineError as error:
+                if error.error_class != "unknown object":
+                    raise
+            else:
+                raise ArgumentError(
+                    f"{site.label} holds a table {table.name} already, and a load would replace it",
+                    hint="name a database without such a table, or drop it yourself",
+                )
+
+
+def fill(
+    site: Site,
+    dialect: Dialect,
+    tables: Sequence[Table],
+    source: Any,
+    *,
+    before: Sequence[str] = (),
+    progress: OnProgress | None = None,
+) -> dict[str, Any]:
+    """Sends the rows of ``source`` into tables that exist, in one transaction that begins with the
+    statements ``before``; gives the engine's `LoadReport`."""
+    form = site.options.get("bulk_form", dialect.bulk_form)
+    document = {
+        "site": site.address.for_engine(),
+        "before": [dialect.begin(), *before],
+        "tables": [
+            {"name": table.name, "bulk": _bulk_statement(dialect, table, form), "form": form}
+            for table in tables
+        ],
+        "after": [dialect.commit()],
+        "on_error": [dialect.rollback()],
+    }
+
+    def told(text: str) -> None:
+        if progress is not None:
+            progress(json.loads(text))
+
+    try:
+        return dict(json.loads(_engine.load(json.dumps(document), json.dumps(source), told)))
+    except _engine.EngineError as error:
+        raise_as_ours(error)
+
+
+def drop(site: Site, dialect: Dialect, tables: Sequence[Table]) -> None:
+    """Leaves none of ``tables``; silent where the system is gone, whose end is told elsewhere."""
+    with suppress(AssayError), session(site.address) as opened:
+        for table in tables:
+            for statement in dialect.drop_table(table):
+                opened.execute(statement)
+
+
+def _with_total(progress: OnProgress, bytes_total: int) -> OnProgress:
+    """Tells of the end too, so that a face can say how much time is left."""
+    return lambda report: progress({**report, "bytes_total": bytes_total or None})
+
+
+def _bulk_statement(dialect: Dialect, table: Table, form: str) -> str:
+    statement = (
+        dialect.multi_row_statement(table) if form == "multi-row" else dialect.bulk_statement(table)
+    )
+    if statement is None:
+        raise RunFailed(f"the dialect {dialect.name} has no bulk load of the form {form}")
+    return statement
+
+
+def _schema(dialect: Dialect, tables: Sequence[Table], site: Site) -> list[str]:
+    statements: list[str] = []
+    for table in tables:
+        statements += dialect.drop_table(table)
+        statements += dialect.create_table(table, site.options)
+    return statements
+
+
+def _timed(site: Site, statements: Sequence[str]) -> int:
+    """Runs the statements in one session; gives the time they took, connecting left out."""
+    if not statements:
+        return 0
+    with session(site.address) as opened:
+        began_ns = time.monotonic_ns()
+        for statement in statements:
+            opened.execute(statement)
+        return time.monotonic_ns() - began_ns
+
+
+def _count(site: Site, dialect: Dialect, tables: Sequence[Table]) -> dict[str, int]:
+    with session(site.address) as opened:
+        return {
+            table.name: int(
+                opened.execute(f"SELECT count(*) FROM {dialect.identifier(table.name)}").rows[0][0]
+                or 0
+            )
+            for table in tables
+        }
