@@ -1,1 +1,11 @@
-"""Takes everything that happens; keeps it, from before the first byte to after the last."""
+"""Takes everything that happens; keeps it, from before the first byte to after the last.
+
+One SQLite file per laboratory. `lab.run` calls a `Store` from the first stage on; it receives, and
+calls nobody. The tables are described in ``steps/``, for people who ask them with SQL.
+"""
+
+from assay.record.file import DEFAULT_FILE_NAME
+from assay.record.records import CampaignRecord, RunRecord, RunSummary
+from assay.record.store import Store
+
+__all__ = ["DEFAULT_FILE_NAME", "CampaignRecord", "RunRecord", "RunSummary", "Store"]

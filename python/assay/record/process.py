@@ -1,0 +1,46 @@
+"""Tells whether the process that began an experiment is alive, even if its number was reused."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+_START_FIELD = 22 - 4
+"""The start time is field 22 of ``/proc/<pid>/stat``, counted here from field 4 (see proc(5))."""
+
+
+class ProcessIdentity(NamedTuple):
+    """A number alone is not a process: numbers are reused, and start again at every boot."""
+
+    pid: int
+    started_ticks: int
+    """Start time in clock ticks since boot."""
+    boot_id: str
+    """The kernel's own random name for this boot; says nothing about the machine."""
+
+
+def this_process() -> ProcessIdentity:
+    pid = os.getpid()
+    return ProcessIdentity(pid, _started_ticks(pid) or 0, _boot_id())
+
+
+def is_alive(process: ProcessIdentity) -> bool:
+    """False too where the record was made under another boot, or on another machine."""
+    return process.boot_id == _boot_id() and process.started_ticks == _started_ticks(process.pid)
+
+
+def _boot_id() -> str:
+    return _BOOT_ID.read_text(encoding="ascii").strip()
+
+
+def _started_ticks(pid: int) -> int | None:
+    """None where there is no such process, or only its unburied remains (a zombie)."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    # The name before the last ")" may hold blanks and parentheses of its own.
+    state, *fields = stat.rpartition(")")[2].split()
+    return None if state in "ZX" else int(fields[_START_FIELD])

@@ -1,0 +1,187 @@
+"""Takes an open record file; gives its experiments and runs as frozen values.
+
+A run is shown as interrupted when it has not ended and the process that began it is no more: such a
+run cannot say so itself.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from assay.drive.sampler import TimedSample
+from assay.errors import ArgumentError
+from assay.record.process import ProcessIdentity, is_alive
+from assay.record.records import (
+    PROCESS_ENDED,
+    UNFINISHED_STATES,
+    CampaignRecord,
+    Document,
+    RunRecord,
+    RunSummary,
+    ScriptRecord,
+    WarningRecord,
+)
+from assay.systems.protocol import ProcessSample
+
+_SAMPLE = ", ".join(ProcessSample.__dataclass_fields__)
+_REFERENCE = re.compile(r"(?:(experiment|run)[ :]?)?(\d+)", re.IGNORECASE)
+
+_RUNS = """
+SELECT runs.id, experiment_id, position, workload, test, system, system_label, storage, clients,
+       threads, protocol, parameters, repetition, runs.seed AS seed, cell_fingerprint, state,
+       reason, verdict, verdict_reason, runs.begun_unix_ns AS begun_unix_ns,
+       runs.ended_unix_ns AS ended_unix_ns, process_id, process_started, boot_id
+FROM runs JOIN experiments ON experiments.id = experiment_id
+"""
+
+
+def runs(connection: sqlite3.Connection) -> list[RunSummary]:
+    rows = _rows(connection, f"{_RUNS} ORDER BY experiment_id DESC, position")
+    return [RunSummary(**_summary(row)) for row in rows]
+
+
+def run(connection: sqlite3.Connection, run_id: int) -> RunRecord:
+    row = next(_rows(connection, f"{_RUNS} WHERE runs.id = ?", run_id), None)
+    if row is None:
+        raise _unknown(connection, "run", "runs", run_id)
+    return RunRecord(
+        **_summary(row),
+        site=_document(connection, "sites", run_id),
+        dataset=_document(connection, "datasets", run_id),
+        drive=_document(connection, "drives", run_id),
+        observation=_document(connection, "observations", run_id),
+        checks=tuple(_document(connection, "checks", run_id) or ()),
+        scripts=tuple(
+            ScriptRecord(*values)
+            for values in connection.execute(
+                "SELECT name, path, text, weight FROM scripts WHERE run_id = ? ORDER BY position",
+                (run_id,),
+            )
+        ),
+        samples=tuple(
+            TimedSample(at_s, ProcessSample(*values))
+            for at_s, *values in connection.execute(
+                f"SELECT at_s, {_SAMPLE} FROM samples WHERE run_id = ? ORDER BY at_s",
+                (run_id,),
+            )
+        ),
+        warnings=tuple(
+            WarningRecord(*values)
+            for values in connection.execute(
+                "SELECT name, detail FROM warnings WHERE run_id = ? ORDER BY position", (run_id,)
+            )
+        ),
+        stages=tuple(
+            (str(state), int(begun_unix_ns))
+            for state, begun_unix_ns in connection.execute(
+                "SELECT state, begun_unix_ns FROM stages WHERE run_id = ? ORDER BY rowid", (run_id,)
+            )
+        ),
+    )
+
+
+def campaign(
+    connection: sqlite3.Connection, path: Path, campaign_id: int, only_run: int | None = None
+) -> CampaignRecord:
+    row = next(_rows(connection, "SELECT * FROM experiments WHERE id = ?", campaign_id), None)
+    if row is None:
+        raise _unknown(connection, "experiment", "experiments", campaign_id)
+    run_ids = [
+        int(run_id)
+        for (run_id,) in connection.execute(
+            "SELECT id FROM runs WHERE experiment_id = ? ORDER BY position", (campaign_id,)
+        )
+    ]
+    return CampaignRecord(
+        id=campaign_id,
+        title=row["title"],
+        reproduces=row["reproduces"],
+        seed=int(row["seed"]),
+        begun_unix_ns=row["begun_unix_ns"],
+        ended_unix_ns=row["ended_unix_ns"],
+        is_under_way=row["ended_unix_ns"] is None and is_alive(_process(row)),
+        experiment=json.loads(row["experiment"]),
+        workload=json.loads(row["workload_facts"]),
+        machine=json.loads(row["machine"]),
+        build=json.loads(row["build"]),
+        runs=tuple(run(connection, one) for one in run_ids if only_run in (None, one)),
+        path=path,
+    )
+
+
+def machine(connection: sqlite3.Connection, campaign_id: int) -> Document:
+    (text,) = connection.execute(
+        "SELECT machine FROM experiments WHERE id = ?", (campaign_id,)
+    ).fetchone()
+    found: Document = json.loads(text)
+    return found
+
+
+def find(connection: sqlite3.Connection, path: Path, reference: str) -> CampaignRecord:
+    if reference.strip().lower() == "latest":
+        (campaign_id,) = connection.execute("SELECT max(id) FROM experiments").fetchone()
+        if campaign_id is None:
+            raise ArgumentError(f"{path} holds no experiment yet", hint="`assay run` makes one")
+        return campaign(connection, path, int(campaign_id))
+    parts = _REFERENCE.fullmatch(reference.strip())
+    if parts is None:
+        raise ArgumentError(
+            f"expected an experiment or a run of the record, found {reference!r}",
+            hint="latest, 3 (experiment 3) or 'run 17'",
+        )
+    number = int(parts[2])
+    if (parts[1] or "").lower() != "run":
+        return campaign(connection, path, number)
+    return campaign(connection, path, run(connection, number).experiment_id, only_run=number)
+
+
+def settle_dead_runs(connection: sqlite3.Connection) -> None:
+    """Writes down what reading shows anyway, for people who ask the file with SQL."""
+    for row in _rows(connection, f"{_RUNS} WHERE state IN {UNFINISHED_STATES}"):
+        if _summary(row)["state"] == "interrupted":
+            connection.execute(
+                "UPDATE runs SET state = 'interrupted', reason = ? WHERE id = ?",
+                (PROCESS_ENDED, row["id"]),
+            )
+
+
+def _summary(row: dict[str, Any]) -> dict[str, Any]:
+    """The row as arguments of a `RunSummary`."""
+    process = _process(row)
+    values = {name: row[name] for name in RunSummary.__dataclass_fields__}
+    values["parameters"] = json.loads(row["parameters"])
+    values["seed"] = int(row["seed"])
+    if row["state"] in UNFINISHED_STATES and not is_alive(process):
+        values["state"], values["reason"] = "interrupted", PROCESS_ENDED
+    return values
+
+
+def _process(row: dict[str, Any]) -> ProcessIdentity:
+    return ProcessIdentity(row["process_id"], row["process_started"], row["boot_id"])
+
+
+def _document(connection: sqlite3.Connection, table: str, run_id: int) -> Any:
+    """The JSON document kept of that run, None where it did not get so far."""
+    row = connection.execute(f"SELECT document FROM {table} WHERE run_id = ?", (run_id,)).fetchone()
+    return None if row is None else json.loads(row[0])
+
+
+def _rows(connection: sqlite3.Connection, question: str, *values: int) -> Iterator[dict[str, Any]]:
+    """Rows by column name. A number too large for SQLite is the number of no row."""
+    if any(value >= 2**63 for value in values):
+        return
+    cursor = connection.execute(question, values)
+    names = [column[0] for column in cursor.description]
+    for row in cursor.fetchall():
+        yield dict(zip(names, row, strict=True))
+
+
+def _unknown(connection: sqlite3.Connection, what: str, table: str, number: int) -> ArgumentError:
+    (last,) = connection.execute(f"SELECT max(id) FROM {table}").fetchone()
+    known = f"the last one is {what} {last}" if last else "the record is empty"
+    return ArgumentError(f"there is no {what} {number} in this record", hint=known)

@@ -1,0 +1,108 @@
+"""What the record gives back: frozen values, whose documents are plain data as handed in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from assay.drive.sampler import TimedSample
+
+Document = Mapping[str, Any]
+
+UNFINISHED_STATES = ("provisioning", "loading", "driving", "checking")
+"""States of a run that is under way."""
+END_STATES = ("done", "failed", "interrupted")
+PROCESS_ENDED = "process ended"
+"""Reason of an unfinished run whose process is no more: killed, or the power was cut."""
+
+
+class WarningRecord(NamedTuple):
+    """A warning as it was kept: its name (`assay.report.warnings`) and what it says of this run."""
+
+    name: str
+    detail: str
+
+
+class ScriptRecord(NamedTuple):
+    """The text one transaction type had in this run, in the dialect of its system."""
+
+    name: str
+    path: str
+    text: str
+    weight: int
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """A run's place in its experiment, and how it ended; enough for a list of runs."""
+
+    id: int
+    experiment_id: int
+    position: int
+    workload: str
+    test: str
+    system: str
+    """Name in the registry."""
+    system_label: str
+    """As reports name it: name, options, settings."""
+    storage: str
+    clients: int
+    threads: int
+    protocol: str
+    parameters: Mapping[str, Any]
+    repetition: int
+    seed: int
+    cell_fingerprint: str
+    state: str
+    """planned, provisioning, loading, driving, checking, done, failed or interrupted."""
+    reason: str
+    """Why it failed or was interrupted; else empty."""
+    verdict: str
+    verdict_reason: str
+    begun_unix_ns: int | None
+    ended_unix_ns: int | None
+
+    @property
+    def state_shown(self) -> str:
+        """``interrupted (process ended)``."""
+        return f"{self.state} ({self.reason})" if self.reason else self.state
+
+
+@dataclass(frozen=True)
+class RunRecord(RunSummary):
+    """All that is kept of one run. A document is None where the run did not get so far."""
+
+    site: Document | None
+    dataset: Document | None
+    drive: Document | None
+    """What the engine was told, without site and scripts."""
+    scripts: tuple[ScriptRecord, ...]
+    observation: Document | None
+    samples: tuple[TimedSample, ...]
+    checks: tuple[Document, ...]
+    warnings: tuple[WarningRecord, ...]
+    stages: tuple[tuple[str, int], ...]
+    """(state, Unix time in ns at which it began), in order."""
+
+
+@dataclass(frozen=True)
+class CampaignRecord:
+    """One invocation of ``assay run``: a row of ``experiments`` and its runs in planned order."""
+
+    id: int
+    title: str
+    reproduces: str
+    seed: int
+    begun_unix_ns: int
+    ended_unix_ns: int | None
+    is_under_way: bool
+    """Its process is alive and has not said that it ended."""
+    experiment: Document
+    workload: Document
+    machine: Document
+    build: Document
+    runs: tuple[RunRecord, ...]
+    path: Path
+    """The record file."""

@@ -1,0 +1,130 @@
+"""Takes the cells of a test; gives every check: expected, found, same rows everywhere or not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from assay.record import RunRecord
+from assay.report.grid import CellRuns
+from assay.report.values import Cell, Column, Row, Section, Table, absent, count
+
+
+def section(test: str, found: Sequence[CellRuns]) -> Section | None:
+    """A table for each data set that was asked; None where nothing was checked."""
+    by_data: dict[tuple[Any, ...], list[RunRecord]] = {}
+    for cell in found:
+        for run in cell.runs:
+            if run.checks:
+                by_data.setdefault(_data_of(run), []).append(run)
+    if not by_data:
+        return None
+    tables = tuple(
+        _table(f"{test}_checks" + (f"_{place}" if place else ""), runs)
+        for place, runs in enumerate(by_data.values())
+    )
+    lines = [_summary(runs) for runs in by_data.values()]
+    return Section("Were the answers right?", tuple(lines), tables)
+
+
+def _table(name: str, runs: Sequence[RunRecord]) -> Table:
+    labels = list(dict.fromkeys(run.system_label for run in runs))
+    by_id = _checks_by_id(runs)
+    rows = []
+    for check_id, checks in by_id.items():
+        expected = checks[0][1]["expected"]
+        by_label = [[one for run, one in checks if run.system_label == name] for name in labels]
+        rows.append(
+            Row(
+                (
+                    Cell(check_id),
+                    Cell(checks[0][1]["title"]),
+                    absent("unknown") if expected is None else count(expected),
+                    *(_found(one) for one in by_label),
+                    Cell(_agreement(runs, check_id)),
+                )
+            )
+        )
+    notes = [
+        f"! {check['id']}, {run.system_label}, run {run.id}: {check['note']}"
+        for run in runs
+        for check in run.checks
+        if check["ok"] is False
+    ]
+    data = runs[0].dataset or {}
+    replicas = f", {data['replicas']} replicas" if data.get("replicas", 1) > 1 else ""
+    return Table(
+        name=name,
+        label_columns=2,
+        title=f"Rows found on {data.get('description') or 'these data'}{replicas}",
+        columns=(
+            Column("check"),
+            Column("title"),
+            Column("expected", is_number=True),
+            *(Column(label, is_number=True) for label in labels),
+            Column("same rows"),
+        ),
+        rows=tuple(rows),
+        notes=(
+            "same rows: in every answer to every client, of every system (by digest)",
+            *dict.fromkeys(notes),
+        ),
+    )
+
+
+def _found(checks: Iterable[Mapping[str, Any]]) -> Cell:
+    """What one system found, over all its runs."""
+    checks = list(checks)
+    numbers = list(dict.fromkeys(check["found"] for check in checks))
+    is_wrong = any(check["ok"] is False for check in checks)
+    if not numbers:
+        return absent("")
+    if len(numbers) == 1 and numbers[0] is not None and not is_wrong:
+        return count(numbers[0])
+    listed = ", ".join("none" if number is None else str(number) for number in numbers)
+    return Cell(f"{listed}{'!' if is_wrong else ''}")
+
+
+def _agreement(runs: Iterable[RunRecord], check_id: str) -> str:
+    """Whether all answers to a statement were the same rows, over clients, runs and systems."""
+    results = [
+        result
+        for run in runs
+        for result in (run.observation or {}).get("results", ())
+        if result["transaction"] == check_id
+    ]
+    digests = {(result["statement"], result["digest"]) for result in results}
+    statements = {result["statement"] for result in results}
+    if not results:
+        return ""
+    is_same = len(digests) == len(statements) and not any(one["differing"] for one in results)
+    return "yes" if is_same else "no"
+
+
+def _summary(runs: Sequence[RunRecord]) -> str:
+    by_id = _checks_by_id(runs)
+    verdicts = [[check["ok"] for _, check in checks] for checks in by_id.values()]
+    right = sum(all(verdict is True for verdict in one) for one in verdicts)
+    wrong = sum(any(verdict is False for verdict in one) for one in verdicts)
+    same = sum(_agreement(runs, check_id) == "yes" for check_id in by_id)
+    unknown = len(by_id) - right - wrong
+    return (
+        f"answers  right {right}  wrong {wrong}  unknown {unknown} = checks {len(by_id)}; "
+        f"the same rows everywhere: {same} of {len(by_id)}"
+    )
+
+
+def _checks_by_id(
+    runs: Iterable[RunRecord],
+) -> dict[str, list[tuple[RunRecord, Mapping[str, Any]]]]:
+    by_id: dict[str, list[tuple[RunRecord, Mapping[str, Any]]]] = {}
+    for run in runs:
+        for check in run.checks:
+            by_id.setdefault(check["id"], []).append((run, check))
+    return by_id
+
+
+def _data_of(run: RunRecord) -> tuple[Any, ...]:
+    """Runs are asked the same only where their data are the same."""
+    data = run.dataset or {}
+    return tuple(data.get(key) for key in ("fingerprint", "replicas", "variant", "description"))

@@ -1,0 +1,100 @@
+"""Takes an experiment's record; gives its `Report`. Every form is written from this one value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from assay.record import CampaignRecord
+from assay.record.records import WarningRecord
+from assay.report import (
+    answers,
+    by_factors,
+    by_fields,
+    conditions,
+    declaration,
+    grid,
+    loads,
+    outcomes,
+    published,
+    server,
+    times,
+    units,
+    warnings,
+)
+from assay.report.declaration import Declaration
+from assay.report.grid import CellRuns
+from assay.report.spread import spread
+from assay.report.values import Report, Section
+from assay.report.warnings import Kind
+
+
+def build(campaign: CampaignRecord) -> Report:
+    """The report of an experiment, of those of its runs that ``campaign`` holds."""
+    sections: list[Section] = []
+    noted = [warning for run in campaign.runs for warning in run.warnings]
+    cell_count = 0
+    for test, runs in grid.tests(campaign.runs).items():
+        found = grid.cells(runs)
+        cell_count += len(found)
+        sections += _test_sections(campaign, test, found)
+        noted += _cell_warnings(found)
+    sections += [
+        one
+        for one in (loads.section(campaign.runs), conditions.section(campaign.runs))
+        if one is not None
+    ]
+    return Report(
+        title=campaign.title,
+        experiment_id=campaign.id,
+        record=campaign.path,
+        facts=conditions.facts(campaign),
+        sections=tuple(sections),
+        warnings=warnings.notes(noted),
+        cell_count=cell_count,
+    )
+
+
+def _test_sections(campaign: CampaignRecord, test: str, found: Sequence[CellRuns]) -> list[Section]:
+    declared = declaration.of_record(campaign.workload, test)
+    return [
+        _result(campaign, test, declared, found),
+        *(
+            one
+            for one in (
+                outcomes.section(test, found),
+                answers.section(test, found),
+                times.section(test, found),
+                server.section(test, found),
+            )
+            if one is not None
+        ),
+    ]
+
+
+def _result(
+    campaign: CampaignRecord, test: str, declared: Declaration, found: Sequence[CellRuns]
+) -> Section:
+    if declared.fields:
+        table = by_fields.table(test, declared, found, campaign.machine)
+    else:
+        beside = published.of_record(campaign.workload, test)
+        table = by_factors.table(test, declared, found, beside, campaign.machine)
+    return Section(f"Test {test}", (), (table,))
+
+
+def _cell_warnings(found: Sequence[CellRuns]) -> Iterator[WarningRecord]:
+    """What can be said of repetitions and samples only when all runs are seen together."""
+    timed = [(cell, elapsed) for cell in found if (elapsed := _elapsed(cell))]
+    if timed and all(len(cell.runs) == 1 for cell, _ in timed):
+        yield WarningRecord(Kind.ONE_REPETITION.id, f"{len(timed)} cells" if len(timed) > 1 else "")
+    for cell, elapsed in timed:
+        over = spread(elapsed)
+        if over.relative > warnings.NOISE_LIMIT:
+            detail = f"{cell.name}: {units.share(over.relative)} over {over.n} repetitions"
+            yield WarningRecord(Kind.NOISY_REPETITIONS.id, detail)
+    yield from times.few_samples(found)
+
+
+def _elapsed(cell: CellRuns) -> list[int]:
+    observations = [run.observation or {} for run in cell.measured]
+    return [one["elapsed_ns"] for one in observations if "elapsed_ns" in one]

@@ -1,0 +1,108 @@
+"""Takes an experiment's record; gives under which conditions its numbers were measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from assay.record import CampaignRecord, RunRecord
+from assay.report import units
+from assay.report.values import Column, Row, Section, Table, text
+
+
+def facts(campaign: CampaignRecord) -> dict[str, str]:
+    """What was run, when, on what: the head of a report."""
+    machine, build = campaign.machine, campaign.build
+    begun = datetime.fromtimestamp(campaign.begun_unix_ns / 1e9, UTC)
+    found = {
+        "experiment": f"{campaign.id}, begun {begun:%Y-%m-%d %H:%M} UTC, seed {campaign.seed}"
+        + (", under way" if campaign.is_under_way else ""),
+        "workload": f"{campaign.workload.get('name', '')}, "
+        f"version {str(campaign.workload.get('fingerprint', ''))[:12]}",
+        "data": "; ".join(
+            dict.fromkeys(_data(run.dataset) for run in campaign.runs if run.dataset)
+        ),
+        "machine": f"{machine.get('cpu_model') or 'unknown processor'}, "
+        f"{machine.get('processors_usable')} processors, "
+        f"{units.size(machine.get('memory_bytes') or 0)} memory, "
+        f"{machine.get('operating_system')}, kernel {machine.get('kernel')}",
+        "assay": f"{build.get('assay', '')}, engine built as {build.get('profile', 'unknown')}",
+    }
+    if campaign.reproduces:
+        found["reproduces"] = campaign.reproduces
+    return {name: value for name, value in found.items() if value}
+
+
+def section(runs: Iterable[RunRecord]) -> Section | None:
+    brought_up = [run for run in runs if run.site]
+    if not brought_up:
+        return None
+    return Section(
+        "Under which conditions", (), (_systems_table(brought_up), _storages_table(brought_up))
+    )
+
+
+def _systems_table(runs: Iterable[RunRecord]) -> Table:
+    rows = dict.fromkeys(
+        (
+            run.system_label,
+            run.site["version"],
+            _reached_by(run.site["address"]),
+            "" if run.site["connection_limit"] is None else str(run.site["connection_limit"]),
+            _asked(run.site),
+        )
+        for run in runs
+        if run.site
+    )
+    titles = ("system", "version", "reached by", "connection limit", "settings asked")
+    return _table("systems", "Systems", titles, rows)
+
+
+def _storages_table(runs: Iterable[RunRecord]) -> Table:
+    rows = dict.fromkeys(
+        (
+            storage["name"],
+            storage["kind"],
+            storage["file_system"],
+            storage["device"],
+            units.size(storage["size_bytes"]),
+        )
+        for run in runs
+        if run.site and (storage := run.site["storage"])
+    )
+    titles = ("storage", "kind", "file system", "device", "size")
+    return _table("storages", "Storages", titles, rows)
+
+
+def _table(name: str, title: str, titles: Iterable[str], rows: Iterable[Iterable[str]]) -> Table:
+    return Table(
+        name,
+        title,
+        tuple(Column(one) for one in titles),
+        tuple(Row(tuple(text(cell) for cell in row)) for row in rows),
+    )
+
+
+def _reached_by(address: Mapping[str, Any]) -> str:
+    if address["unix"] is not None:
+        return "local socket"
+    if address["host"] is None:
+        return "in the client's process"
+    tls = "" if address["tls"] == "off" else f", TLS {address['tls']}"
+    return f"network, {address['host']}:{address['port']}{tls}"
+
+
+def _asked(site: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in site["settings_asked"].items())
+
+
+def _data(dataset: Mapping[str, Any]) -> str:
+    replicas = f", {dataset['replicas']} replicas" if dataset["replicas"] > 1 else ""
+    variant = "" if dataset["variant"] == "full" else f", {dataset['variant']}"
+    skipped = dataset["skipped_entries"]
+    return (
+        f"{dataset['source']}, {dataset['description']}: {dataset['entries']} entries"
+        f"{replicas}{variant}, {sum(dataset['rows'].values())} rows"
+        + (f", {skipped} entries skipped" if skipped else "")
+    )

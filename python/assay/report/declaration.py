@@ -1,0 +1,108 @@
+"""Takes ``[report.<test>]`` of a workload's `workload.toml`; gives what the test's table shows.
+
+Two shapes. *By factors*, the tables of most papers::
+
+    [report.parallel]
+    title      = "Parallel SQL benchmark: wall-clock time and speed-up"
+    reproduces = "Beebe 2011, Table 2"
+    blocks     = "clients"      # a block of rows per level, with a heading line
+    rows       = "system"       # default
+    columns    = "storage"      # default; a column per level
+    value      = "elapsed"      # default; or throughput, size_on_disk, load_time
+    unit       = "s"            # of a time: min, s (default) or ms
+    speed_up   = true           # first column ÷ each other column
+
+A factor is ``system``, ``storage``, ``clients``, ``protocol``, ``threads`` or a parameter of the
+workload. Factors that vary and are named nowhere become blocks, so that no cell is ever hidden.
+
+*By fields* of the observation, for procedures that measure something else::
+
+    [report.update]
+    title  = "Incremental update"
+    fields = [ { key = "changed_files", title = "changed files" },
+               { key = "elapsed_ns", title = "time", unit = "s" } ]
+
+``key`` is a path (``default.refused_at``); its end tells the unit: ``_ns``, ``_bytes``, ``_per_s``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from assay.report.units import TIME_UNITS
+from assay.toml_file import Section
+
+VALUES = ("elapsed", "throughput", "size_on_disk", "load_time")
+
+
+@dataclass(frozen=True)
+class Field:
+    key: str
+    title: str
+    unit: str = "s"
+    """Of a time."""
+
+
+@dataclass(frozen=True)
+class Declaration:
+    title: str
+    reproduces: str = ""
+    blocks: str = ""
+    rows: str = "system"
+    columns: str = "storage"
+    value: str = "elapsed"
+    unit: str = "s"
+    has_speed_up: bool = False
+    fields: tuple[Field, ...] = ()
+    """Empty: by factors."""
+
+    @property
+    def heading(self) -> str:
+        """``title (Beebe 2011, Table 2)``."""
+        return f"{self.title} ({self.reproduces})" if self.reproduces else self.title
+
+    @property
+    def is_more_better(self) -> bool:
+        return self.value == "throughput"
+
+
+def read(section: Section, test: str) -> Declaration:
+    """What the section of ``test`` declares; raises `ExperimentError` at the line that is wrong.
+
+    An empty section declares the elapsed time of each system on each storage.
+    """
+    declaration = Declaration(
+        title=section.text("title", test),
+        reproduces=section.text("reproduces", ""),
+        blocks=section.text("blocks", ""),
+        rows=section.text("rows", "system"),
+        columns=section.text("columns", "storage"),
+        value=section.choice("value", VALUES, "elapsed"),
+        unit=section.choice("unit", TIME_UNITS, "s"),
+        has_speed_up=section.boolean("speed_up", False),
+        fields=tuple(_field(one) for one in section.sections("fields")),
+    )
+    section.done()
+    factors = [declaration.blocks, declaration.rows, declaration.columns]
+    if len(set(factors)) < len(factors):
+        raise section.error("blocks, rows and columns must be three different factors")
+    return declaration
+
+
+def of_record(workload: Mapping[str, Any], test: str) -> Declaration:
+    """What the workload declared when it was run."""
+    declared = workload.get("report", {}).get(test, {})
+    return read(Section(Path("workload.toml"), "", ("report", test), declared), test)
+
+
+def _field(section: Section) -> Field:
+    found = Field(
+        key=section.text("key"),
+        title=section.text("title"),
+        unit=section.choice("unit", TIME_UNITS, "s"),
+    )
+    section.done()
+    return found

@@ -1,0 +1,125 @@
+"""Takes the runs of a test; gives its cells, each with its repetitions, and its factors' levels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from assay.experiment import Scalar
+from assay.record import RunRecord
+from assay.report import units
+from assay.report.values import Cell, absent
+
+_ALWAYS_NAMED = ("system", "storage", "clients")
+_OBSERVED_STATES = ("checking", "done", "failed")
+
+
+@dataclass(frozen=True)
+class CellRuns:
+    """One combination of levels, and all runs of it in the order of their repetitions."""
+
+    factors: Mapping[str, Scalar]
+    runs: tuple[RunRecord, ...]
+    name: str
+    """As running text has it: system, storage, clients, and what else varies."""
+
+    @property
+    def measured(self) -> tuple[RunRecord, ...]:
+        """The runs that came to their end, rightly or wrongly."""
+        return tuple(run for run in self.runs if is_measured(run))
+
+    @property
+    def published_names(self) -> tuple[str, ...]:
+        """What a published table may call the system: its name, or that of its driver."""
+        sites = [run.site for run in self.runs if run.site]
+        drivers = [str(site["address"]["driver"]) for site in sites[:1]]
+        return (self.runs[0].system, *drivers)
+
+    @property
+    def why_absent(self) -> str:
+        """What stands where there is no number."""
+        states = {run.state for run in self.runs}
+        for state in ("failed", "interrupted"):
+            if state in states:
+                return state
+        return "not run" if states == {"planned"} else "under way"
+
+
+def is_measured(run: RunRecord) -> bool:
+    """An observation that was cut short measures nothing: its clients did other work than asked."""
+    if run.observation is None or run.state not in _OBSERVED_STATES:
+        return False
+    return bool(run.observation.get("ended_by", "stop") == "stop")
+
+
+def tests(runs: Iterable[RunRecord]) -> dict[str, list[RunRecord]]:
+    """Runs by test, in the order in which the tests come first."""
+    by_test: dict[str, list[RunRecord]] = {}
+    for run in runs:
+        by_test.setdefault(run.test, []).append(run)
+    return by_test
+
+
+def cells(runs: Iterable[RunRecord]) -> list[CellRuns]:
+    """Runs by cell, in the order in which the cells come first."""
+    by_factors: dict[tuple[tuple[str, Scalar], ...], list[RunRecord]] = {}
+    for run in runs:
+        by_factors.setdefault(tuple(_factors(run).items()), []).append(run)
+    all_factors = [dict(factors) for factors in by_factors]
+    named = _always_and_varying(all_factors, _ALWAYS_NAMED)
+    return [
+        CellRuns(
+            factors,
+            tuple(sorted(found, key=lambda run: run.repetition)),
+            ", ".join(_level_name(name, factors[name]) for name in named if name in factors),
+        )
+        for factors, found in zip(all_factors, by_factors.values(), strict=True)
+    ]
+
+
+def levels(found: Sequence[CellRuns], factor: str) -> list[Scalar]:
+    """The factor's levels: numbers by size, names in the order in which they come first."""
+    return _levels([cell.factors for cell in found], factor)
+
+
+def varying(found: Sequence[CellRuns], *always: str) -> list[str]:
+    """The factors ``always``, and those that have more than one level here."""
+    return _always_and_varying([cell.factors for cell in found], always)
+
+
+def label_cells(cell: CellRuns, factors: Sequence[str]) -> tuple[Cell, ...]:
+    """The cell's levels as the first cells of a row."""
+    return tuple(
+        Cell(str(cell.factors[name])) if name in cell.factors else absent("") for name in factors
+    )
+
+
+def _factors(run: RunRecord) -> dict[str, Scalar]:
+    return {
+        "system": run.system_label,
+        "storage": run.storage,
+        "clients": run.clients,
+        "protocol": run.protocol,
+        "threads": run.threads,
+        **run.parameters,
+    }
+
+
+def _level_name(factor: str, level: Scalar) -> str:
+    """A level in running text: names alone, numbers with what they count."""
+    if factor in ("system", "storage"):
+        return str(level)
+    if factor == "clients":
+        return units.counted(int(level), "client")
+    return f"{factor} {level}"
+
+
+def _always_and_varying(found: Sequence[Mapping[str, Scalar]], always: Iterable[str]) -> list[str]:
+    names = dict.fromkeys(name for factors in found for name in factors)
+    return [name for name in names if name in always or len(_levels(found, name)) > 1]
+
+
+def _levels(found: Sequence[Mapping[str, Scalar]], factor: str) -> list[Scalar]:
+    seen = list(dict.fromkeys(factors[factor] for factors in found if factor in factors))
+    numbers = [level for level in seen if isinstance(level, int | float)]
+    return [*sorted(numbers)] if len(numbers) == len(seen) else seen

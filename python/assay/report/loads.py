@@ -1,0 +1,75 @@
+"""Takes all runs; gives what each system held, its size on disk, and how fast it was filled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from assay.record import RunRecord
+from assay.report import units
+from assay.report.spread import spread
+from assay.report.values import Cell, Column, Number, Row, Section, Table, absent
+
+_KEY = ("system", "storage", "data", "replicas")
+_STEPS = ("load", "index", "analyze")
+
+
+def section(runs: Iterable[RunRecord]) -> Section | None:
+    """One row per system, storage and data set; the median where it was loaded several times."""
+    loads: dict[tuple[Any, ...], dict[str, Mapping[str, Any]]] = {}
+    for run in runs:
+        if run.dataset:
+            data = run.dataset
+            key = (run.system_label, run.storage, data["description"], data["replicas"])
+            # A data set that is used again is handed in again: equal documents are one load.
+            loads.setdefault(key, {})[repr(data)] = data
+    if not loads:
+        return None
+    labels = [
+        place for place in range(len(_KEY)) if place == 0 or len({key[place] for key in loads}) > 1
+    ]
+    table = Table(
+        name="loads",
+        label_columns=len(labels),
+        title="Size on disk and load time",
+        columns=(
+            *(Column(_KEY[place]) for place in labels),
+            Column("size on disk", is_number=True),
+            *(Column(step, is_number=True, unit="s") for step in _STEPS),
+            Column("entries/s", is_number=True),
+            Column("rows/s", is_number=True),
+        ),
+        rows=tuple(
+            Row((*(Cell(str(key[place])) for place in labels), *_cells(list(found.values()))))
+            for key, found in loads.items()
+        ),
+        notes=("per second of load: rows sent in one transaction, before there are indexes",),
+    )
+    return Section("What was loaded", (), (table,))
+
+
+def _cells(documents: Sequence[Mapping[str, Any]]) -> list[Cell]:
+    first = documents[0]
+    load_ns = spread([one["load_ns"] for one in documents]).median
+    # Every entry of the input is loaded as often as there are replicas, in the variant `full` only.
+    is_full = first["replicas"] == 1 or first["variant"] == "full"
+    entries = first["entries"] * first["replicas"]
+    return [
+        _median(documents, "size_on_disk_bytes", "bytes"),
+        *(_median(documents, f"{step}_ns", "ns") for step in _STEPS),
+        _rate(entries, load_ns) if is_full else absent(first["variant"]),
+        _rate(sum(first["rows"].values()), load_ns),
+    ]
+
+
+def _rate(amount: int, load_ns: float) -> Cell:
+    if not load_ns:
+        return absent("")
+    value = amount / (load_ns / 1e9)
+    return Cell(f"{value:.0f}", Number(value, "per_s"))
+
+
+def _median(documents: Iterable[Mapping[str, Any]], key: str, unit: str) -> Cell:
+    over = spread([one[key] for one in documents])
+    made = Number(over.median, unit, over.n, over.low, over.high)
+    return Cell(units.shown(over.median, unit), made)

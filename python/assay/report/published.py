@@ -1,0 +1,108 @@
+"""Takes the published table of a test; gives the numbers that stand beside ours, as printed.
+
+A workload's ``published.toml`` holds one table per test::
+
+    [parallel]
+    source     = "N. H. F. Beebe, 2011, Table 2"
+    conditions = "more than 500,000 entries; servers of 2005 to 2007"
+    unit       = "s"
+    columns    = ["disk", "Fusion-io"]      # in the paper's order and words
+    rows = [                                # speed_up: as printed, columns[0] ÷ columns[1:]
+      { system = "…", clients = 8, values = [178, 184], speed_up = [0.96] },
+    ]
+
+A row stands beside ours when its ``system`` is, in any letter case, the name of our system or else
+of its driver, and every other key is a factor with the same level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from assay.experiment import Scalar
+from assay.report.values import Cell, Number, absent
+from assay.toml_file import Section
+
+_NOT_FACTORS = {"system", "values", "speed_up"}
+
+
+@dataclass(frozen=True)
+class Published:
+    source: str
+    conditions: str
+    unit: str
+    columns: tuple[str, ...]
+    rows: tuple[Mapping[str, Any], ...]
+
+    @property
+    def titles(self) -> list[str]:
+        """Titles of the columns beside ours."""
+        has_speed_up = any(row.get("speed_up") for row in self.rows)
+        others = self.columns[1:]
+        speed_ups = ["speed-up"] if len(others) == 1 else [f"speed-up {name}" for name in others]
+        named = [*self.columns, *(speed_ups if has_speed_up else [])]
+        return [f"published\n{one}" for one in named]
+
+    def row(
+        self, names: tuple[str, ...], factors: Mapping[str, Scalar]
+    ) -> Mapping[str, Any] | None:
+        """The row for the first of ``names`` (of system, of driver) that has one."""
+        for name in names:
+            for row in self.rows:
+                asked = {key: level for key, level in row.items() if key not in _NOT_FACTORS}
+                is_same = all(factors.get(key) == level for key, level in asked.items())
+                if str(row["system"]).casefold() == name.casefold() and is_same:
+                    return row
+        return None
+
+    def levels(self, factor: str) -> list[Scalar]:
+        """Levels of that factor in the published table; none of what is no factor there."""
+        if factor in _NOT_FACTORS:
+            return []
+        return list(dict.fromkeys(row[factor] for row in self.rows if factor in row))
+
+    def cells(self, row: Mapping[str, Any] | None) -> list[Cell]:
+        """One cell per title."""
+        if row is None:
+            return [absent("") for _ in self.titles]
+        values = [_printed(value, self.unit) for value in row["values"]]
+        speed_ups = [
+            Cell(f"{value:.2f}", Number(value, "ratio")) for value in row.get("speed_up", ())
+        ]
+        cells = [*values, *speed_ups]
+        return cells + [absent("")] * (len(self.titles) - len(cells))
+
+
+def read(section: Section) -> Published:
+    """The table of one test; raises `ExperimentError` at the line that is wrong."""
+    found = Published(
+        source=section.text("source"),
+        conditions=section.text("conditions", ""),
+        unit=section.text("unit"),
+        columns=section.texts("columns"),
+        rows=tuple(_row(one) for one in section.sections("rows")),
+    )
+    section.done()
+    for row in found.rows:
+        if len(row["values"]) != len(found.columns):
+            raise section.error(f"{row['system']}: a value for each of {found.columns}", "rows")
+    return found
+
+
+def of_record(workload: Mapping[str, Any], test: str) -> Published | None:
+    """The published table of that test, as it was when the workload was run."""
+    table = workload.get("published", {}).get(test)
+    return read(Section(Path("published.toml"), "", (test,), table)) if table else None
+
+
+def _row(section: Section) -> Mapping[str, Any]:
+    section.text("system")
+    section.scalars("values")
+    return section.plain()
+
+
+def _printed(value: int | float, unit: str) -> Cell:
+    return Cell(f"{value:.10g}", Number(value, unit))

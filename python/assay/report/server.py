@@ -1,0 +1,54 @@
+"""Takes the cells of a test; gives threads, memory and open files of the server under its clients.
+
+What top and lsof showed in Beebe (2011), section 7, for every run: the largest value of any sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assay.drive.sampler import TimedSample
+from assay.report import grid, units
+from assay.report.grid import CellRuns
+from assay.report.values import Cell, Column, Number, Row, Section, Table, count
+
+_TITLES = ("processes", "threads", "resident", "virtual", "open files")
+
+
+def section(test: str, found: Sequence[CellRuns]) -> Section | None:
+    """None where no server could be seen."""
+    factors = grid.varying(found, "system")
+    rows = [
+        Row((*grid.label_cells(cell, factors), *_cells(samples)))
+        for cell in found
+        if (samples := [sample for run in cell.runs for sample in run.samples])
+    ]
+    if not rows:
+        return None
+    table = Table(
+        name=f"{test}_server",
+        label_columns=len(factors),
+        title="The server's processes while the clients worked",
+        columns=(
+            *(Column(name, is_number=name == "clients") for name in factors),
+            *(Column(title, is_number=True) for title in _TITLES),
+        ),
+        rows=tuple(rows),
+        notes=("largest value of any sample; open files: inside the data directory",),
+    )
+    return Section("The server under load", (), (table,))
+
+
+def _cells(samples: Sequence[TimedSample]) -> tuple[Cell, ...]:
+    seen = [timed.sample for timed in samples]
+    return (
+        count(max(one.processes for one in seen)),
+        count(max(one.threads for one in seen)),
+        _size(max(one.resident_bytes for one in seen)),
+        _size(max(one.virtual_bytes for one in seen)),
+        count(max(one.open_files for one in seen)),
+    )
+
+
+def _size(value_bytes: int) -> Cell:
+    return Cell(units.size(value_bytes), Number(value_bytes, "bytes"))

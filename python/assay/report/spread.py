@@ -1,0 +1,27 @@
+"""Takes the values of repetitions; gives their median and how far they lie apart."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Median, smallest, largest. No mean: one disturbed repetition must not move the number."""
+
+    median: float
+    low: float
+    high: float
+    n: int
+
+    @property
+    def relative(self) -> float:
+        """(largest - smallest) / median."""
+        return (self.high - self.low) / self.median if self.median else 0.0
+
+
+def spread(values: Sequence[float]) -> Spread:
+    """``values`` holds at least one."""
+    return Spread(statistics.median(values), min(values), max(values), len(values))

@@ -1,0 +1,57 @@
+"""Takes a number in the unit it was measured in; gives the text that people read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+_NS_PER: Mapping[str, float] = {"min": 60e9, "s": 1e9, "ms": 1e6}
+TIME_UNITS = tuple(_NS_PER)
+SIGNIFICANT_DIGITS = 4
+
+
+def digits(value: float) -> str:
+    """Four significant digits, never an exponent: ``0.01235``, ``88.28``, ``2683``."""
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    rounded = float(f"{value:.{SIGNIFICANT_DIGITS}g}")
+    whole_digits = math.floor(math.log10(abs(rounded))) + 1
+    return f"{value:.{max(0, SIGNIFICANT_DIGITS - whole_digits)}f}"
+
+
+def time(value_ns: float, unit: str) -> str:
+    return digits(value_ns / _NS_PER[unit])
+
+
+def size(value_bytes: float) -> str:
+    """Decimal, as storage is sold: ``20.5 MB``."""
+    for unit, factor in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if value_bytes >= 0.9995 * factor:
+            return f"{value_bytes / factor:.3g} {unit}"
+    return f"{value_bytes:.0f} B"
+
+
+def counted(number: int, thing: str) -> str:
+    """``1 client``, ``8 clients``."""
+    return f"{number} {thing}{'' if number == 1 else 's'}"
+
+
+def ratio(value: float) -> str:
+    return f"{value:.2f}"
+
+
+def share(value: float) -> str:
+    return f"{value * 100:.0f} %"
+
+
+def shown(value: float, unit: str, time_unit: str = "s") -> str:
+    """A value by the unit it is kept in: ``ns``, ``bytes``, ``ratio``, ``per_s``, ``count``."""
+    if unit == "ns":
+        return time(value, time_unit)
+    if unit == "bytes":
+        return size(value)
+    if unit == "ratio":
+        return ratio(value)
+    if unit == "count":
+        return f"{value:.0f}"
+    return digits(value)

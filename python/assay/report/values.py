@@ -1,0 +1,128 @@
+"""The neutral `Report`: tables, built once from records, written by each form in its own way.
+
+A cell holds both what people read (``shown``) and what programs read (``number``, in the unit it
+was measured in). The forms decide nothing about numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from assay.experiment import Scalar
+
+MARKS: Mapping[str, str] = {"valid": "", "indicative": "~", "invalid": "!"}
+"""What stands behind a number whose verdict is not ``valid``."""
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number with what is needed to believe it."""
+
+    value: int | float
+    unit: str
+    """``ns``, ``bytes``, ``per_s``, ``count``, ``ratio``, or the unit a published number is in."""
+    n: int | None = None
+    """How many runs or samples it is made of."""
+    low: int | float | None = None
+    high: int | float | None = None
+    """The smallest and the largest of these, where it is the median of several."""
+    verdict: str = ""
+    """``valid``, ``indicative``, ``invalid``; empty for numbers that are not measurements."""
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Cell:
+    shown: str
+    number: Number | None = None
+    is_absent: bool = False
+    """``shown`` says why there is no value (``one storage``, ``n<368``, ``failed``)."""
+
+
+@dataclass(frozen=True)
+class Column:
+    title: str
+    is_number: bool = False
+    """Numbers stand to the right."""
+    unit: str = ""
+    """In which the column is shown, where the cells do not say it themselves."""
+
+    @property
+    def heading(self) -> str:
+        """``here, s``."""
+        return f"{self.title}, {self.unit}" if self.unit else self.title
+
+
+@dataclass(frozen=True)
+class Row:
+    cells: tuple[Cell, ...]
+    block: Mapping[str, Scalar] = field(default_factory=dict)
+    """Factors that this row shares with its neighbours, printed once above them."""
+
+    @property
+    def block_title(self) -> str:
+        return ", ".join(f"{name} = {level}" for name, level in self.block.items())
+
+
+@dataclass(frozen=True)
+class Table:
+    name: str
+    """For programs; unlike every other table of the report."""
+    title: str
+    columns: tuple[Column, ...]
+    """Their titles are unlike each other."""
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+    label_columns: int = 1
+    """How many leading columns tell a row from its neighbours, beside its block."""
+    is_detail: bool = False
+    """May be left out where room is scarce."""
+
+
+@dataclass(frozen=True)
+class Section:
+    title: str
+    lines: tuple[str, ...] = ()
+    tables: tuple[Table, ...] = ()
+
+
+@dataclass(frozen=True)
+class WarningNote:
+    """A way in which this report can mislead: what it is, what it says here, what cures it."""
+
+    name: str
+    cause: str
+    details: tuple[str, ...]
+    cure: str
+
+    @property
+    def sentence(self) -> str:
+        """Cause and details; the details alone where the cause is not known."""
+        details = "; ".join(self.details)
+        return f"{self.cause} ({details})" if self.cause and details else self.cause or details
+
+
+@dataclass(frozen=True)
+class Report:
+    title: str
+    experiment_id: int
+    record: Path
+    facts: Mapping[str, str]
+    """What was run, when, with what: name → text."""
+    sections: tuple[Section, ...]
+    warnings: tuple[WarningNote, ...]
+    cell_count: int
+
+
+def text(shown: object) -> Cell:
+    return Cell(str(shown))
+
+
+def absent(why: str) -> Cell:
+    return Cell(why, is_absent=True)
+
+
+def count(number: int | None) -> Cell:
+    return absent("none") if number is None else Cell(str(number), Number(number, "count"))
