@@ -1,0 +1,150 @@
+"""The program ``bibsql``: starts a system's own client on the bibliography database.
+
+After Beebe's program of the same name: it supplies user, database and connection, becomes the
+client, and so has no effect on its speed. How a server is reached stands in a file of profiles::
+
+    [ssd.SERVER]              # bibsql -s SERVER --profile ssd
+    socket = "/run/db.sock"   # or host and port, or file
+    user = "reader"           # also password, tls, ca_file
+    database = "bibtex"
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+from assay import env_vars, toml_file
+from assay.cli import servers
+from assay.cli.outcome import outcome_of
+from assay.cli.seed_options import Option, Parsed, help_text, parse
+from assay.errors import ArgumentError, SystemMissing
+from assay.provision.site import Address
+from assay.registry import did_you_mean
+from assay.workloads import reader
+
+OPTIONS = (
+    Option("author", "say who wrote the original, and stop"),
+    Option("help", "say this, and stop"),
+    Option("server", "the kind of server [default: that of bibtosql]", "NAME"),
+    Option("user", "the database's user, unrelated to your login", "NAME"),
+    Option("version", "say the version, and stop"),
+    Option("database", "name of the database [default: bibtex]", "NAME"),
+    Option("profile", "how to reach the server, by name [default: default]", "NAME", False),
+)
+DEFAULT_PROFILE = "default"
+TLS = ("prefer", "off", "require", "verify")
+
+
+EXAMPLES = """\
+  bibsql -s postgresql < sanity-checks.sql
+  bibsql -s mysql --profile ssd
+"""
+
+
+def main() -> None:
+    """The program ``bibsql``."""
+    sys.exit(outcome_of("bibsql", lambda: run(sys.argv[1:])))
+
+
+def run(arguments: list[str]) -> int | None:
+    """Becomes the client, and so returns only where it has less to do."""
+    parsed = parse(arguments, OPTIONS, pass_unknown=True)
+    if told := standard_answer("bibsql", _help(), parsed):
+        sys.stdout.write(told)
+        return None
+    workload = reader.read("bibsql")
+    server = servers.server(parsed.last("server") or workload.default_system)
+    address = _address(server, parsed)
+    command, environment = server.system.client_command(address)
+    program = shutil.which(command[0])
+    if program is None:
+        raise SystemMissing(
+            f"the client {command[0]} of {server.name} is not on this machine",
+            hint=f"install the package with {command[0]}, or choose another --server",
+        )
+    if address.file and address.file in command and not Path(address.file).exists():
+        raise ArgumentError(
+            f"there is no database {address.file}",
+            hint=f"bibtosql --create files.bib | {command[0]} {address.file}",
+        )
+    sys.stdout.flush()
+    os.execve(program, [*command, *parsed.rest], {**os.environ, **environment})
+
+
+def standard_answer(program: str, help_: str, parsed: Parsed) -> str | None:
+    """What ``--help``, ``--version`` or ``--author`` print; None where none was given."""
+    if "help" in parsed.given:
+        return help_
+    if "version" in parsed.given:
+        return f"{program} of Assay {version('assay-db')}\n"
+    if "author" in parsed.given:
+        return (
+            f"{program} was first written by Nelson H. F. Beebe, University of Utah (2009);\n"
+            "this program is written anew, from its description, by the authors of Assay.\n"
+        )
+    return None
+
+
+def _help() -> str:
+    return help_text(
+        "bibsql [OPTIONS] [OPTIONS OF THE CLIENT] < file.sql",
+        "Starts the server's own client on the bibliography database. What is not an\n"
+        "option here, and all after --, goes to the client as it stands.",
+        OPTIONS,
+        EXAMPLES,
+    )
+
+
+def profiles_file() -> Path:
+    """Where profiles stand."""
+    if given := env_vars.BIBSQL_PROFILES.get():
+        return Path(given)
+    configuration = env_vars.XDG_CONFIG_HOME.get()
+    folder = Path(configuration) if configuration else Path.home() / ".config"
+    return folder / "assay" / "bibsql.toml"
+
+
+def _address(server: servers.Server, parsed: Parsed) -> Address:
+    section = _profile(server, parsed.last("profile"))
+    database = parsed.last("database")
+    name = servers.plain(database) if database else section.text("database", "bibtex")
+    address = Address(
+        driver=server.system.driver,
+        unix=section.text("socket", "") or None,
+        host=section.text("host", "") or None,
+        port=section.whole("port", 0) or None,
+        file=section.text("file", f"{name}.db"),
+        user=parsed.last("user") or section.text("user", ""),
+        password=section.text("password", "") or None,
+        database=name,
+        tls=section.choice("tls", TLS, TLS[0]),
+        ca_file=section.text("ca_file", "") or None,
+    )
+    section.done()
+    return address
+
+
+def _profile(server: servers.Server, name: str | None) -> toml_file.Section:
+    """The profile's table for this server; empty where nothing is said and none was asked for."""
+    file = profiles_file()
+    if not file.exists():
+        if name:
+            raise ArgumentError(f"no profile {name!r}: there is no {file}", hint=__doc__)
+        return toml_file.Section(file, "", (), {})
+    top = toml_file.read(file)
+    name = name or DEFAULT_PROFILE
+    if name not in top:
+        if name != DEFAULT_PROFILE:
+            raise top.error(f"no profile {name!r}", hint=did_you_mean(name, top.names()))
+        return toml_file.Section(file, "", (), {})
+    profile = top.section(name)
+    for key in profile.names():
+        if servers.server(key).system.dialect.name == server.system.dialect.name:
+            return profile.section(key)
+    raise profile.error(
+        f"profile {name} says nothing of {server.name}", hint=f"[{name}.{server.system.name}]"
+    )

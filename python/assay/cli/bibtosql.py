@@ -1,0 +1,137 @@
+"""The program ``bibtosql``: takes BibTeX, gives the SQL script that loads it.
+
+After Beebe's program of the same name (TUGboat 30(2), 2009), with its options and the order of its
+output. The schema is the workload's, its spelling the dialect's; the rows stream through the engine
+to standard output, so that memory does not grow with the input.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from assay.cli import servers
+from assay.cli.bibsql import standard_answer
+from assay.cli.outcome import outcome_of, say
+from assay.cli.seed_options import Option, help_text, parse
+from assay.cli.sql_script import script_document
+from assay.errors import InputError
+from assay.workloads import reader
+from assay.workloads.values import Workload
+
+OPTIONS = (
+    Option("author", "say who wrote the original, and stop"),
+    Option("create", "drop and create the tables (and the database) first; index them last"),
+    Option("database", "name of the database [default: bibtex]", "NAME"),
+    Option("help", "say this, and stop"),
+    Option("server", "the kind of server the script is for", "NAME"),
+    Option("version", "say the version, and stop"),
+    Option("encoding", "of the input: utf-8 or latin-1 [default: utf-8]", "NAME", False),
+    Option("keep-going", "leave bad entries out and tell them, instead of stopping", "", False),
+    Option("option", "an option of the server's tables; may be repeated", "KEY=VALUE", False),
+    Option("output", "write the script to a file instead of standard output", "FILE", False),
+    Option("replicas", "how often the entries are written [default: 1]", "N", False),
+    Option("seed", "of all that is random in replicas [default: 1]", "N", False),
+    Option("strict", "take a macro that is defined nowhere for an error", "", False),
+)
+SHOWN_PROBLEMS = 20
+
+
+EXAMPLES = """\
+  bibtosql --server psql --create tugboat.bib > tugboat.sql
+  bibtosql -c *.bib | sqlite3 bibtex.db
+"""
+
+
+def main() -> None:
+    """The program ``bibtosql``."""
+    # A filter ends at Ctrl-C, also while it waits for input inside the engine.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    sys.exit(outcome_of("bibtosql", lambda: run(sys.argv[1:])))
+
+
+def run(arguments: list[str]) -> int | None:
+    """Writes the script, or what ``--help`` and the like ask for."""
+    parsed = parse(arguments, OPTIONS, pass_unknown=False)
+    workload = reader.read("bibsql")
+    if told := standard_answer("bibtosql", _help(workload), parsed):
+        sys.stdout.write(told)
+        return None
+    server = servers.server(parsed.last("server") or workload.default_system)
+    files = [] if parsed.rest == ["-"] else parsed.rest
+    document = script_document(workload, server, parsed, files)
+    if "create" in parsed.given and files:
+        _check(document["source"])
+    file = parsed.last("output")
+    with _output(file) as descriptor:
+        report = _write(document, descriptor, file)
+    for line in problem_lines(report["problems"]):
+        say(line)
+    return None
+
+
+@contextmanager
+def _output(file: str | None) -> Iterator[int]:
+    """A file descriptor to write the script to."""
+    if file is None:
+        sys.stdout.flush()
+        yield sys.stdout.fileno()
+        return
+    try:
+        opened = Path(file).open("wb")  # noqa: SIM115  (closed below)
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror}", file=file) from error
+    with opened:
+        yield opened.fileno()
+
+
+def _check(source: Mapping[str, Any]) -> None:
+    """Reads the files once before a script begins that drops what is there. Costs a tenth."""
+    from assay import _engine
+    from assay.provision.session import raise_as_ours
+
+    scan = {key: value for key, value in source.items() if key != "replicas"}
+    try:
+        _engine.bib_scan(json.dumps(scan))
+    except _engine.EngineError as error:
+        raise_as_ours(error)
+
+
+def _write(document: dict[str, Any], descriptor: int, file: str | None) -> dict[str, Any]:
+    from assay import _engine
+    from assay.provision.session import raise_as_ours
+
+    try:
+        report: dict[str, Any] = json.loads(_engine.bib_write_sql(json.dumps(document), descriptor))
+    except _engine.EngineError as error:
+        raise_as_ours(error)
+    except OSError as error:
+        raise InputError(str(error), file=file or "(standard output)") from error
+    return report
+
+
+def problem_lines(problems: dict[str, Any]) -> list[str]:
+    """What was wrong and did not stop the program: the first of it, and how much there is."""
+    lines = []
+    for one in problems["kept"][:SHOWN_PROBLEMS]:
+        place = ":".join(str(part) for part in (one["file"], one["line"], one["column"]) if part)
+        lines.append(f"{one['severity']}: {place}: {one['message']}")
+    if lines:
+        lines.append(f"{problems['errors']} errors, {problems['warnings']} warnings")
+    return lines
+
+
+def _help(workload: Workload) -> str:
+    return help_text(
+        "bibtosql [OPTIONS] [FILE]...",
+        "Writes the SQL script that loads BibTeX files (or standard input) into a server.\n"
+        f"Servers, in any letter case and cut to any unique beginning:\n"
+        f"  {', '.join(servers.names())} [default: {workload.default_system}]",
+        OPTIONS,
+        EXAMPLES,
+    )

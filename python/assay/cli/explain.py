@@ -1,0 +1,106 @@
+"""``assay explain``: the instruction list of a test, and the exact text each system is sent."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from assay import registry
+from assay.cli import rows
+from assay.cli.options import experiment_options, format_option
+from assay.experiment import words as command_line
+from assay.plan import Plan, PlannedRun, plan
+from assay.workloads.scripts import as_file
+from assay.workloads.values import Script, Workload
+
+COLUMNS = ("system", "script", "path", "text")
+
+
+@click.command("explain")
+@experiment_options
+@format_option((*rows.FORMS, "sql"))
+def command(words: command_line.Words, form: str) -> None:
+    """Print what clients would do and say, statement by statement.
+
+    The instruction list that the engine makes of each script, and under it every
+    statement as the system is sent it. No system is started. With --format sql
+    only the statements are printed, as a file for the system's own client.
+
+    \b
+    Example:
+      assay explain bibsql --on mariadb
+      assay explain bibsql --on postgresql --format sql > sanity-checks.sql
+    """
+    experiment, workload = command_line.experiment(words)
+    first_runs = _first_runs(plan(experiment, workload))
+    if form == "sql":
+        for run in first_runs:
+            sys.stdout.write(as_file(_scripts(workload, run)))
+        return
+    found = [_explained(workload, run) for run in first_runs]
+    if form == "json":
+        json.dump(found, sys.stdout, ensure_ascii=False, indent=2)
+        sys.stdout.write("\n")
+    elif form == "table":
+        for one in found:
+            _write_text(one)
+    else:
+        listed = [{"system": one["system"], **script} for one in found for script in one["scripts"]]
+        rows.write(listed, COLUMNS, form, sys.stdout)
+
+
+def _first_runs(planned: Plan) -> list[PlannedRun]:
+    """One run of each dialect and test: others are sent the same."""
+    first: dict[tuple[str, str], PlannedRun] = {}
+    for run in planned.runs:
+        dialect = registry.system(run.cell.system.name).dialect.name
+        first.setdefault((dialect, run.cell.test), run)
+    return list(first.values())
+
+
+def _scripts(workload: Workload, run: PlannedRun) -> tuple[Script, ...]:
+    dialect = registry.system(run.cell.system.name).dialect.name
+    return workload.scripts_for(workload.test(run.cell.test), dialect)
+
+
+def _explained(workload: Workload, run: PlannedRun) -> dict[str, Any]:
+    scripts = _scripts(workload, run)
+    return {
+        "test": f"{workload.name}.{run.cell.test}",
+        "system": run.cell.system.label,
+        "dialect": registry.system(run.cell.system.name).dialect.name,
+        "protocol": run.cell.protocol,
+        "instructions": _instructions(workload, run, scripts),
+        "scripts": [{"script": one.name, "path": one.path, "text": one.text} for one in scripts],
+    }
+
+
+def _instructions(workload: Workload, run: PlannedRun, scripts: Sequence[Script]) -> str:
+    from assay import _engine
+    from assay.drive.transactions import drive_document
+    from assay.provision.session import raise_as_ours
+
+    test = workload.test(run.cell.test)
+    if not scripts:
+        return f"{test.name} runs no scripts: {test.help}"
+    document = drive_document(
+        None,
+        scripts,
+        {**dict.fromkeys(workload.scripts), **run.cell.parameters},
+        run,
+        test.stop.resolved(run.cell.parameters),
+        test.order,
+    )
+    try:
+        return _engine.explain(json.dumps(document))
+    except _engine.EngineError as error:
+        raise_as_ours(error)
+
+
+def _write_text(one: dict[str, Any]) -> None:
+    sys.stdout.write(f"{one['test']} on {one['system']}, dialect {one['dialect']}\n\n")
+    sys.stdout.write(f"{one['instructions'].rstrip()}\n\n")

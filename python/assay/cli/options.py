@@ -1,0 +1,149 @@
+"""Options that several commands share, each written once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+from assay import env_vars, registry
+from assay.experiment.settings import ORDERS, PROTOCOLS
+from assay.experiment.words import Words
+from assay.record import DEFAULT_FILE_NAME
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def records_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``--records PATH``, given as a `Path`."""
+    return click.option(
+        "--records",
+        type=click.Path(dir_okay=False, path_type=Path),
+        metavar="PATH",
+        default=DEFAULT_FILE_NAME,
+        envvar=env_vars.RECORDS.name,
+        help="File that keeps all runs.",
+    )(function)
+
+
+def format_option(names: tuple[str, ...], default: str = "table") -> Decorator:
+    """``--format NAME`` with the forms this command can write."""
+    return click.option(
+        "--format",
+        "form",
+        type=click.Choice(names),
+        default=default,
+        help="Form of what is printed on standard output.",
+    )
+
+
+def report_format_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``--format NAME`` with the forms of a report."""
+    return format_option(registry.report_forms())(function)
+
+
+def detail_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``--detail / --no-detail``; None: the form decides."""
+    return click.option(
+        "--detail/--no-detail",
+        default=None,
+        help="Show percentiles per transaction type and the reason behind each number. "
+        "[default: as the form and the number of cells decide]",
+    )(function)
+
+
+_EXPERIMENT_OPTIONS = (
+    click.argument("target", metavar="WORKLOAD[.TEST]|FILE.toml"),
+    click.option(
+        "--on",
+        multiple=True,
+        metavar="SYSTEM,…",
+        help="Systems under test: names of `assay list systems`, NAME[key=value], "
+        "or URLs of servers that run.",
+    ),
+    click.option(
+        "--storage",
+        multiple=True,
+        metavar="STORAGE,…",
+        help="Storages: KIND, KIND:DIRECTORY or NAME=KIND:DIRECTORY. [default: here]",
+    ),
+    click.option(
+        "--set",
+        multiple=True,
+        metavar="KEY=VALUE,…",
+        help="A parameter of the workload (copies=10) or SYSTEM.KEY=VALUE for a setting of a "
+        "system; several values are run one after another.",
+    ),
+    click.option(
+        "--clients",
+        metavar="N,…",
+        help="Numbers of clients at once, each a cell of its own. [default: the test's own]",
+    ),
+    click.option(
+        "--repetitions",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="How often each cell is run. [default: 1]",
+    ),
+    click.option(
+        "--order",
+        type=click.Choice(ORDERS),
+        help=f"Whether systems take turns, or each does all its runs. [default: {ORDERS[0]}]",
+    ),
+    click.option(
+        "--seed",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="From which every random stream derives. [default: 1]",
+    ),
+    click.option(
+        "--threads",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Threads that carry the clients; 0: one per processor. [default: 0]",
+    ),
+    click.option(
+        "--protocol",
+        type=click.Choice(PROTOCOLS),
+        help="Statements as text, or prepared once. [default: the test's own]",
+    ),
+    click.option(
+        "--bib",
+        multiple=True,
+        metavar="PATH",
+        help="BibTeX file or folder of such to use as data; may be repeated.",
+    ),
+    click.option(
+        "--feed",
+        metavar="FILE",
+        help="Plain file of statements that every client sends one by one, as the system's own "
+        "client would, in place of the test's scripts.",
+    ),
+    click.option(
+        "--encoding",
+        type=click.Choice(["utf-8", "latin-1"]),
+        help="Encoding of these files. [default: utf-8]",
+    ),
+    click.option(
+        "--keep-going",
+        is_flag=True,
+        help="Load the good entries of a file with bad ones, and count those.",
+    ),
+)
+
+
+def experiment_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What an experiment is asked with; the command gets ``words: Words``."""
+
+    @wraps(function)
+    def with_words(**given: Any) -> Any:
+        words = Words(**{name: given.pop(name) for name in Words.__dataclass_fields__})
+        return function(words=words, **given)
+
+    decorated: Callable[..., Any] = with_words
+    for option in reversed(_EXPERIMENT_OPTIONS):
+        decorated = option(decorated)
+    return decorated

@@ -1,0 +1,70 @@
+"""The program ``assay``: its commands, one file each."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import version
+
+import click
+
+from assay.cli.outcome import outcome_of
+from assay.registry import did_you_mean
+
+COMMANDS = ("run", "plan", "report", "explain", "list", "show", "get")
+"""In the order of a person's day; ``assay.cli.<name>`` holds ``command``."""
+
+
+class Commands(click.Group):
+    """Imports a command only when it is asked for, so that a misspelt word is answered at once."""
+
+    def list_commands(self, _ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        found: click.Command = import_module(f"assay.cli.{cmd_name}").command
+        return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            raise click.UsageError(
+                f"there is no command {args[0]!r}; {did_you_mean(args[0], COMMANDS)}", ctx
+            )
+        return super().resolve_command(ctx, args)
+
+
+@click.command(
+    cls=Commands,
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "max_content_width": 80,
+        "show_default": True,
+    },
+)
+@click.version_option(version("assay-db"), message="assay %(version)s")
+def group() -> None:
+    """Find out which database, on which storage, with which settings is fast
+    enough for your work.
+
+    Assay brings the system up, fills it, drives it, checks every answer, takes
+    it down and reports. Data go to standard output, everything else to standard
+    error. Exit status: 0 done, 1 the run failed, 2 you, 3 the system under test,
+    4 a bug of ours.
+
+    \b
+    Example:
+      assay run bibsql --on sqlite
+    """
+
+
+def run_program(arguments: list[str]) -> int:
+    """Runs ``assay`` with these arguments; gives its exit status."""
+
+    def work() -> int | None:
+        status = group.main(arguments, prog_name="assay", standalone_mode=False)
+        return status if isinstance(status, int) else None
+
+    return outcome_of("assay", work)

@@ -1,0 +1,119 @@
+"""Shows on standard error what `lab` is doing: bars with the time left, or lines where there is no
+terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TextIO
+
+import rich.progress
+from rich.console import Console
+from rich.text import Text
+
+from assay.plan import PlannedRun
+from assay.progress import Progress
+from assay.report.units import counted
+
+
+@contextmanager
+def progress(stream: TextIO | None = None) -> Iterator[Progress]:
+    """What suits ``stream`` (standard error unless told otherwise); a bar is taken away at the end,
+    also when the work is interrupted."""
+    console = Console(
+        file=stream or sys.stderr, highlight=False, markup=False, emoji=False, soft_wrap=True
+    )
+    if not console.is_terminal:
+        yield Lines(console)
+        return
+    bars = rich.progress.Progress(
+        rich.progress.SpinnerColumn(),
+        rich.progress.TextColumn("{task.description}", markup=False),
+        rich.progress.BarColumn(bar_width=24),
+        rich.progress.TextColumn("{task.fields[detail]}", markup=False),
+        rich.progress.TimeElapsedColumn(),
+        rich.progress.TimeRemainingColumn(elapsed_when_finished=True),
+        console=console,
+        transient=True,
+        redirect_stdout=False,
+    )
+    with bars:
+        yield Bars(console, bars)
+
+
+class Lines:
+    """One line per run and stage: for logs."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def run(self, planned: PlannedRun, of: int) -> None:
+        self._say(_name(planned, of))
+
+    def stage(self, name: str) -> None:
+        self._say(f"  {name}")
+
+    def loading(self, report: dict[str, Any]) -> None:
+        """Nothing: its stage has been told."""
+
+    def driving(self, report: dict[str, Any]) -> None:
+        """Nothing: its stage has been told."""
+
+    def ended(self, planned: PlannedRun, reason: str | None) -> None:
+        if reason is not None:
+            self._say(f"run {planned.position + 1} failed: {reason}")
+
+    def warning(self, message: str) -> None:
+        self._say(f"warning: {message}")
+
+    def _say(self, line: str) -> None:
+        self._console.print(Text(line))
+
+
+class Bars:
+    """A line per run, and under the last one a bar for the stage that it is in."""
+
+    def __init__(self, console: Console, bars: rich.progress.Progress) -> None:
+        self._console = console
+        self._bars = bars
+        self._task: rich.progress.TaskID | None = None
+
+    def run(self, planned: PlannedRun, of: int) -> None:
+        self._console.print(Text(_name(planned, of)))
+
+    def stage(self, name: str) -> None:
+        """A bar of its own, so that the time left is that of this stage."""
+        if self._task is not None:
+            self._bars.remove_task(self._task)
+        self._task = self._bars.add_task(name, total=None, detail="")
+
+    def loading(self, report: dict[str, Any]) -> None:
+        total = report.get("bytes_total")
+        done = report["bytes_read"]
+        self._show(done, total, f"{report['table']} {report['rows']} rows")
+
+    def driving(self, report: dict[str, Any]) -> None:
+        failed = f", {report['failed']} failed" if report["failed"] else ""
+        detail = f"{report['done']} transactions, {report['clients_running']} clients{failed}"
+        self._show(report["done"], report.get("scheduled"), detail)
+
+    def ended(self, planned: PlannedRun, reason: str | None) -> None:
+        if reason is not None:
+            self._console.print(Text(f"run {planned.position + 1} failed: {reason}"))
+
+    def warning(self, message: str) -> None:
+        self._console.print(Text(f"warning: {message}"))
+
+    def _show(self, done: int, total: int | None, detail: str) -> None:
+        if self._task is not None:
+            self._bars.update(self._task, completed=done, total=total or None, detail=detail)
+
+
+def _name(planned: PlannedRun, of: int) -> str:
+    cell = planned.cell
+    repetition = f", repetition {planned.repetition}" if planned.repetition > 1 else ""
+    return (
+        f"run {planned.position + 1} of {of}: {cell.test}, {cell.system.label}, "
+        f"{cell.storage.name}, {counted(cell.clients, 'client')}{repetition}"
+    )

@@ -1,0 +1,64 @@
+"""Takes rows of named values; writes them as a table, JSON, CSV or Markdown."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import TextIO
+
+Row = Mapping[str, object]
+
+
+def write(rows: Sequence[Row], columns: Sequence[str], form: str, stream: TextIO) -> None:
+    """Writes ``columns`` of the rows in the form ``form``; JSON gets all of each row."""
+    FORMS[form](rows, columns, stream)
+
+
+def _table(rows: Sequence[Row], columns: Sequence[str], stream: TextIO) -> None:
+    cells = [list(columns), *([_text(row.get(one)) for one in columns] for row in rows)]
+    widths = [max(len(row[place]) for row in cells) for place in range(len(columns))]
+    is_number = [
+        bool(rows) and all(isinstance(row.get(one), int | float) for row in rows) for one in columns
+    ]
+    for row in cells:
+        padded = [
+            text.rjust(width) if right else text.ljust(width)
+            for text, width, right in zip(row, widths, is_number, strict=True)
+        ]
+        stream.write("  ".join(padded).rstrip() + "\n")
+
+
+def _markdown(rows: Sequence[Row], columns: Sequence[str], stream: TextIO) -> None:
+    stream.write("| " + " | ".join(columns) + " |\n")
+    stream.write("|" + "---|" * len(columns) + "\n")
+    for row in rows:
+        cells = [_text(row.get(one)).replace("|", "\\|").replace("\n", " ") for one in columns]
+        stream.write("| " + " | ".join(cells) + " |\n")
+
+
+def _csv(rows: Sequence[Row], columns: Sequence[str], stream: TextIO) -> None:
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([_text(row.get(one)) for one in columns] for row in rows)
+
+
+def _json(rows: Sequence[Row], _columns: Sequence[str], stream: TextIO) -> None:
+    json.dump([dict(row) for row in rows], stream, ensure_ascii=False, indent=2, default=str)
+    stream.write("\n")
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, list | tuple):
+        return ", ".join(str(one) for one in value)
+    return str(value)
+
+
+FORMS: Mapping[str, Callable[[Sequence[Row], Sequence[str], TextIO], None]] = {
+    "table": _table,
+    "json": _json,
+    "csv": _csv,
+    "markdown": _markdown,
+}

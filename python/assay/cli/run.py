@@ -1,0 +1,56 @@
+"""``assay run``: an experiment from nothing to a report."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from assay import registry
+from assay.cli.options import (
+    detail_option,
+    experiment_options,
+    records_option,
+    report_format_option,
+)
+from assay.cli.outcome import say
+from assay.errors import RunFailed
+from assay.experiment import words as command_line
+
+
+@click.command("run")
+@experiment_options
+@report_format_option
+@detail_option
+@records_option
+def command(words: command_line.Words, form: str, detail: bool | None, records: Path) -> int | None:
+    """Run a workload on systems and storages, and print the report.
+
+    Brings every system up, fills it, drives it, checks the answers and takes it
+    down again; a server that runs already is left alone unless named by its
+    URL. Each run is kept in the record file when it ends. Exit status 1: a
+    run failed, or an answer was wrong.
+
+    \b
+    Example:
+      assay run bibsql --on sqlite,postgresql,mariadb --clients 1,8,32
+      assay run bibsql.sequential --on mariadb --set copies=100
+      assay run bibsql --on mariadb --set mariadb.engine=InnoDB,MyISAM
+      assay run bibsql --on postgresql --set postgresql.shared_buffers=1GB
+      assay run bibsql --on sqlite --bib papers.bib --bib folder/
+      assay run experiment.toml
+    """
+    experiment, _workload = command_line.experiment(words)
+    from assay import lab
+    from assay.cli.progress import progress
+    from assay.record import Store
+    from assay.report.build import build
+
+    with progress() as shown:
+        result = lab.run(experiment, records=records, progress=shown)
+    with Store(records, must_exist=True) as store:
+        report = build(store.campaign(result.campaign_id))
+    registry.report_form(form)(report, sys.stdout, detail=detail)
+    say(f"kept in {records} as experiment {result.campaign_id}")
+    return RunFailed.exit_code if result.failed else None

@@ -1,0 +1,115 @@
+"""Takes the arguments of `bibtosql` and `bibsql`; gives their options, spelled as those allow.
+
+An option has one or two leading hyphens and may be cut to any leading part that is unique. Options
+of the original programs keep their short forms: where one of them and one of ours begin alike,
+theirs is meant (``-s`` is ``--server``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from assay.errors import ArgumentError
+from assay.registry import did_you_mean
+
+
+@dataclass(frozen=True)
+class Option:
+    name: str
+    help: str
+    value: str = ""
+    """What its value is called; empty: it has none."""
+    is_original: bool = True
+    """An option of Beebe's program."""
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """What the arguments say."""
+
+    given: set[str] = field(default_factory=set)
+    values: dict[str, list[str]] = field(default_factory=dict)
+    rest: list[str] = field(default_factory=list)
+    """Everything else in its order: files, or what is for another program."""
+
+    def last(self, name: str) -> str | None:
+        """The value given last, None where there is none."""
+        return self.values.get(name, [None])[-1]
+
+    def all(self, name: str) -> list[str]:
+        return self.values.get(name, [])
+
+
+def parse(arguments: Sequence[str], options: Sequence[Option], *, pass_unknown: bool) -> Parsed:
+    """Sorts the arguments. What follows ``--`` is rest.
+
+    An unknown option is rest as well where ``pass_unknown``, else an `ArgumentError`.
+    """
+    parsed = Parsed()
+    left = list(arguments)
+    while left:
+        word = left.pop(0)
+        if word == "--":
+            parsed.rest.extend(left)
+            break
+        if word == "-" or not word.startswith("-"):
+            parsed.rest.append(word)
+            continue
+        name, equals, value = word.removeprefix("-").removeprefix("-").partition("=")
+        option = _find(name, word, options)
+        if option is None and not pass_unknown:
+            raise ArgumentError(
+                f"unknown option {word}",
+                hint=did_you_mean(name, [one.name for one in options]),
+            )
+        if option is None:
+            parsed.rest.append(word)
+        elif not option.value:
+            if equals:
+                raise ArgumentError(f"--{option.name} takes no value, found {value!r}")
+            parsed.given.add(option.name)
+        else:
+            if not equals:
+                if not left:
+                    raise ArgumentError(
+                        f"--{option.name} needs a value", hint=f"--{option.name} {option.value}"
+                    )
+                value = left.pop(0)
+            parsed.values.setdefault(option.name, []).append(value)
+    return parsed
+
+
+def _find(name: str, word: str, options: Sequence[Option]) -> Option | None:
+    """The option that ``name`` is, or begins. None: no option begins so."""
+    matching = [one for one in options if name and one.name.startswith(name)]
+    exact = [one for one in matching if one.name == name]
+    for candidates in (exact, [one for one in matching if one.is_original], matching):
+        if len(candidates) == 1:
+            return candidates[0]
+    if matching:
+        raise ArgumentError(
+            f"{word} may mean {' or '.join('--' + one.name for one in matching)}",
+            hint="give one more letter",
+        )
+    return None
+
+
+def help_text(usage: str, what: str, options: Iterable[Option], examples: str) -> str:
+    """The help in 80 columns: usage, what the program does, its options, examples."""
+    lines = [f"Usage: {usage}", "", what, "", "Options (one or two hyphens, any unique beginning):"]
+    for option in options:
+        left = f"  --{option.name} {option.value}".rstrip()
+        indent = " " * 22
+        words = option.help.split()
+        line = left.ljust(21)
+        if len(left) > 20:
+            lines.append(left)
+            line = indent[:-1]
+        for word in words:
+            if len(line) + 1 + len(word) > 79:
+                lines.append(line)
+                line = indent[:-1]
+            line += f" {word}"
+        lines.append(line)
+    return "\n".join([*lines, "", "Example:", examples])

@@ -1,0 +1,79 @@
+"""``assay show``: all that is kept of one run."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from assay.cli import rows
+from assay.cli.options import format_option, records_option
+from assay.errors import ArgumentError
+
+LONG = 100
+"""Characters of a value that a table shows."""
+
+
+@click.command("show")
+@click.argument("run", metavar="RUN")
+@format_option(tuple(rows.FORMS))
+@records_option
+def command(run: str, form: str, records: Path) -> None:
+    """Show all that is kept of one run: what was asked, found, answered.
+
+    RUN is a number of `assay list runs`, or `latest`. A table cuts long texts and
+    histograms; --format json has everything.
+
+    \b
+    Example:
+      assay show latest
+      assay show 17 --format json
+    """
+    import json
+
+    from assay.record import Store
+
+    with Store(records, must_exist=True) as store:
+        record = asdict(store.run(_number(run, store)))
+    if form == "json":
+        json.dump(record, sys.stdout, ensure_ascii=False, indent=2, default=str)
+        sys.stdout.write("\n")
+        return
+    found = [{"what": name, "value": value} for name, value in _flat(record)]
+    if form == "table":
+        found = [{**one, "value": _cut(one["value"])} for one in found]
+    rows.write(found, ("what", "value"), form, sys.stdout)
+
+
+def _number(run: str, store: Any) -> int:
+    if run == "latest":
+        ended = [one.id for one in store.runs() if one.begun_unix_ns is not None]
+        if not ended:
+            raise ArgumentError("no run has begun yet", hint="`assay run` makes one")
+        return int(max(ended))
+    if not run.isdecimal():
+        raise ArgumentError(
+            f"{run!r} is no run of the record", hint="a number of `assay list runs`, or latest"
+        )
+    return int(run)
+
+
+def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Every leaf with its dotted name; a list of plain values is one leaf."""
+    if isinstance(value, Mapping):
+        for key, one in value.items():
+            yield from _flat(one, f"{name}.{key}" if name else str(key))
+    elif isinstance(value, list | tuple) and any(isinstance(one, dict | list) for one in value):
+        for number, one in enumerate(value):
+            yield from _flat(one, f"{name}[{number}]")
+    else:
+        yield name, value
+
+
+def _cut(value: Any) -> Any:
+    text = str(value)
+    return f"{text[:LONG]}…" if len(text) > LONG else value

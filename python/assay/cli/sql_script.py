@@ -1,0 +1,131 @@
+"""Takes the options of `bibtosql`; gives the document from which the engine writes the script.
+
+The order is that of the original: comments, tables dropped and made, one transaction with the rows
+of bibtab, strtab and namtab. Indexes, which version 0.01 did not make, follow behind.
+"""
+
+from __future__ import annotations
+
+import getpass
+import platform
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from assay.cli import servers
+from assay.cli.seed_options import Parsed
+from assay.dialects.protocol import Dialect, Table
+from assay.errors import ArgumentError
+from assay.registry import unknown
+from assay.workloads.values import Workload
+
+ENCODINGS = ("utf-8", "latin-1")
+
+
+def script_document(
+    workload: Workload, server: servers.Server, parsed: Parsed, files: list[str]
+) -> dict[str, Any]:
+    """The engine's `SqlOptions`: everything the script says, and where its rows come from."""
+    dialect = server.system.dialect
+    database = servers.plain(parsed.last("database") or "bibtex")
+    is_new = "create" in parsed.given
+    options = _table_options(server, parsed)
+    indexes = [one for table in workload.tables for one in dialect.create_indexes(table)]
+    after = [dialect.commit(), *(indexes if is_new else [])]
+    return {
+        "source": {
+            "files": files,
+            "encoding": _one_of("encoding", parsed.last("encoding") or ENCODINGS[0]),
+            "keep_going": "keep-going" in parsed.given,
+            "strict": "strict" in parsed.given,
+            "replicas": _replicas(parsed),
+        },
+        "literal_style": dialect.literal_style,
+        "header": _header(server.name, files),
+        "create": [
+            *dialect.script_prologue(database, is_new),
+            *_ended(_schema(workload, dialect, options) if is_new else []),
+        ],
+        "begin": f"{dialect.begin()};",
+        "commit": "\n".join(_ended(after)),
+        "rollback": f"{dialect.rollback()};",
+        "tables": [_table_name(dialect, table) for table in workload.tables],
+    }
+
+
+def _ended(statements: Sequence[str]) -> list[str]:
+    return [f"{statement};" for statement in statements]
+
+
+def _schema(workload: Workload, dialect: Dialect, options: Mapping[str, str]) -> list[str]:
+    statements = []
+    for table in workload.tables:
+        statements += dialect.drop_table(table)
+        statements += dialect.create_table(table, options)
+    return statements
+
+
+def _table_options(server: servers.Server, parsed: Parsed) -> dict[str, str]:
+    """The system's own options: their defaults, and what ``--option`` says."""
+    specs = {spec.name: spec for spec in server.system.option_specs}
+    options = {name: spec.default for name, spec in specs.items()}
+    for word in parsed.all("option"):
+        key, _, value = word.partition("=")
+        if key not in specs:
+            raise unknown(f"option of {server.name}", key, specs)
+        if specs[key].levels and value not in specs[key].levels:
+            raise unknown(f"{key} of {server.name}", value, specs[key].levels)
+        options[key] = value
+    return options
+
+
+def _table_name(dialect: Dialect, table: Table) -> dict[str, Any]:
+    return {
+        "table": dialect.identifier(table.name),
+        "columns": [dialect.identifier(column.name) for column in table.columns],
+    }
+
+
+def _replicas(parsed: Parsed) -> dict[str, Any] | None:
+    count = _number(parsed, "replicas")
+    return {"count": count, "seed": _number(parsed, "seed")} if count > 1 else None
+
+
+def _number(parsed: Parsed, name: str) -> int:
+    word = parsed.last(name) or "1"
+    if not word.isdecimal() or int(word) < 1:
+        raise ArgumentError(f"--{name} {word}: expected a whole number from 1 up")
+    return int(word)
+
+
+def _one_of(name: str, word: str) -> str:
+    if word.lower() not in ENCODINGS:
+        raise unknown(name, word, ENCODINGS)
+    return word.lower()
+
+
+def _header(server: str, files: Sequence[str]) -> list[str]:
+    """Comments that say where the script comes from. A line feed in a name must not end one."""
+    facts = {
+        "server": server,
+        "program": f"bibtosql of Assay {version('assay-db')}",
+        "user": _user(),
+        "host": platform.node(),
+        "date": datetime.now().astimezone().strftime("%a %b %d %H:%M:%S %Z %Y"),
+        "directory": str(Path.cwd()),
+    }
+    lines = [f"-- {name}:".ljust(14) + value for name, value in facts.items()]
+    lines += [
+        f"-- {'file' if number else 'files'}:".ljust(14) + name
+        for number, name in enumerate(files or ["(standard input)"])
+    ]
+    return ["".join(one if one.isprintable() else "?" for one in line) for line in lines]
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "(unknown)"
