@@ -1,0 +1,105 @@
+"""Every command helps in the same way, and commands that start nothing answer as they promise."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from assay.cli.program import COMMANDS, group, run_program
+
+
+def commands() -> Iterator[tuple[str, click.Command]]:
+    context = click.Context(group)
+    for name in COMMANDS:
+        command = group.get_command(context, name)
+        assert command is not None
+        yield name, command
+        if isinstance(command, click.Group):
+            yield from ((f"{name} {one}", command.commands[one]) for one in command.commands)
+
+
+@pytest.mark.parametrize(("name", "command"), list(commands()))
+def test_help_has_a_line_an_example_and_every_option(
+    name: str, command: click.Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_program([*name.split(), "--help"]) == 0
+    text = capsys.readouterr().out
+    assert max(map(len, text.splitlines())) <= 80
+    assert f"Example:\n    assay {name}" in text
+    assert command.help is not None
+    assert command.help.split("\n\n")[0].endswith(".")
+    for parameter in command.params:
+        if isinstance(parameter, click.Option):
+            assert parameter.help, parameter.name
+
+
+def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_program(["--help"]) == 0
+    text = capsys.readouterr().out
+    assert all(f"\n  {name} " in text for name in COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("rnu bibsql", "there is no command 'rnu'; did you mean 'run'?"),
+        ("run", "Missing argument 'WORKLOAD[.TEST]|FILE.toml'"),
+        ("run bibsql --cleints 1", "No such option '--cleints'"),
+        ("run bibsql --repetitions 0", "Invalid value for '--repetitions'"),
+        ("plan bibsql --on oracel", "unknown system 'oracel'"),
+        ("plan none.toml", "none.toml: cannot be read"),
+        ("report --records nowhere.sqlite", "there are no records at nowhere.sqlite"),
+        ("show latest --records nowhere.sqlite", "there are no records at nowhere.sqlite"),
+        ("list nothing", "'nothing' is not one of"),
+        ("report --format xml", "'xml' is not one of"),
+        ("get bebe", "bebe"),
+    ],
+)
+def test_what_cannot_be_done_ends_with_2_and_says_why(
+    words: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_program(words.split()) == 2
+    out, said = capsys.readouterr()
+    assert out == ""
+    assert said.startswith("error: ")
+    assert message in said
+
+
+def test_a_plan_is_one_json_document(capsys: pytest.CaptureFixture[str]) -> None:
+    words = "plan bibsql.parallel --on sqlite --clients 1,8 --repetitions 2 --format json"
+    assert run_program(words.split()) == 0
+    out, said = capsys.readouterr()
+    assert said == ""
+    runs = json.loads(out)
+    assert [(run["repetition"], run["clients"]) for run in runs] == [(1, 1), (1, 8), (2, 1), (2, 8)]
+
+
+def test_statements_alone_make_a_file_for_a_client(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_program(["explain", "bibsql", "--on", "sqlite", "--format", "sql"]) == 0
+    text = capsys.readouterr().out
+    assert text.count(";\n") == 28
+    assert "\\expect" not in text
+    assert text.startswith("-- S01: ISBN without ISBN-13\nselect filename, label from bibtab\n")
+
+
+def test_lists_name_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+    for what, known in (("systems", "sqlite"), ("workloads", "bibsql.limit"), ("storages", "here")):
+        assert run_program(["list", what, "--format", "json"]) == 0
+        assert known in capsys.readouterr().out
+
+
+def test_files_that_are_there_are_not_fetched(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from assay.input import beebe
+
+    for name in beebe.manifest().files:
+        (tmp_path / name).write_text("% nothing\n")
+    assert run_program(["get", "beebe", "--to", str(tmp_path)]) == 0
+    out, said = capsys.readouterr()
+    assert out == f"{tmp_path}\n"
+    assert "tugboat.bib has 10 bytes, expected 3,842,964" in said

@@ -1,0 +1,82 @@
+"""However a command ends, it has its exit status and says why, and never a traceback."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from assay.cli.outcome import outcome_of
+from assay.errors import ArgumentError, Bug, RunFailed, SystemMissing
+from assay.provision.signals import Terminated
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "said"),
+    [
+        (RunFailed("S01: 155 rows"), 1, "error: S01: 155 rows\n"),
+        (ArgumentError("no", hint="do"), 2, "error: no\n\nhint: do\n"),
+        (SystemMissing("gone", hint="get it"), 3, "error: gone\n\nhint: get it\n"),
+        (Bug("oh"), 4, "error: oh\n"),
+        (click.UsageError("what"), 2, "error: what\n\nhint: `p --help` says what can stand here\n"),
+        (KeyboardInterrupt(), 130, "interrupted\n"),
+        (click.Abort(), 130, "interrupted\n"),
+        (Terminated(signal.SIGTERM), 143, "ended by SIGTERM\n"),
+    ],
+)
+def test_exit_statuses(
+    capsys: pytest.CaptureFixture[str], error: BaseException, status: int, said: str
+) -> None:
+    def work() -> None:
+        raise error
+
+    assert outcome_of("p", work) == status
+    assert capsys.readouterr() == ("", said)
+
+
+def test_a_signal_to_end_is_told_also_through_a_command(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    @click.command()
+    def command() -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    assert outcome_of("p", lambda: command.main([], standalone_mode=False)) == 143
+    assert capsys.readouterr().err.endswith("ended by SIGTERM\n")
+
+
+def test_a_bug_of_ours_is_one_line_and_a_file(capsys: pytest.CaptureFixture[str]) -> None:
+    def work() -> None:
+        raise ZeroDivisionError("by zero")
+
+    assert outcome_of("p", work) == 4
+    told = capsys.readouterr().err
+    assert told.startswith("error: this is a bug in Assay: ZeroDivisionError: by zero\n")
+    named = re.search(r"report it with (\S+)", told)
+    assert named is not None
+    file = Path(named[1])
+    assert "ZeroDivisionError: by zero" in file.read_text()
+    file.unlink()
+
+
+def test_a_reader_that_has_enough_is_no_error() -> None:
+    program = (
+        "import sys; from assay.cli.outcome import outcome_of\n"
+        "def work():\n"
+        "    for _ in range(100000): print('x' * 100)\n"
+        "sys.exit(outcome_of('p', work))"
+    )
+    reading, writing = os.pipe()
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=writing, stderr=subprocess.PIPE, text=True
+    )
+    os.close(writing)
+    os.close(reading)
+    _, said = process.communicate(timeout=60)
+    assert (process.returncode, said) == (0, "")

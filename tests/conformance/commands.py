@@ -1,0 +1,60 @@
+"""Our commands as a user runs them, and which systems this machine has."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.errors import SystemMissing
+from assay.experiment import StorageChoice, SystemChoice
+from assay.provision.stage import provision
+from assay.record import DEFAULT_FILE_NAME, Store
+from assay.record.records import RunRecord
+
+BIN = Path(sys.executable).parent
+
+Assay = Callable[..., "Ended"]
+
+
+class Ended:
+    """A command that ended: status, what it wrote, and what it put on record."""
+
+    def __init__(self, done: subprocess.CompletedProcess[str], laboratory: Path) -> None:
+        self.status = done.returncode
+        self.out = done.stdout
+        self.err = done.stderr
+        self._laboratory = laboratory
+
+    @property
+    def runs(self) -> tuple[RunRecord, ...]:
+        """The runs of the last experiment."""
+        with Store(self._laboratory / DEFAULT_FILE_NAME, must_exist=True) as store:
+            return store.latest().runs
+
+    @property
+    def document(self) -> Any:
+        """Standard output as the one JSON document it must be."""
+        return json.loads(self.out)
+
+
+@cache
+def why_missing(system: str) -> str | None:
+    """Why this machine cannot have the system; None where it can."""
+    try:
+        with provision(SystemChoice(system), StorageChoice(), connections=None):
+            return None
+    except SystemMissing as missing:
+        return f"{missing.message} ({missing.hint})"
+
+
+def need(system: str) -> None:
+    """Skips the test, saying why, where the system's programs are not on this machine."""
+    if reason := why_missing(system):
+        pytest.skip(reason)

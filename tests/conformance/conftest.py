@@ -1,0 +1,91 @@
+"""Real bibliographies and real systems for the conformance tests; what cannot be had is said."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import BIN, Assay, Ended, need, why_missing
+from servers import SERVERS
+
+from assay import registry
+from assay.provision.site import StorageFacts
+from assay.systems import System
+
+
+@pytest.fixture(scope="session")
+def beebe() -> Path:
+    """The folder of the 13 real bibliographies, brought as a user would."""
+    done = subprocess.run([BIN / "assay", "get", "beebe"], capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip(f"the real bibliographies cannot be had: {done.stderr.strip()}")
+    return Path(done.stdout.splitlines()[-1])
+
+
+@pytest.fixture
+def laboratory(tmp_path: Path) -> Iterator[Path]:
+    """An empty folder with a record file of its own; afterwards no server is left behind."""
+    yield tmp_path
+    state = tmp_path / "state"
+    left = list(state.rglob("*.json")) if state.exists() else []
+    assert not left, f"left behind: {[path.read_text() for path in left]}"
+
+
+@pytest.fixture
+def assay(laboratory: Path) -> Assay:
+    """Runs a command of ours in the laboratory."""
+
+    def run(
+        *words: str | Path, program: str = "assay", stdin: str | None = None, **more: Any
+    ) -> Ended:
+        done = subprocess.run(
+            [BIN / program, *map(str, words)],
+            cwd=laboratory,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=280,
+            env={**os.environ, "XDG_STATE_HOME": str(laboratory / "state"), **more},
+        )
+        return Ended(done, laboratory)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def available() -> list[str]:
+    """Names of the systems that hold rows and whose programs are on this machine."""
+    found = []
+    for name in registry.systems():
+        if name == "null":
+            continue
+        if reason := why_missing(name):
+            print(f"{name} is left out: {reason}")
+        else:
+            found.append(name)
+    return found
+
+
+@pytest.fixture
+def storage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StorageFacts]:
+    """A directory that the servers' user can reach, which pytest's own are not; in memory where
+    there is room, as nothing here asks how fast a disk is."""
+    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
+    memory = Path("/dev/shm")
+    has_room = memory.is_dir() and shutil.disk_usage(memory).free > 1 << 30
+    path = (memory if has_room else Path("/var/tmp")) / f"assay-test-{os.getpid()}"
+    path.mkdir(mode=0o755)
+    yield StorageFacts("here", "here", str(path))
+    path.rmdir()  # also asserts that everything in it was removed
+
+
+@pytest.fixture(params=SERVERS)
+def server(request: pytest.FixtureRequest) -> System:
+    """Each system that is a server, in turn."""
+    need(request.param)
+    return registry.system(request.param)

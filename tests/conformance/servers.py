@@ -1,0 +1,55 @@
+"""Private servers for tests: brought up, asked, and spoken to by their own client."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from assay import registry
+from assay.experiment.values import SystemChoice
+from assay.provision.directory import server_directory
+from assay.provision.session import session
+from assay.provision.site import Site, StorageFacts
+from assay.systems import System
+from assay.systems.options import TRANSPORT
+
+SERVERS = [name for name in registry.systems() if TRANSPORT in registry.system(name).option_specs]
+"""The systems that are processes of their own, which clients reach at a socket or at a port."""
+
+
+@contextmanager
+def provisioned(
+    system: System,
+    storage: StorageFacts,
+    settings: Mapping[str, str] | None = None,
+    options: Mapping[str, str] | None = None,
+    connections: int | None = None,
+) -> Iterator[Site]:
+    """A server of ours until the end of the block; then nothing is left of it."""
+    choice = SystemChoice(system.name, settings=settings or {}, options=options or {})
+    with (
+        server_directory(storage) as directory,
+        system.provision(choice, directory, connections=connections) as site,
+    ):
+        yield site
+    assert not Path(f"/proc/{site.server_pid}").exists()
+
+
+def ask(site: Site, statement: str) -> list[tuple[str | None, ...]]:
+    with session(site.address) as opened:
+        return opened.execute(statement).rows
+
+
+def with_client(system: System, site: Site, script: str) -> subprocess.CompletedProcess[str]:
+    """What the system's own client makes of a script on its standard input."""
+    arguments, environment = system.client_command(site.address)
+    return subprocess.run(
+        arguments,
+        input=script,
+        env={"PATH": "/usr/bin:/bin", **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )

@@ -1,0 +1,72 @@
+"""The 28 counts on the 9,733 real entries, on every system, by themselves and with replicas."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from commands import Assay
+
+from assay.record.records import RunRecord
+from assay.workloads import reader
+
+ENGINES = "mariadb.engine=InnoDB,MyISAM"
+
+COUNTS = {
+    "S01": 156, "S02": 0, "S03": 0, "S04": 89, "S05": 25, "S06": 1, "S07": 1, "S08": 0, "S09": 0,
+    "S10": 0, "S11": 0, "S12": 5, "S13": 0, "S14": 2, "S15": 69, "S16": 31, "S17": 2, "S18": 9,
+    "S19": 19, "S20": 0, "S21": 1, "S22": 1, "S23": 2, "S24": 183, "S25": 1, "S26": 0, "S27": 425,
+    "S28": 6,
+}  # fmt: skip
+"""R of the 28 checks, measured on SQLite, PostgreSQL 15, MariaDB 10.11 InnoDB and MyISAM."""
+
+
+def found(run: RunRecord) -> dict[str, int]:
+    return {check["id"]: check["found"] for check in run.checks}
+
+
+def test_the_workload_expects_the_counts_that_were_measured() -> None:
+    (answers,) = reader.read("bibsql").expected
+    assert answers.counts == COUNTS
+    assert answers.entries == 9733
+
+
+def test_every_system_gives_the_same_rows(assay: Assay, beebe: Path, available: list[str]) -> None:
+    ended = assay(
+        "run", "bibsql", "--on", ",".join(available), "--set", ENGINES, "--bib", beebe,
+        "--clients", "2",
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    assert len(ended.runs) == len(available) + 1
+    for run in ended.runs:
+        assert found(run) == COUNTS, run.system_label
+        assert all(check["ok"] for check in run.checks)
+
+
+@pytest.mark.parametrize(("variant", "factor"), [("full", 3), ("clean", 1)])
+def test_replicas_multiply_the_counts_or_leave_them(
+    assay: Assay, beebe: Path, available: list[str], variant: str, factor: int
+) -> None:
+    ended = assay(
+        "run", "bibsql", "--on", ",".join(available), "--set", ENGINES, "--bib", beebe,
+        "--set", "replicas=3", "--set", f"variant={variant}",
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    for run in ended.runs:
+        assert found(run) == {name: count * factor for name, count in COUNTS.items()}
+
+
+def test_a_wrong_count_makes_the_run_failed(assay: Assay, beebe: Path, tmp_path: Path) -> None:
+    """One entry that a check counts is repaired; nothing else changes but the known answer."""
+    import shutil
+
+    folder = Path(shutil.copytree(reader.read("bibsql").folder, tmp_path / "bibsql"))
+    expected = folder / "expected.toml"
+    text = expected.read_text(encoding="utf-8")
+    assert "S04 = 89" in text
+    expected.write_text(text.replace("S04 = 89", "S04 = 88"), encoding="utf-8")
+    ended = assay("run", folder, "--on", "sqlite", "--bib", beebe, "--format", "json")
+    assert ended.status == 1
+    (run,) = ended.runs
+    assert run.state == "failed"
+    assert "S04 gave 89 rows" in run.reason

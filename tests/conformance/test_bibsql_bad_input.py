@@ -1,0 +1,92 @@
+"""Bad input ends before a system is touched, with its place; what is good loads when asked to."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from commands import Assay
+
+GOOD = '@Book{good:1,\n  title = "fine",\n  year = 2001,\n}\n\n'
+
+BAD = {
+    "an unclosed brace": (b'@Misc{x,\n  title = "a {b",\n}\n', 1, "never"),
+    "a missing key": (b'@Misc{,\n  title = "b",\n}\n', 1, "citation key"),
+    "a duplicate key": (b'@Misc{good:1,\n  title = "b",\n}\n', 1, "again"),
+    "Latin-1": (b'@Misc{x,\n  title = "caf\xe9",\n}\n', 2, "--encoding latin-1"),
+    "NUL": (b'@Misc{x,\n  title = "a\0b",\n}\n', 2, "NUL"),
+    "a field of 100 MB": (b'@Misc{x,\n  title = "' + b"x" * 100_000_000 + b'",\n}\n', 1, "8388608"),
+}
+"""What is wrong: the entry after the good one, its wrong line in it, a word of the message."""
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_loads_nothing(assay: Assay, laboratory: Path, name: str) -> None:
+    entry, line, word = BAD[name]
+    (laboratory / "bad.bib").write_bytes(GOOD.encode() + entry)
+    place = f"bad.bib:{GOOD.count(chr(10)) + line}:"
+    ended = assay("run", "bibsql", "--on", "sqlite:///own.db", "--bib", "bad.bib")
+    assert ended.status == 2
+    assert place in ended.err
+    assert word in ended.err
+    assert "Traceback" not in ended.err
+    assert ended.out == ""
+    assert not (laboratory / "own.db").exists()
+
+    script = assay("bad.bib", program="bibtosql")
+    assert script.status == 2
+    assert place in script.err
+    assert "COMMIT" not in script.out
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_keep_going_loads_the_good_entries_and_counts_the_bad(
+    assay: Assay, laboratory: Path, name: str
+) -> None:
+    (laboratory / "bad.bib").write_bytes(GOOD.encode() + BAD[name][0])
+    ended = assay("run", "bibsql", "--on", "sqlite", "--bib", "bad.bib", "--keep-going")
+    assert ended.status == 0, ended.err
+    (run,) = ended.runs
+    assert run.dataset is not None
+    assert (run.dataset["rows"]["bibtab"], run.dataset["skipped_entries"]) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("path", "word"),
+    [("empty.bib", "empty"), ("folder", "no *.bib"), ("missing.bib", "no such file")],
+)
+def test_what_is_no_bibliography_is_said(
+    assay: Assay, laboratory: Path, path: str, word: str
+) -> None:
+    (laboratory / "empty.bib").touch()
+    (laboratory / "folder").mkdir()
+    ended = assay("run", "bibsql", "--on", "sqlite", "--bib", path)
+    assert ended.status == 2
+    assert path in ended.err
+    assert word in ended.err
+
+
+def test_an_unknown_macro_is_told_and_loaded_by_its_name(assay: Assay, laboratory: Path) -> None:
+    (laboratory / "macro.bib").write_text("@Article{a,\n  title = {t},\n  journal = j-none,\n}\n")
+    script = assay("macro.bib", program="bibtosql")
+    assert script.status == 0
+    assert "macro.bib:3:13" in script.err
+    assert "'j-none'" in script.out
+    assert assay("--strict", "macro.bib", program="bibtosql").status == 2
+
+
+def test_a_server_that_is_not_ours_keeps_its_tables(assay: Assay, laboratory: Path) -> None:
+    (laboratory / "good.bib").write_text(GOOD, encoding="utf-8")
+    words = ("run", "bibsql", "--on", "sqlite:///own.db", "--bib", "good.bib")
+    with sqlite3.connect(laboratory / "own.db") as own:
+        own.execute("CREATE TABLE bibtab (mine)")
+    refused = assay(*words)
+    assert refused.status == 2
+    assert "bibtab" in refused.err
+    with sqlite3.connect(laboratory / "own.db") as own:
+        own.execute("DROP TABLE bibtab")
+    assert assay(*words).status == 0
+    with sqlite3.connect(laboratory / "own.db") as own:
+        ours = "SELECT count(*) FROM sqlite_master WHERE name LIKE '%tab'"
+        assert own.execute(ours).fetchone() == (0,)

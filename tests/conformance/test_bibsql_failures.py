@@ -1,0 +1,172 @@
+"""Servers that die, limits that are met, clients that are many: the run ends, and says how."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+from commands import BIN, Assay, need
+
+from assay.record import DEFAULT_FILE_NAME, Store
+
+SERVERS = ["postgresql", "mariadb"]
+
+
+@contextmanager
+def started(laboratory: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
+    """``assay`` in the background, in the laboratory; ended with the block whatever happens."""
+    with subprocess.Popen(
+        [BIN / "assay", *words],
+        cwd=laboratory,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "XDG_STATE_HOME": str(laboratory / "state")},
+    ) as running:
+        try:
+            yield running
+        finally:
+            running.terminate()
+
+
+def wait_for_state(laboratory: Path, state: str) -> None:
+    """Until the last run on record is in that state."""
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        if (laboratory / DEFAULT_FILE_NAME).exists():
+            with Store(laboratory / DEFAULT_FILE_NAME, must_exist=True) as store:
+                if any(run.state == state for run in store.runs()):
+                    return
+        time.sleep(0.05)
+    raise AssertionError(f"no run came to the state {state}")
+
+
+def server_of(assay: subprocess.Popen[str]) -> psutil.Process:
+    """The server that this Assay started: its child."""
+    (server,) = psutil.Process(assay.pid).children()
+    return server
+
+
+@pytest.mark.parametrize("system", SERVERS)
+def test_a_killed_server_fails_its_run_and_leaves_the_others(
+    laboratory: Path, beebe: Path, assay: Assay, system: str
+) -> None:
+    need(system)
+    words = ("--on", system, "--bib", str(beebe / "texbook1.bib"))
+    assert assay("run", "bibsql", *words).status == 0
+    endless = ("run", "bibsql.sequential", *words, "--set", "copies=100000")
+    with started(laboratory, *endless) as running:
+        wait_for_state(laboratory, "driving")
+        time.sleep(1)
+        server_of(running).kill()
+        out, err = running.communicate(timeout=60)
+    assert running.returncode == 1, err
+    with Store(laboratory / DEFAULT_FILE_NAME, must_exist=True) as store:
+        first, last = store.campaign(1).runs[0], store.campaign(2).runs[0]
+    assert first.state == "done"
+    assert last.state == "failed"
+    assert "SIGKILL" in last.reason
+    assert last.observation is not None
+    outcomes = dict(last.observation["outcomes"])
+    assert outcomes.pop("scheduled") == sum(outcomes.values())
+    assert outcomes["unknown"] + outcomes["failed"] >= 1
+    assert last.observation["ended_by"] == "lost"
+    assert "failed" in out
+
+
+@pytest.mark.parametrize("system", SERVERS)
+def test_a_killed_assay_leaves_a_server_that_the_next_one_removes(
+    laboratory: Path, beebe: Path, assay: Assay, system: str
+) -> None:
+    need(system)
+    words = ("--on", system, "--bib", str(beebe / "texbook1.bib"))
+    endless = ("run", "bibsql.sequential", *words, "--set", "copies=100000")
+    with started(laboratory, *endless) as running:
+        wait_for_state(laboratory, "driving")
+        server = server_of(running)
+        running.kill()
+        running.communicate()
+    ended = assay("run", "bibsql", "--on", "sqlite", "--bib", beebe / "texbook1.bib")
+    assert ended.status == 0, ended.err
+    assert not server.is_running() or server.status() == psutil.STATUS_ZOMBIE
+    with Store(laboratory / DEFAULT_FILE_NAME, must_exist=True) as store:
+        assert store.campaign(1).runs[0].state == "interrupted"
+
+
+@pytest.mark.parametrize("system", SERVERS)
+def test_ctrl_c_takes_the_server_down(laboratory: Path, beebe: Path, system: str) -> None:
+    need(system)
+    words = ("--on", system, "--bib", str(beebe / "texbook1.bib"), "--set", "copies=100000")
+    with started(laboratory, "run", "bibsql.sequential", *words) as running:
+        wait_for_state(laboratory, "driving")
+        server = server_of(running)
+        running.send_signal(signal.SIGINT)
+        _, err = running.communicate(timeout=60)
+    assert running.returncode == 130, err
+    assert "Traceback" not in err
+    assert not server.is_running()
+    with Store(laboratory / DEFAULT_FILE_NAME, must_exist=True) as store:
+        assert store.latest().runs[0].state == "interrupted"
+
+
+@pytest.mark.parametrize("system", SERVERS)
+def test_256_clients_run_to_the_end(assay: Assay, beebe: Path, system: str) -> None:
+    need(system)
+    ended = assay(
+        "run", "bibsql.parallel", "--on", system, "--clients", "256",
+        "--bib", beebe / "texbook1.bib",
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    (run,) = ended.runs
+    assert run.observation is not None
+    assert run.observation["outcomes"]["ok"] == 256 * 28
+    assert len(run.observation["client_ends"]) == 256
+    for result in run.observation["results"]:
+        assert (result["answers"], result["differing"]) == (256, 0)
+
+
+@pytest.mark.parametrize(
+    ("system", "limit", "refused_at"), [("postgresql", 100, 98), ("mariadb", 151, 152)]
+)
+def test_the_first_refused_client_is_found(
+    assay: Assay, system: str, limit: int, refused_at: int
+) -> None:
+    """PostgreSQL keeps three of its hundred for superusers, unless the session is one."""
+    need(system)
+    ended = assay("run", "bibsql.limit", "--on", system, "--clients", "256")
+    assert ended.status == 0, ended.err
+    (run,) = ended.runs
+    assert run.observation is not None
+    default, raised = run.observation["default"], run.observation["raised"]
+    assert default["limit"] == limit
+    assert refused_at <= default["refused_at"] <= limit + 2
+    assert default["error"]["class"] == "too many connections"
+    assert (raised["opened"], raised["refused_at"]) == (256, None)
+
+
+def test_an_update_equals_a_fresh_load(assay: Assay, beebe: Path, available: list[str]) -> None:
+    ended = assay(
+        "run", "bibsql.update", "--on", ",".join(available), "--bib", beebe,
+        "--set", "mariadb.engine=InnoDB,MyISAM", "--set", "changed=3", "--set", "vanished=1",
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    for run in ended.runs:
+        assert run.observation is not None
+        assert run.observation["equals_fresh_load"] is True
+        assert run.observation["changed_files"] == 3
+        assert run.observation["deleted_rows"] > 0
+
+
+def test_format_json_is_one_document(assay: Assay, beebe: Path) -> None:
+    ended = assay(
+        "run", "bibsql", "--on", "sqlite", "--bib", beebe / "texbook1.bib", "--format", "json"
+    )
+    assert json.loads(ended.out)["experiment"] == 1

@@ -1,0 +1,109 @@
+"""What bibtosql writes, the real clients load; and it is what `assay run` loads, row for row."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from commands import BIN, need
+
+from assay import registry
+from assay.experiment import Experiment, StorageChoice, SystemChoice
+from assay.input.bibliography import Bibliography, resolve
+from assay.load.digest import table_digest
+from assay.load.stage import drop, load
+from assay.progress import Silent
+from assay.provision.session import session
+from assay.provision.site import Address, Site
+from assay.provision.stage import provision
+from assay.workloads import reader
+
+WORKLOAD = reader.read("bibsql")
+HOSTILE = r"""
+@Article{Drop:2026:T,
+  author =       "Bobby '); drop table bibtab; -- Tables",
+  title =        "'); drop table bibtab; --",
+  journal =      j-X,
+  note =         "C:\temp\new \' \0 '' \\",
+  remark =       "tab	and ""quotes"" and `back' 100\% $x_{i}$",
+  year =         "2026",
+}
+""".replace('""', "''")
+
+
+@contextmanager
+def site_of(name: str) -> Iterator[Site]:
+    with provision(SystemChoice(name), StorageChoice(), connections=4) as site:
+        yield site
+
+
+def bibliography_of(files: list[Path]) -> Bibliography:
+    experiment = Experiment("bibsql", (), (), input_paths=tuple(map(str, files)))
+    return resolve(experiment, WORKLOAD, Silent())
+
+
+def digests(site: Site) -> dict[str, tuple[int, str]]:
+    dialect = registry.system(site.system).dialect
+    return {table.name: table_digest(site, dialect, table) for table in WORKLOAD.tables}
+
+
+def load_by_client(address: Address, system: str, files: list[Path], script: Path) -> None:
+    """``bibtosql … | client``, as a person types it, with a file in place of the pipe."""
+    under_test = registry.system(system)
+    command, environment = under_test.client_command(address)
+    words = ["--server", under_test.dialect.server_names[0]]
+    if address.database:
+        words += ["--database", address.database]
+    with script.open("wb") as out:
+        subprocess.run(
+            [BIN / "bibtosql", *words, *files], stdout=out, stderr=subprocess.DEVNULL, check=True
+        )
+    with script.open("rb") as text:
+        done = subprocess.run(
+            command, stdin=text, env={**os.environ, **environment}, capture_output=True, text=True
+        )
+    assert done.returncode == 0, done.stderr
+    assert "error" not in done.stderr.lower(), done.stderr
+
+
+@pytest.mark.parametrize("system", ["sqlite", "postgresql", "mariadb"])
+@pytest.mark.parametrize("kind", ["real", "hostile"])
+def test_the_real_client_loads_what_assay_loads(
+    beebe: Path, tmp_path: Path, system: str, kind: str
+) -> None:
+    need(system)
+    files = sorted(beebe.glob("*.bib"))
+    if kind == "hostile":
+        files = [tmp_path / "hostile.bib"]
+        files[0].write_text(HOSTILE, encoding="utf-8")
+    with site_of(system) as site:
+        under_test = registry.system(system)
+        load(site, under_test, WORKLOAD.tables, bibliography_of(files).request())
+        ours = digests(site)
+        drop(site, under_test.dialect, WORKLOAD.tables)
+        with session(site.address) as opened:
+            for table in WORKLOAD.tables:
+                for statement in under_test.dialect.create_table(table, site.options):
+                    opened.execute(statement)
+        load_by_client(site.address, system, files, tmp_path / "script.sql")
+        assert digests(site) == ours
+        assert ours["bibtab"][0] == (9733 if kind == "real" else 1)
+
+
+def test_a_fresh_file_by_the_shell(beebe: Path, tmp_path: Path) -> None:
+    """The README's way: ``bibtosql --create … | sqlite3 f.db``."""
+    need("sqlite")
+    files = sorted(beebe.glob("*.bib"))
+    made = subprocess.run([BIN / "bibtosql", "--create", *files], capture_output=True, check=True)
+    subprocess.run(["sqlite3", tmp_path / "f.db"], input=made.stdout, check=True)
+    counted = subprocess.run(
+        ["sqlite3", "-json", tmp_path / "f.db",
+         "select (select count(*) from bibtab) as bib, (select count(*) from strtab) as str"],
+        capture_output=True, check=True,
+    )  # fmt: skip
+    assert json.loads(counted.stdout)[0]["bib"] == 9733

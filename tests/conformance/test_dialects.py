@@ -1,0 +1,86 @@
+"""What a dialect spells is what its private server, and that server's own client, take."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+from servers import ask, provisioned, with_client
+
+from assay.dialects.protocol import Column, Index, Table
+from assay.provision.site import StorageFacts
+from assay.systems import System
+
+pytestmark = pytest.mark.server
+
+
+def awkward() -> Table:
+    """Names that are reserved, every type, and a column whose values no index entry holds."""
+    simple = ["int", "bigint", "float", "double", "text", "date", "timestamp", "bool", "bytes"]
+    types = [*simple, "decimal(9,2)", "char(3)", "varchar(9)"]
+    columns = [Column(f"c_{number}", word) for number, word in enumerate(types)]
+    return Table(
+        name="order",
+        columns=(
+            Column("user", "int", not_null=True),
+            Column("key", "int", not_null=True),
+            Column("CODEN", "varchar(9)"),
+            Column('two `"words"`', "text"),
+            Column("entry", "text", wide=True),
+            *columns,
+        ),
+        primary_key=("user", "key"),
+        unique=(("entry",), ("CODEN",)),
+        indexes=(
+            Index("order_entry", ("entry", "CODEN"), unique=True),
+            Index("order_words", ('two `"words"`',)),
+        ),
+    )
+
+
+def test_the_dialects_statements_are_what_the_server_takes(
+    server: System, storage: StorageFacts
+) -> None:
+    dialect, table, dice = server.dialect, awkward(), random.Random(1)
+    user, key, order = map(dialect.identifier, ("user", "key", "order"))
+    # Alike for longer than an index looks, and too mixed to be packed into an entry of one.
+    entries = ["ä☃" * 100 + "".join(dice.choices("äß☃☂", k=31_800)) for _ in range(2)]
+    rows = ", ".join(f"({n}, {n}, '{n}', {dialect.literal(e)})" for n, e in enumerate(entries))
+    engines = [spec.levels for spec in server.option_specs if spec.name == "engine"]
+    with provisioned(server, storage) as site:
+        for options in [{"engine": engine} for engine in engines[0]] if engines else [{}]:
+            for statement in [
+                *dialect.drop_table(table),
+                *dialect.create_table(table, options),
+                *dialect.create_indexes(table),
+                f"INSERT INTO {order} ({user}, {key}, coden, entry) VALUES {rows}",
+                *dialect.after_load([table]),
+            ]:
+                ask(site, statement)
+            kept = ask(site, f"SELECT {key}, entry FROM {order} ORDER BY 1")
+            assert kept == [("0", entries[0]), ("1", entries[1])]
+
+
+def test_a_script_makes_its_database_keeps_its_literals_and_stops_at_an_error(
+    server: System, storage: StorageFacts
+) -> None:
+    text = "it's a \\ back\\nslash\r\nand \\' more"
+    dialect, table = server.dialect, Table("t", (Column("a", "text"), Column("b", "text")))
+    script = [
+        *dialect.script_prologue("select", create=True),
+        *(f"{statement};" for statement in dialect.create_table(table, {})),
+        f"INSERT INTO t VALUES ({dialect.literal(text)}, {dialect.literal(None)});",
+    ]
+    failing = [
+        *dialect.script_prologue("select", create=False),
+        "SELECT nothing;",
+        "INSERT INTO t VALUES ('not', 'reached');",
+    ]
+    with provisioned(server, storage) as site:
+        for _ in range(2):
+            done = with_client(server, site, "\n".join([*script, ""]))
+            assert done.returncode == 0, done.stderr
+        assert with_client(server, site, "\n".join([*failing, ""])).returncode != 0
+        made = replace(site, address=replace(site.address, database="select"))
+        assert ask(made, "SELECT a, b FROM t") == [(text, None)]

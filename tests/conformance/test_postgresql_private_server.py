@@ -1,0 +1,85 @@
+"""What only a private PostgreSQL has: its checksums, locale, processes, words and users."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+
+import pytest
+from commands import need
+from servers import ask, provisioned
+
+from assay.errors import SystemRefused
+from assay.experiment.values import SystemChoice
+from assay.provision.site import Site, StorageFacts
+from assay.systems.postgresql import POSTGRESQL
+
+pytestmark = pytest.mark.server
+
+
+@pytest.fixture(autouse=True)
+def _there_is_one() -> None:
+    need("postgresql")
+
+
+def test_it_is_set_up_as_was_asked_for(storage: StorageFacts) -> None:
+    asked = {"shared_buffers": "65536kB", "Synchronous_Commit": "off", "max_wal_size": "64MB"}
+    with provisioned(POSTGRESQL, storage, asked, {"checksums": "on"}, connections=150) as site:
+        assert site.version.startswith("PostgreSQL ")
+        assert site.connection_limit == 160
+        assert site.settings["shared_buffers"] == "64MB"
+        assert site.settings["synchronous_commit"] == "off"
+        assert site.settings["data_checksums"] == "on"
+        assert site.settings["fsync"] == "on"
+        assert not {"port", "data_directory", "application_name"} & set(site.settings)
+        assert site.durability_lowered_by == ("synchronous_commit = off",)
+        assert (
+            ask(site, "SELECT datcollate, pg_encoding_to_char(encoding) FROM pg_database")
+            == [("C", "UTF8")] * 3
+        )
+        sample = POSTGRESQL.sample(site)
+        assert sample is not None
+        assert sample.processes >= 5, "the first process and its writers"
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected", "hint"),
+    [
+        ({"shared_bufers": "1GB"}, 'parameter "shared_bufers"', "shared_buffers"),
+        ({"work_mem": "much"}, 'parameter "work_mem": "much"', "work_mem=much"),
+        ({"client_encoding": "LATIN1"}, "client_encoding was asked as 'LATIN1'", "overridden"),
+        ({"no.such": "1"}, "no such", "shared_preload_libraries"),
+    ],
+)
+def test_a_setting_that_is_not_in_effect_is_named_with_the_cure(
+    storage: StorageFacts, settings: Mapping[str, str], expected: str, hint: str
+) -> None:
+    refused = pytest.raises(SystemRefused, match=expected)
+    with refused as refusal, provisioned(POSTGRESQL, storage, settings):
+        pass
+    assert refusal.value.hint is not None
+    assert hint in refusal.value.hint
+
+
+def attached(site: Site, user: str = "postgres", **settings: str) -> AbstractContextManager[Site]:
+    assert site.address.unix is not None
+    folder, port = site.address.unix.rsplit("/.s.PGSQL.")
+    url = f"postgresql://{user}@/postgres?host={folder}&port={port}"
+    return POSTGRESQL.attach(SystemChoice("postgresql", url=url, settings=settings))
+
+
+def test_a_server_is_reached_by_its_url_with_settings_for_each_session(
+    storage: StorageFacts,
+) -> None:
+    with provisioned(POSTGRESQL, storage) as site:
+        assert site.connection_limit == 100
+        with attached(site, synchronous_commit="off") as reached:
+            assert reached.settings["synchronous_commit"] == "off"
+            assert ask(reached, "SHOW synchronous_commit") == [("off",)]
+            assert ask(site, "SHOW synchronous_commit") == [("on",)]
+            assert POSTGRESQL.size_on_disk_bytes(reached) > 1_000_000
+        with pytest.raises(SystemRefused, match='"fsync" cannot'), attached(site, fsync="off"):
+            pass
+        ask(site, "CREATE ROLE ordinary LOGIN")
+        with attached(site, "ordinary") as reached:
+            assert reached.connection_limit == 97, "three are kept for superusers"

@@ -1,0 +1,135 @@
+"""A private server of any system is what was asked for, says what it is not, and leaves nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from contextlib import ExitStack
+from urllib.parse import quote
+
+import pytest
+from servers import ask, provisioned, with_client
+
+from assay import _engine
+from assay.dialects.protocol import Column, Table
+from assay.errors import ArgumentError, SystemRefused
+from assay.experiment.values import SystemChoice
+from assay.provision.session import session
+from assay.provision.site import Site, StorageFacts
+from assay.systems import System
+
+pytestmark = pytest.mark.server
+
+AT_ONCE = {"postgresql": (signal.SIGQUIT, "received immediate shutdown request")}
+"""A signal that ends a server as a crash does, and what is told of it, where it is not SIGKILL: for
+that would leave shared memory behind, which only the server itself could clear away."""
+
+
+def test_it_lets_the_run_in_and_can_be_looked_at(server: System, storage: StorageFacts) -> None:
+    with provisioned(server, storage, connections=200) as site:
+        assert site.is_private
+        assert site.connection_limit is not None
+        assert site.connection_limit > 200
+        assert site.settings_asked == {}
+        assert {spec.name for spec in server.option_specs} == set(site.options)
+        with session(site.address) as opened:
+            assert opened.server_version == site.version
+            sample = server.sample(site)
+        assert sample is not None
+        assert min(sample.processes, sample.threads, sample.open_files) > 0
+        assert min(sample.resident_bytes, sample.cpu_ns) > 0
+        assert server.why_it_died(site) is None
+        assert "ähere" in with_client(server, site, "SELECT CONCAT('ä', 'here');\n").stdout
+
+
+def test_its_size_grows_by_what_is_stored(server: System, storage: StorageFacts) -> None:
+    table = Table("t", (Column("words", "varchar(1000)"),))
+    rows = ", ".join(["('" + "x" * 1000 + "')"] * 1000)
+    with provisioned(server, storage) as site:
+        before = server.size_on_disk_bytes(site)
+        for statement in server.dialect.create_table(table, {}):
+            ask(site, statement)
+        for _ in range(5):
+            ask(site, f"INSERT INTO t (words) VALUES {rows}")
+        grown = server.size_on_disk_bytes(site) - before
+        assert 5_000_000 < grown < 40_000_000, "5 MB of rows, and the log of them"
+
+
+def test_over_tcp_it_asks_for_the_password_that_no_record_holds(
+    server: System, storage: StorageFacts
+) -> None:
+    with provisioned(server, storage, options={"transport": "tcp"}) as site:
+        assert (site.address.unix, site.address.host) == (None, "127.0.0.1")
+        assert site.address.password
+        assert site.address.password not in repr(site)
+        assert site.address.for_record()["password"] is None
+        assert ask(site, "SELECT 1") == [("1",)]
+        assert "seen" in with_client(server, site, "SELECT CONCAT('se', 'en');\n").stdout
+        for password in (None, "wrong"):
+            stranger = {**site.address.for_engine(), "password": password}
+            with pytest.raises(_engine.EngineError) as refusal:
+                _engine.Session(json.dumps(stranger))
+            assert refusal.value.kind == "system"
+        # The same server by its URL is somebody's: it is used, and not looked into.
+        with server.attach(SystemChoice(server.name, url=url_of(server, site))) as reached:
+            assert (reached.is_private, reached.server_pid) == (False, None)
+            assert (reached.version, reached.connection_limit) == (
+                site.version,
+                site.connection_limit,
+            )
+            assert server.sample(reached) is None
+            assert server.size_on_disk_bytes(reached) >= 0
+        assert ask(site, "SELECT 1") == [("1",)], "it was not ours to stop"
+
+
+def url_of(server: System, site: Site) -> str:
+    to = site.address
+    password = quote(to.password or "", safe="")
+    return f"{server.url_schemes[0]}://{to.user}:{password}@{to.host}:{to.port}/{to.database}"
+
+
+def test_a_setting_is_read_back_and_met_by_everybody(server: System, storage: StorageFacts) -> None:
+    """Whatever the letter case; also by our own user, who has no way in when the server is full."""
+    with provisioned(server, storage, {"Max_Connections": "12"}, connections=50) as site:
+        assert site.settings["max_connections"] == "12"
+        assert site.connection_limit == 12
+        with ExitStack() as held:
+            for _ in range(12):
+                held.enter_context(session(site.address))
+            with pytest.raises(SystemRefused) as refusal, session(site.address):
+                pass
+        assert refusal.value.error_class == "too many connections"
+        assert refusal.value.code
+
+
+@pytest.mark.parametrize(("name", "value"), [("no_such_setting", "1"), ("max_connections", "much")])
+def test_a_setting_that_cannot_be_in_effect_is_refused(
+    server: System, storage: StorageFacts, name: str, value: str
+) -> None:
+    with pytest.raises(SystemRefused) as refusal, provisioned(server, storage, {name: value}):
+        pass
+    assert name in refusal.value.message
+    assert value in f"{refusal.value.message} {refusal.value.hint}"
+
+
+def test_where_it_listens_is_not_to_be_set(server: System, storage: StorageFacts) -> None:
+    asked = {"Port": "5432"}
+    with pytest.raises(ArgumentError, match="Port"), provisioned(server, storage, asked):
+        pass
+
+
+def test_a_killed_server_says_how_it_died_and_is_cleared_away(
+    server: System, storage: StorageFacts
+) -> None:
+    number, told = AT_ONCE.get(server.name, (signal.SIGKILL, "SIGKILL"))
+    with provisioned(server, storage) as site:
+        assert site.server_pid is not None
+        os.kill(site.server_pid, number)
+        deadline = time.monotonic() + 60
+        while (died := server.why_it_died(site)) is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert died is not None
+        assert told in died
+        assert "ready" in died, "the end of its log"

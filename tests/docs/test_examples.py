@@ -1,0 +1,93 @@
+"""Every command of the README and the guides runs, and where its output is shown, it is that."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guides").glob("*.md"))]
+NEEDED = {"postgresql": "postgres", "mariadb": "mariadbd", "sqlite3": "sqlite3"}
+"""A word of a command, and the program without which it cannot be run."""
+
+
+@dataclass(frozen=True)
+class Example:
+    page: Path
+    command: str
+    shown: tuple[str, ...]
+
+
+def examples(page: Path) -> Iterator[Example]:
+    """The commands of a page's console blocks, in order, each with the output shown below it."""
+    text = page.read_text(encoding="utf-8")
+    for block in re.findall(r"```console\n(.*?)```", text, re.S):
+        for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
+            command, *shown = part.rstrip("\n").split("\n")
+            yield Example(page, command, tuple(shown))
+
+
+def files(page: Path) -> Iterator[tuple[str, str]]:
+    """(name, text) of the files a page shows: a block whose first line is ``# name``."""
+    text = page.read_text(encoding="utf-8")
+    yield from re.findall(r"```toml\n# (\S+\.toml)\n(.*?)```", text, re.S)
+
+
+def masked(line: str) -> str:
+    """The line with its numbers and its spacing out of the way."""
+    return " ".join(re.sub(r"\d[\d.]*", "#", line).split())
+
+
+def appear_in_order(shown: tuple[str, ...], output: str) -> str | None:
+    """The first shown line that is not in the output behind the line before it."""
+    lines = iter(map(masked, output.splitlines()))
+    for wanted in shown:
+        if wanted.strip() != "…" and masked(wanted) not in lines:
+            return wanted
+    return None
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
+    laboratory = tmp_path
+    (laboratory / ".venv").symlink_to(sys.prefix)
+    for name, text in files(page):
+        (laboratory / name).write_text(text, encoding="utf-8")
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}:/usr/sbin"
+    path += "".join(f":{folder}" for folder in Path("/usr/lib/postgresql").glob("*/bin"))
+    found = list(examples(page))
+    assert found, "a page without a command"
+    for example in found:
+        missing = [
+            program
+            for word, program in NEEDED.items()
+            if word in example.command and not shutil.which(program, path=path)
+        ]
+        if missing:
+            print(f"left out, no {', '.join(missing)} on this machine: {example.command}")
+            continue
+        is_make = example.command.startswith("make ")
+        done = subprocess.run(
+            ["bash", "-c", f"set -o pipefail; {example.command}"],
+            cwd=ROOT if is_make else laboratory,
+            env={**os.environ, "PATH": path},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, f"{example.command}\n{done.stdout}\n{done.stderr}"
+        lost = appear_in_order(example.shown, done.stdout)
+        assert lost is None, f"{example.command} does not print {lost!r} there:\n{done.stdout}"
+
+
+def test_a_line_that_is_not_printed_is_found() -> None:
+    assert appear_in_order(("a 1", "…", "b 2"), "a 7\nx\nb 3\n") is None
+    assert appear_in_order(("b 2", "a 1"), "a 7\nb 3\n") == "a 1"

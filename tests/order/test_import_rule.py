@@ -1,0 +1,72 @@
+"""The import rule of ARCHITECTURE.md, walked over every import of the program."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "python" / "assay"
+
+
+def rooms_in_order() -> dict[str, int]:
+    """Room → place, out of the fenced list in ARCHITECTURE.md; rooms on one line are equals."""
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    listed = re.search(r"```rooms\n(.*?)```", text, re.S)
+    assert listed, "ARCHITECTURE.md lost its list of rooms"
+    lines = listed.group(1).split("\n")
+    return {room: place for place, line in enumerate(lines) for room in line.split()}
+
+
+def place_of(module: str, rooms: dict[str, int]) -> int | None:
+    """The place of the most specific room that holds ``module`` (without ``assay.``)."""
+    parts = module.split(".")
+    for length in range(len(parts), 0, -1):
+        if (place := rooms.get(".".join(parts[:length]))) is not None:
+            return place
+    return None
+
+
+def imports_of(path: Path) -> list[tuple[int, str]]:
+    """(line, module) of every import of the program's own modules, inside functions too."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("assay"):
+            for name in node.names:
+                deeper = f"{node.module}.{name.name}".split(".")
+                is_module = PACKAGE.joinpath(*deeper[1:]).with_suffix(".py").exists()
+                found.append((node.lineno, ".".join(deeper if is_module else deeper[:-1])))
+        elif isinstance(node, ast.Import):
+            found += [(node.lineno, n.name) for n in node.names if n.name.startswith("assay.")]
+    return [(line, module.removeprefix("assay").lstrip(".")) for line, module in found]
+
+
+def test_no_room_imports_to_its_right() -> None:
+    rooms = rooms_in_order()
+    wrong = []
+    seen = set()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        module = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+        module = module.removesuffix(".__init__").removesuffix("__init__")
+        if not module:
+            continue
+        here = place_of(module, rooms)
+        if here is None:
+            wrong.append(f"{module}: in no room of ARCHITECTURE.md")
+            continue
+        seen.add(here)
+        for line, imported in imports_of(path):
+            if imported in {"", "_engine"}:
+                continue
+            there = place_of(imported, rooms)
+            if there is None or there > here:
+                wrong.append(f"{path.relative_to(ROOT)}:{line}: imports {imported}")
+    assert not wrong, "\n".join(wrong)
+    assert seen == set(rooms.values()), "ARCHITECTURE.md lists a room that is empty"
+
+
+def test_only_the_bridge_names_python() -> None:
+    for manifest in (ROOT / "crates").glob("*/Cargo.toml"):
+        if manifest.parent.name != "bridge":
+            assert "pyo3" not in manifest.read_text(encoding="utf-8"), manifest

@@ -1,0 +1,52 @@
+"""A database's name stands in its own folder and nowhere else in the program."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+EXAMPLE = re.compile(r"^\s*(\$ )?(assay|bibsql|bibtosql) ")
+"""A command shown as an example in a help text."""
+
+RECORD_FILE = re.compile(r"assay-records\.sqlite|https://www\.postgresql\.org/docs/\S*")
+OWN_STORE = re.compile(r"assay-records\.sqlite|\bsqlite3\b|sqlite_master|SQLite")
+"""The record is kept in an SQLite file: there it is our tool and not a system under test."""
+
+SHARED_DIALECT_FILES = {"__init__", "protocol", "standard"}
+
+
+def names() -> re.Pattern[str]:
+    """The systems of the registry, and other words for the same."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    systems = set(project["project"]["entry-points"]["assay.systems"]) - {"null"}
+    return re.compile("|".join(systems | {"mysql", "psql", "postgres", "myisam", "innodb"}), re.I)
+
+
+def is_home(path: Path) -> bool:
+    """Whether the file belongs to a system, a dialect, a driver or a workload's overrides."""
+    parts = path.relative_to(ROOT).parts
+    if parts[0] == "crates":
+        return parts[1] == "drivers" or bool({"tests", "examples"} & set(parts))
+    shelf, depth = parts[2], len(parts)
+    return (
+        (shelf == "systems" and depth > 4)
+        or (shelf == "dialects" and depth == 4 and path.stem not in SHARED_DIALECT_FILES)
+        or (shelf == "workloads" and "overrides" in parts)
+    )
+
+
+def test_no_databases_name_outside_its_folder() -> None:
+    pattern = names()
+    wrong = []
+    for path in sorted([*(ROOT / "python").rglob("*"), *(ROOT / "crates").rglob("*.rs")]):
+        if path.suffix not in {".py", ".pyi", ".rs", ".sql"} or is_home(path):
+            continue
+        is_record = path.is_relative_to(ROOT / "python" / "assay" / "record")
+        ours = OWN_STORE if is_record else RECORD_FILE
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if pattern.search(ours.sub("", line)) and not EXAMPLE.match(line):
+                wrong.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()}")
+    assert not wrong, "\n".join(wrong)

@@ -1,0 +1,108 @@
+"""An experiment file means the same as the words, and its mistakes have lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay.errors import ExperimentError
+from assay.experiment import Experiment, StorageChoice, SystemChoice
+from assay.experiment.words import Words, experiment
+
+TABLE_2 = """\
+title = "SQL on two storages"
+reproduces = "Beebe 2011, Table 2"
+workload = "bibsql"
+test = "parallel"
+systems = ["sqlite", "mariadb"]
+storages = ["here", "fast"]
+clients = [8, 16]
+repetitions = 3
+seed = 7
+bib = ["papers"]
+
+[parameters]
+replicas = [1, 2]
+
+[system.mariadb]
+engine = ["InnoDB", "MyISAM"]
+sync_binlog = 1
+
+[storage.fast]
+kind = "tmpfs"
+size = "2G"
+"""
+
+
+def written(folder: Path, text: str) -> Path:
+    file = folder / "table-2.toml"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def test_a_file_says_all_that_words_say(tmp_path: Path) -> None:
+    found, workload = experiment(Words(str(written(tmp_path, TABLE_2))))
+    binlog = {"sync_binlog": "1"}
+    assert workload.name == "bibsql"
+    assert found == Experiment(
+        workload="bibsql",
+        tests=("parallel",),
+        systems=(
+            SystemChoice("sqlite"),
+            SystemChoice("mariadb", options={"engine": "InnoDB"}, settings=binlog),
+            SystemChoice("mariadb", options={"engine": "MyISAM"}, settings=binlog),
+        ),
+        storages=(StorageChoice(), StorageChoice("fast", "tmpfs", options={"size": "2G"})),
+        clients=(8, 16),
+        parameters={"replicas": (1, 2)},
+        repetitions=3,
+        seed=7,
+        input_paths=(str(tmp_path / "papers"),),
+        title="SQL on two storages",
+        reproduces="Beebe 2011, Table 2",
+    )
+
+
+def test_the_command_line_wins_over_the_file(tmp_path: Path) -> None:
+    words = Words(
+        str(written(tmp_path, TABLE_2)),
+        on=("sqlite",),
+        clients="1",
+        set=("replicas=5",),
+        repetitions=1,
+    )
+    found, _ = experiment(words)
+    assert found.systems == (SystemChoice("sqlite"),)
+    assert (found.clients, found.parameters, found.repetitions) == ((1,), {"replicas": (5,)}, 1)
+    assert (found.seed, len(found.storages)) == (7, 2)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right", "line", "complaint"),
+    [
+        ("repetitions = 3", "repetition = 3", 8, "unknown key 'repetition'"),
+        ('"sqlite", "mariadb"', '"sqlite", "mariabd"', 5, "unknown system 'mariabd'"),
+        ('test = "parallel"', 'test = "paralel"', 4, "unknown test of bibsql"),
+        ('workload = "bibsql"', 'workload = "bibsq"', 3, "unknown workload"),
+        ("replicas = [1, 2]", "replicas = [0]", 13, "at least 1"),
+        ("clients = [8, 16]", 'clients = ["many"]', 7, "expected a whole number"),
+        ('kind = "tmpfs"', 'kind = "tmp"', 20, "none of its values"),
+        ("[storage.fast]", "[storage.slow]", 6, "unknown storage 'fast'"),
+        ("[system.mariadb]", "[system.postgresql]", 15, "not among the systems"),
+        ('"InnoDB", "MyISAM"', '"InnoDB", "MySIAM"', 15, "unknown engine of mariadb"),
+    ],
+)
+def test_a_mistake_is_placed(
+    tmp_path: Path, wrong: str, right: str, line: int, complaint: str
+) -> None:
+    file = written(tmp_path, TABLE_2.replace(wrong, right))
+    with pytest.raises(ExperimentError, match=complaint) as caught:
+        experiment(Words(str(file)))
+    assert caught.value.file == str(file)
+    assert caught.value.line == line
+
+
+def test_a_file_that_is_not_there_is_said_so(tmp_path: Path) -> None:
+    with pytest.raises(ExperimentError, match="cannot be read"):
+        experiment(Words(str(tmp_path / "none.toml")))

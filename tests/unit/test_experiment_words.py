@@ -1,0 +1,117 @@
+"""The words of a command line mean one experiment, or say what is wrong with them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay.errors import ArgumentError
+from assay.experiment import Experiment, StorageChoice, SystemChoice, settings
+from assay.experiment.words import Words, client_counts, experiment
+
+
+def asked(target: str, **given: object) -> Experiment:
+    return experiment(Words(target, **given))[0]  # type: ignore[arg-type]
+
+
+def test_a_workload_alone_runs_its_default_test_on_its_default_system() -> None:
+    assert asked("bibsql") == Experiment("bibsql", ("checks",), (SystemChoice("sqlite"),))
+
+
+def test_a_test_is_named_after_a_point_also_of_a_folder() -> None:
+    assert asked("bibsql.parallel").tests == ("parallel",)
+    folder = Path(settings.__file__).parents[1] / "workloads" / "bibsql"
+    assert asked(f"{folder}.sequential").tests == ("sequential",)
+    assert asked(str(folder)).tests == ("checks",)
+
+
+def test_options_and_settings_are_told_apart_and_their_levels_are_choices() -> None:
+    found = asked(
+        "bibsql",
+        on=("sqlite,mariadb",),
+        set=("mariadb.engine=innodb,MyISAM", "mariadb.innodb_buffer_pool_size=1G", "replicas=1,3"),
+    )
+    pool = {"innodb_buffer_pool_size": "1G"}
+    assert found.systems == (
+        SystemChoice("sqlite"),
+        SystemChoice("mariadb", options={"engine": "InnoDB"}, settings=pool),
+        SystemChoice("mariadb", options={"engine": "MyISAM"}, settings=pool),
+    )
+    assert found.systems[2].label == "mariadb engine=MyISAM innodb_buffer_pool_size=1G"
+    assert found.parameters == {"replicas": (1, 3)}
+
+
+def test_brackets_and_quotes_protect_commas() -> None:
+    found = asked(
+        "bibsql",
+        on=("mariadb[engine=MyISAM,max_heap_table_size=1M],postgresql",),
+        set=('postgresql.search_path="a,b",c',),
+    )
+    assert [one.label for one in found.systems] == [
+        "mariadb engine=MyISAM max_heap_table_size=1M",
+        "postgresql search_path=a,b",
+        "postgresql search_path=c",
+    ]
+
+
+def test_a_url_is_the_system_of_its_scheme() -> None:
+    (choice,) = asked("bibsql", on=("postgresql://reader:secret@db.example:5433/bib",)).systems
+    assert (choice.name, choice.label) == ("postgresql", "postgresql at db.example")
+    assert choice.url == "postgresql://reader:secret@db.example:5433/bib"
+
+
+def test_storages_have_names_kinds_and_directories() -> None:
+    assert asked("bibsql", storage=("here,tmpfs", "disk=here:/srv/disk")).storages == (
+        StorageChoice("here", "here"),
+        StorageChoice("tmpfs", "tmpfs"),
+        StorageChoice("disk", "here", "/srv/disk"),
+    )
+
+
+def test_client_counts_are_numbers_said_once() -> None:
+    assert client_counts("1, 8,8,32") == (1, 8, 32)
+
+
+@pytest.mark.parametrize(
+    ("given", "message", "hint"),
+    [
+        ({"on": ("postgres",)}, "unknown system 'postgres'", "did you mean 'postgresql'?"),
+        ({"on": ("mariadb[engine=Aria2]",)}, "unknown engine of mariadb", "did you mean"),
+        ({"on": ("mariadb[engine=MyISAM",)}, "bracket is not closed", "engine=MyISAM]"),
+        ({"on": ("sqlite,sqlite",)}, "chosen twice", "once"),
+        ({"on": ("gopher://x",)}, "unknown URL scheme 'gopher'", "known: "),
+        ({"set": ("mariadb.engine=MyISAM",)}, "not among the systems", "--on sqlite,mariadb"),
+        ({"set": ("copys=1",)}, "unknown parameter of bibsql 'copys'", "did you mean 'copies'?"),
+        ({"set": ("replicas=three",)}, "expected a whole number", "How often"),
+        ({"set": ("replicas=0",)}, "must be at least 1", ""),
+        ({"set": ("variant=clear",)}, "unknown value of variant", "did you mean 'clean'?"),
+        ({"set": ("copies=5",)}, "means nothing to checks", "bibsql.sequential"),
+        ({"set": ("replicas",)}, "expected KEY=VALUE", "--set copies=10"),
+        ({"set": ("replicas=",)}, "no value", ""),
+        ({"clients": "8,none"}, "'none' is no number of clients", "--clients 1,8,32"),
+        ({"clients": "0"}, "'0' is no number of clients", ""),
+        ({"storage": ("tmpsf",)}, "unknown storage 'tmpsf'", "did you mean 'tmpfs'?"),
+    ],
+)
+def test_a_wrong_word_is_named_with_its_cure(
+    given: dict[str, object], message: str, hint: str
+) -> None:
+    with pytest.raises(ArgumentError) as caught:
+        asked("bibsql", **given)
+    assert message in caught.value.message
+    assert hint in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("bibsq", "unknown workload 'bibsq'"),
+        ("bibsql.paralel", "unknown test of bibsql 'paralel'"),
+        ("bibsql.", "unknown workload 'bibsql.'"),
+        ("nowhere/at/all", "unknown workload 'nowhere/at/all'"),
+    ],
+)
+def test_a_wrong_target_is_named(target: str, message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        asked(target)

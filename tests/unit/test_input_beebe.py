@@ -1,0 +1,72 @@
+"""The bibliographies come from where they are, whole or not at all."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from assay.errors import InputError
+from assay.input import beebe, debian_package
+
+
+@pytest.fixture
+def bare_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """No TeX tree and no program: an empty folder is all of PATH."""
+    empty = tmp_path / "bin"
+    empty.mkdir()
+    monkeypatch.setenv("PATH", str(empty))
+    monkeypatch.setattr(beebe, "TREES", ())
+    return tmp_path
+
+
+def package(folder: Path, names: list[str]) -> Path:
+    """A Debian package that holds these files, made by Debian's own tool."""
+    inside = folder / "root" / "usr/share/tex" / beebe.manifest().folder
+    inside.mkdir(parents=True)
+    (folder / "root" / "DEBIAN").mkdir()
+    (folder / "root" / "DEBIAN" / "control").write_text(
+        "Package: some\nVersion: 1\nArchitecture: all\nMaintainer: x\nDescription: x\n"
+    )
+    for name in names:
+        (inside / name).write_text(f"% {name}\n")
+    (inside / "other.txt").write_text("not wanted")
+    archive = folder / "some.deb"
+    subprocess.run(
+        ["dpkg-deb", "--build", str(folder / "root"), str(archive)], check=True, capture_output=True
+    )
+    return archive
+
+
+def test_a_machine_with_neither_says_what_to_do_and_leaves_nothing(bare_machine: Path) -> None:
+    target = bare_machine / "beebe"
+    with pytest.raises(InputError, match="apt-get is not on this machine") as caught:
+        beebe.get(target)
+    assert "--bib PATH" in str(caught.value.hint)
+    assert "synthetic" in str(caught.value.hint)
+    assert list(target.iterdir()) == []
+
+
+def test_a_tex_tree_is_copied_from_and_differences_are_told(
+    bare_machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = bare_machine / "texmf"
+    names = list(beebe.manifest().files)
+    (tree / beebe.manifest().folder).mkdir(parents=True)
+    for name in names:
+        (tree / beebe.manifest().folder / name).write_text("% short\n")
+    monkeypatch.setattr(beebe, "TREES", (str(tree),))
+    told: list[str] = []
+    folder = beebe.get(bare_machine / "to", told.append)
+    assert sorted(file.name for file in folder.iterdir()) == sorted(names)
+    assert any("epodd.bib has 8 bytes, expected 223,584" in line for line in told)
+    assert "do not apply" in told[-1]
+
+
+def test_a_package_gives_its_one_folder(tmp_path: Path) -> None:
+    archive = package(tmp_path, ["a.bib", "b.bib"])
+    to = tmp_path / "to"
+    to.mkdir()
+    assert debian_package.unpack(archive, "bibtex/bib/beebe", {"a.bib", "c.bib"}, to) == {"a.bib"}
+    assert [file.name for file in to.iterdir()] == ["a.bib"]

@@ -1,0 +1,67 @@
+"""What a run reads is what was asked, or a clear error."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay.errors import InputError
+from assay.experiment import Experiment
+from assay.input.bibliography import Bibliography, files_of, resolve
+from assay.progress import Silent
+from assay.workloads import reader
+
+ENTRY = '@Article{%s,\n  title = "T",\n}\n'
+
+
+def files(folder: Path, *names: str) -> list[Path]:
+    folder.mkdir(exist_ok=True)
+    for name in names:
+        (folder / name).write_text(ENTRY % name)
+    return [folder / name for name in names]
+
+
+def resolved(*paths: Path, keep_going: bool = False) -> Bibliography:
+    asked = Experiment(
+        "bibsql", ("checks",), (), input_paths=tuple(map(str, paths)), keep_going=keep_going
+    )
+    return resolve(asked, reader.read("bibsql"), Silent())
+
+
+def test_files_and_folders_are_taken_once_and_by_name(tmp_path: Path) -> None:
+    b, a, _ = files(tmp_path, "b.bib", "a.bib", "notes.txt")
+    assert files_of([str(b), str(tmp_path)]) == [a, b]
+
+
+def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
+    (one,) = files(tmp_path / "x", "a.bib")
+    (other,) = files(tmp_path / "y", "a.bib")
+    with pytest.raises(InputError, match="has the same name as"):
+        files_of([str(one), str(other)])
+
+
+def test_what_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"none\.bib: there is no such file"):
+        files_of([str(tmp_path / "none.bib")])
+    with pytest.raises(InputError, match=r"holds no \*\.bib"):
+        files_of([str(tmp_path)])
+
+
+def test_the_order_of_the_words_does_not_change_the_data(tmp_path: Path) -> None:
+    a, b = files(tmp_path, "a.bib", "b.bib")
+    first, second = resolved(a, b).request(), resolved(b, a).request()
+    assert (first.entries, first.origin) == (2, "files")
+    assert first.key == second.key
+    assert first.key != resolved(a).request().key
+    assert first.key != resolved(a, b).request(replicas=2).key
+
+
+def test_a_bad_entry_stops_or_is_counted(tmp_path: Path) -> None:
+    (a,) = files(tmp_path, "a.bib")
+    with a.open("a") as file:
+        file.write('@Book{no-end,\n  title = "x\n')
+    with pytest.raises(InputError, match=r"a\.bib:\d+"):
+        resolved(a)
+    request = resolved(a, keep_going=True).request()
+    assert (request.entries, request.skipped_entries) == (1, 1)

@@ -1,0 +1,231 @@
+"""A server is our own child: it is waited for, stopped in order, and never left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from assay.errors import Bug, SystemDied, SystemMissing, SystemRefused, SystemUnderTestError
+from assay.provision import marked, process, sampling
+from assay.provision.directory import server_directory
+from assay.provision.identity import ProcessIdentity
+from assay.provision.ports import free_port
+from assay.provision.signals import Terminated, raise_on_termination
+from assay.provision.site import StorageFacts
+from assay.systems.protocol import ServerDirectory
+
+IDLE = "import time\nprint('ready', flush=True)\ntime.sleep(1000)"
+
+
+@pytest.fixture
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ServerDirectory]:
+    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
+    with server_directory(StorageFacts("here", "here", "/var/tmp")) as made:
+        yield made
+    assert not made.root.exists() and not made.run.exists()
+
+
+def _python(program: str) -> list[str]:
+    return ["python3", "-c", program]
+
+
+def _why_silent(server: process.ServerProcess) -> str | None:
+    return None if "ready" in process.last_lines(server.log) else "it has not said that it is ready"
+
+
+def test_a_server_runs_as_the_directorys_owner_in_its_own_session_and_environment(
+    directory: ServerDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECRET", "of the user")
+    with process.start(_python(IDLE), directory, environment={"EXTRA": "given"}) as server:
+        server.wait_ready(lambda: _why_silent(server))
+        proc = Path(f"/proc/{server.pid}")
+        assert proc.stat().st_uid == directory.root.stat().st_uid
+        if os.geteuid() == 0:
+            assert proc.stat().st_uid != 0
+        assert os.getsid(server.pid) == server.pid != os.getsid(0)
+        assert (proc / "cwd").readlink() == directory.run
+        environment = (proc / "environ").read_bytes().decode().split("\0")
+        assert "EXTRA=given" in environment
+        assert not any(word.startswith("SECRET=") for word in environment)
+        assert process.find(server.pid) is server
+        assert server.died() is None
+    assert process.find(server.pid) is None
+
+
+def test_signals_to_stop_are_sent_in_order_and_the_last_resort_is_kill(
+    directory: ServerDirectory,
+) -> None:
+    stubborn = (
+        "import signal, time\n"
+        "signal.signal(signal.SIGINT, lambda *_: print('heard INT', flush=True))\n"
+        "signal.signal(signal.SIGTERM, lambda *_: print('heard TERM', flush=True))\n" + IDLE
+    )
+    steps = ((signal.SIGINT, 0.2), (signal.SIGTERM, 0.2))
+    with process.start(_python(stubborn), directory, stop=steps) as server:
+        server.wait_ready(lambda: _why_silent(server))
+    assert process.last_lines(server.log).splitlines() == ["ready", "heard INT", "heard TERM"]
+    assert "ended by SIGKILL" in (server.died() or "")
+
+    polite = "import signal, sys\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(3))\n" + IDLE
+    with process.start(_python(polite), directory, log_name="polite.log") as server:
+        server.wait_ready(lambda: _why_silent(server))
+    assert "python3 ended with status 3" in (server.died() or "")
+
+
+def test_a_server_that_ends_while_it_is_waited_for_is_told_with_its_last_words(
+    directory: ServerDirectory,
+) -> None:
+    program = "print('x' * 70000)\nprint('port taken')\nraise SystemExit(7)"
+    with (
+        pytest.raises(SystemDied, match="ended with status 7; its last words:") as caught,
+        process.start(_python(program), directory) as server,
+    ):
+        server.wait_ready(lambda: "nobody listens")
+    assert caught.value.message.endswith("port taken")
+
+
+def test_a_server_that_never_becomes_ready_is_told_and_taken_down(
+    directory: ServerDirectory,
+) -> None:
+    with (
+        pytest.raises(SystemDied, match=r"not become ready within 0.3 s: nobody listens") as caught,
+        process.start(_python(IDLE), directory) as server,
+    ):
+        server.wait_ready(lambda: "nobody listens", timeout_s=0.3)
+    assert "ready" in caught.value.message, "its log"
+    assert server.died() is not None
+
+
+def test_a_missing_program_is_told_before_anything_starts(directory: ServerDirectory) -> None:
+    with (
+        pytest.raises(SystemMissing, match="'no-such-server'"),
+        process.start(["no-such-server"], directory),
+    ):
+        pytest.fail("it cannot have started")
+    with pytest.raises(SystemMissing):
+        process.run(["no-such-tool"], directory)
+
+
+def test_a_directory_that_is_not_noted_takes_no_server(tmp_path: Path) -> None:
+    unknown = ServerDirectory(
+        tmp_path / "assay-0123456789ab", tmp_path, tmp_path, StorageFacts("x", "x", "x")
+    )
+    with pytest.raises(Bug, match="not in the ledger"), process.start(_python(IDLE), unknown):
+        pytest.fail("it cannot have started")
+
+
+def test_a_tool_is_run_to_its_end_and_refused_in_its_own_words(
+    directory: ServerDirectory,
+) -> None:
+    program = "import sys\nprint(sys.stdin.read().upper())"
+    assert process.run(_python(program), directory, standard_input="rows") == "ROWS\n"
+    assert process.run(_python("print(open(0).read() == '')"), directory) == "True\n"
+    with pytest.raises(SystemRefused, match=r"status 2; its last words:\nno such locale"):
+        process.run(_python("import sys\nprint('no such locale')\nsys.exit(2)"), directory)
+    hanging = "import subprocess\nsubprocess.run(['sleep', '1000'], start_new_session=True)"
+    with pytest.raises(SystemRefused, match=r"did not end within 0.3 s"):
+        process.run(_python(hanging), directory, timeout_s=0.3)
+    mark = directory.root.name.removeprefix("assay-")
+    assert marked.processes_of(mark) == [], "the tool's own child is gone too"
+
+
+def test_a_process_that_outlives_its_server_goes_with_the_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
+    orphaning = "import subprocess\nsubprocess.Popen(['sleep', '1000'], start_new_session=True)"
+    with server_directory(StorageFacts("here", "here", "/var/tmp")) as made:
+        mark = made.root.name.removeprefix("assay-")
+        with process.start(_python(orphaning + "\n" + IDLE), made) as server:
+            server.wait_ready(lambda: _why_silent(server))
+        (orphan,) = marked.processes_of(mark)
+    assert not orphan.is_alive()
+
+
+def test_ctrl_c_while_a_server_is_stopping_ends_it_at_once(directory: ServerDirectory) -> None:
+    deaf = "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + IDLE
+    identity = None
+    timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
+    with (
+        pytest.raises(KeyboardInterrupt),
+        process.start(_python(deaf), directory, stop=((signal.SIGTERM, 200.0),)) as server,
+    ):
+        server.wait_ready(lambda: _why_silent(server))
+        identity = ProcessIdentity.of(server.pid)
+        timer.start()
+    assert identity is not None and not identity.is_alive()
+
+
+def test_a_termination_is_raised_once_and_the_handlers_are_put_back() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(Terminated) as caught, raise_on_termination():
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        finally:
+            signal.raise_signal(signal.SIGHUP)  # the teardown goes on
+    assert caught.value.exit_code == 128 + signal.SIGTERM
+    assert signal.getsignal(signal.SIGTERM) == before
+    ignored = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with raise_on_termination():
+            signal.raise_signal(signal.SIGHUP)  # as nohup wants it
+    finally:
+        signal.signal(signal.SIGHUP, ignored)
+
+
+def test_a_sample_sums_over_a_server_and_its_children(directory: ServerDirectory) -> None:
+    directory.data.mkdir(mode=0o777)
+    directory.data.chmod(0o777)
+    program = (
+        "import os, subprocess, sys, time\n"
+        f"files = [open('{directory.data}/' + name, 'w') for name in 'ab']\n"
+        "memory = b'x' * (40 << 20)\n"
+        "child = subprocess.Popen([sys.executable, '-c', "
+        f'\'import time; f = open("{directory.data}/c", "w"); time.sleep(1000)\'])\n'
+        "while not os.path.exists('" + str(directory.data) + "/c'): time.sleep(0.01)\n"
+        "began = time.process_time()\n"
+        "while time.process_time() - began < 0.05: pass\n" + IDLE
+    )
+    with process.start(_python(program), directory) as server:
+        server.wait_ready(lambda: _why_silent(server))
+        found = sampling.sample(server.pid, directory.data)
+        alone = sampling.sample(server.pid, directory.data, with_descendants=False)
+    assert found is not None and alone is not None
+    assert (found.processes, found.threads, found.open_files) == (2, 2, 3)
+    assert (alone.processes, alone.open_files) == (1, 2)
+    assert found.resident_bytes > alone.resident_bytes > 40 << 20
+    assert found.virtual_bytes > found.resident_bytes
+    assert alone.cpu_ns >= 40_000_000
+    assert sampling.sample(server.pid) is None, "it is gone"
+
+
+def test_a_storage_that_the_servers_user_cannot_reach_is_refused_with_the_cure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    if os.geteuid() == 0:
+        expected, hint = "may not enter", f"chmod o+x {tmp_path.resolve().parents[-2]}"
+    else:
+        closed.chmod(0o500)
+        expected, hint = "cannot be made", "choose another directory"
+    with (
+        pytest.raises(SystemUnderTestError, match=expected) as caught,
+        server_directory(StorageFacts("here", "here", str(closed))),
+    ):
+        pytest.fail("it cannot be reached")
+    assert hint.split("/")[0] in (caught.value.hint or "")
+    assert list(closed.iterdir()) == [], "nothing is left of the attempt"
+
+
+def test_a_free_port_can_be_listened_at() -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", free_port()))

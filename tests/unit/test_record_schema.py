@@ -1,0 +1,94 @@
+"""Old files are brought up to date whole or not at all; newer and foreign ones stay untouched."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import invented_records as invented
+import pytest
+
+from assay.errors import ArgumentError
+from assay.record import Store, schema
+
+NEXT_STEP = ["ALTER TABLE runs ADD COLUMN note TEXT NOT NULL DEFAULT 'none'"]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A record of this version with one run."""
+    path = tmp_path / "records.sqlite"
+    invented.campaign(path, invented.plan([invented.SQLITE]), 1.0)
+    return path
+
+
+@pytest.fixture
+def connection(path: Path) -> Iterator[sqlite3.Connection]:
+    connection = sqlite3.connect(path, isolation_level=None)
+    yield connection
+    connection.close()
+
+
+def version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def test_an_older_file_takes_the_steps_it_has_not_seen_and_keeps_its_runs(
+    path: Path, connection: sqlite3.Connection
+) -> None:
+    before = version(connection)
+    schema.prepare(connection, path, [*schema.steps(), NEXT_STEP])
+    assert version(connection) == before + 1
+    assert connection.execute("SELECT state, note FROM runs").fetchall() == [("done", "none")]
+
+
+def test_a_step_that_fails_leaves_the_file_as_it_was(
+    path: Path, connection: sqlite3.Connection
+) -> None:
+    before = version(connection)
+    broken = [*NEXT_STEP, "ALTER TABLE no_such_table ADD COLUMN x"]
+    with pytest.raises(sqlite3.OperationalError, match="no_such_table"):
+        schema.prepare(connection, path, [*schema.steps(), broken])
+    assert version(connection) == before
+    assert "note" not in str(connection.execute("SELECT sql FROM sqlite_master").fetchall())
+
+
+def test_a_newer_file_is_refused_with_a_sentence(
+    path: Path, connection: sqlite3.Connection
+) -> None:
+    connection.execute(f"PRAGMA user_version = {len(schema.steps()) + 1}")
+    with pytest.raises(ArgumentError, match="a newer Assay wrote this record file") as refused:
+        Store(path)
+    assert refused.value.hint is not None and "upgrade Assay" in refused.value.hint
+
+
+def test_another_programs_files_are_refused_and_stay_as_they_were(tmp_path: Path) -> None:
+    text, foreign = tmp_path / "notes.txt", tmp_path / "other.sqlite"
+    text.write_text("not a database, and long enough to be looked at as one " * 4)
+    other = sqlite3.connect(foreign)
+    other.execute("CREATE TABLE theirs (x)")
+    other.commit()
+    other.close()
+    before = {file: file.read_bytes() for file in tmp_path.iterdir()}
+    for file in (text, foreign):
+        with pytest.raises(ArgumentError, match="expected a record file"):
+            Store(file)
+    assert {file: file.read_bytes() for file in tmp_path.iterdir()} == before
+
+
+def test_a_missing_record_is_not_made_by_looking_for_it(tmp_path: Path) -> None:
+    with pytest.raises(ArgumentError, match="there are no records at"):
+        Store(tmp_path / "none.sqlite", must_exist=True)
+    with pytest.raises(ArgumentError, match="expected a record file"):
+        Store(tmp_path / "no" / "such" / "folder.sqlite")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_table_and_view_says_what_its_rows_are(connection: sqlite3.Connection) -> None:
+    texts = connection.execute(
+        "SELECT name, sql FROM sqlite_master WHERE type IN ('table', 'view')"
+    ).fetchall()
+    assert len(texts) > 15
+    for name, text in texts:
+        assert text.splitlines()[1].startswith("  -- "), name

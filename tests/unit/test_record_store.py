@@ -1,0 +1,169 @@
+"""What is handed to the store comes back, and nothing that must not be kept is in the file."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+
+import invented_records as invented
+import pytest
+
+from assay.errors import ArgumentError, Bug
+from assay.experiment import SystemChoice
+from assay.record import Store
+
+PASSWORD = "s3cret-horse:battery@staple"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "assay-records.sqlite"
+
+
+def begin(store: Store, *systems: SystemChoice) -> invented.Plan:
+    planned = invented.plan(systems or [invented.POSTGRESQL])
+    store.begin_campaign(
+        planned.experiment,
+        planned,
+        invented.MACHINE,
+        workload=invented.WORKLOAD,
+        build=invented.BUILD,
+    )
+    return planned
+
+
+def test_a_run_comes_back_as_it_was_handed_in(path: Path) -> None:
+    with Store(path) as store:
+        planned = begin(store)
+        run_id = invented.write_run(store, planned.runs[0], 3 * invented.S)
+    with Store(path, must_exist=True) as store:
+        run = store.run(run_id)
+    cell = planned.runs[0].cell
+    assert run.observation == invented.observation(cell, 3 * invented.S)
+    assert run.dataset == invented.dataset()
+    assert list(run.checks) == invented.checks()
+    assert list(run.samples) == invented.samples()
+    assert [script.text for script in run.scripts] == ["select 'S01';", "select 'S02';"]
+    assert run.seed == planned.runs[0].seed == 2**64 - 1
+    assert [state for state, _ in run.stages] == [
+        "provisioning", "loading", "driving", "checking", "done"
+    ]  # fmt: skip
+
+
+def test_the_whole_plan_is_kept_before_anything_starts(path: Path) -> None:
+    with Store(path) as store:
+        begin(store, invented.POSTGRESQL, invented.MARIADB)
+        with Store(path, must_exist=True) as reader:
+            listed = [(run.system_label, run.state) for run in reader.runs()]
+    assert listed == [("postgresql", "planned"), ("mariadb engine=MyISAM", "planned")]
+
+
+def test_no_password_is_in_the_file(path: Path) -> None:
+    system = SystemChoice(
+        "postgresql",
+        url=f"postgresql://reader:{PASSWORD}@db.example/bibtex?sslpassword={PASSWORD}",
+        options={"password": PASSWORD},
+    )
+    with Store(path) as store:
+        planned = begin(store, replace(system, options={}))
+        store.begin_run(planned.runs[0])
+        store.provisioned(
+            invented.site(
+                replace(planned.runs[0].cell, system=system),
+                password=PASSWORD,
+                settings={"primary_conninfo": f"user=x password='{PASSWORD}'"},
+            )
+        )
+        store.driving(invented.drive_document(planned.runs[0].cell, PASSWORD))
+        store.end_run("failed", reason=f"cannot reach {system.url}")
+        files = [file.read_bytes() for file in path.parent.iterdir()]
+        store.end_campaign()
+    files.append(path.read_bytes())
+    assert len(files) > 2, "the write-ahead log was looked at too"
+    for fragment in (PASSWORD, "battery", "staple"):
+        assert not any(fragment.encode() in content for content in files)
+
+
+def test_settings_that_only_speak_of_passwords_are_kept(path: Path) -> None:
+    with Store(path) as store:
+        run_id = invented.write_run(store, begin(store).runs[0], invented.S)
+        site = store.run(run_id).site
+    assert site is not None
+    assert site["settings"]["password_encryption"] == "strong"
+
+
+def test_references_find_what_they_name(path: Path) -> None:
+    with Store(path) as store:
+        with pytest.raises(ArgumentError, match="no experiment yet"):
+            store.latest()
+        for _ in range(2):
+            planned = begin(store, invented.POSTGRESQL, invented.SQLITE)
+            for run in planned.runs:
+                invented.write_run(store, run, invented.S)
+        assert store.find("latest").id == store.find("2").id == store.latest().id == 2
+        assert [run.id for run in store.find("experiment 1").runs] == [1, 2]
+        assert [run.id for run in store.find("run 3").runs] == [3]
+        assert store.find("run 3").id == 2
+        for wrong, words in (("run 5", "no run 5"), ("last", "found 'last'"), ("9" * 30, "no exp")):
+            with pytest.raises(ArgumentError, match=words):
+                store.find(wrong)
+
+
+def test_an_error_in_the_block_ends_the_run_under_way(path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), Store(path) as store:
+        store.begin_run(begin(store).runs[0])
+        raise ZeroDivisionError("a stage broke")
+    with pytest.raises(KeyboardInterrupt), Store(path) as store:
+        store.begin_run(begin(store).runs[0])
+        raise KeyboardInterrupt
+    with Store(path) as store:
+        assert [run.state_shown for run in store.runs()] == [
+            "interrupted",
+            "failed (a stage broke)",
+        ]
+        assert not store.latest().is_under_way
+
+
+def test_a_stage_that_reports_out_of_order_is_our_bug(path: Path) -> None:
+    with Store(path) as store:
+        planned = begin(store)
+        with pytest.raises(Bug):
+            store.observed({})
+        store.begin_run(planned.runs[0])
+        with pytest.raises(Bug):
+            store.begin_run(planned.runs[0])
+        store.observed({})
+        with pytest.raises(Bug):
+            store.observed({})
+        store.end_run("done")
+
+
+def test_the_views_lay_the_documents_out(path: Path) -> None:
+    with Store(path) as store:
+        run_id = invented.write_run(
+            store, begin(store).runs[0], 2 * invented.S, site={"settings_asked": {"a": "1"}}
+        )
+    connection = sqlite3.connect(path)
+
+    def ask(question: str) -> list[tuple[object, ...]]:
+        return connection.execute(f"{question} WHERE run_id = {run_id}").fetchall()
+
+    assert ask("SELECT elapsed_ns, scheduled, ok FROM outcomes") == [(2 * invented.S, 16, 16)]
+    assert ask("SELECT transaction_name, count, p50_ns FROM response_times") == [
+        ("S01", 8, 20_000_000),
+        ("S02", 8, 40_000_000),
+        (None, 8, 500_000_000),
+    ]
+    assert ask("SELECT count(*) FROM intervals") == [(2,)]
+    assert ask("SELECT count(*) FROM client_ends") == [(8,)]
+    assert ask("SELECT transaction_name, row_count FROM results") == [("S01", 156), ("S02", 0)]
+    assert ask("SELECT id, expected, found, is_right FROM check_results") == [
+        ("S01", 156, 156, 1),
+        ("S02", 0, 0, 1),
+    ]
+    assert ("max_connections", "1000", None) in ask("SELECT name, effective, asked FROM settings")
+    assert ask("SELECT entries, size_on_disk_bytes FROM loads") == [(9733, 20_500_000)]
+    assert ("strtab", 1610) in ask("SELECT table_name, row_count FROM dataset_rows")
+    assert ask("SELECT * FROM errors") == []
+    connection.close()

@@ -1,0 +1,52 @@
+"""The one list of what can be chosen."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from assay import registry
+from assay.errors import ArgumentError
+
+
+def test_names_are_known_without_importing_what_they_name() -> None:
+    program = (
+        "import sys; from assay import registry; registry.systems(); registry.storages(); "
+        "print([m for m in sys.modules if m.startswith(('assay.systems.', 'assay.storages.'))])"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert answer.stdout.strip() == "[]"
+
+
+def test_every_registered_name_is_what_its_object_says() -> None:
+    assert registry.systems()
+    assert [registry.system(name).name for name in registry.systems()] == list(registry.systems())
+    assert [registry.storage(name).name for name in registry.storages()] == list(
+        registry.storages()
+    )
+    for form in registry.report_forms():
+        assert callable(registry.report_form(form))
+
+
+def test_no_url_scheme_means_two_systems() -> None:
+    schemes = [one for name in registry.systems() for one in registry.system(name).url_schemes]
+    assert len(schemes) == len(set(schemes))
+
+
+def test_an_unknown_name_gets_the_nearest_and_the_list() -> None:
+    with pytest.raises(ArgumentError, match="unknown system 'postgrsql'") as caught:
+        registry.system("postgrsql")
+    assert str(caught.value.hint).startswith("did you mean 'postgresql'? known: ")
+
+
+def test_a_workload_is_a_name_or_a_folder(tmp_path: Path) -> None:
+    assert registry.workload_folder("bibsql").name == "bibsql"
+    with pytest.raises(ArgumentError, match=r"without workload\.toml"):
+        registry.workload_folder(str(tmp_path))
+    (tmp_path / "workload.toml").touch()
+    assert registry.workload_folder(str(tmp_path)) == tmp_path

@@ -1,0 +1,241 @@
+"""What stands in a report when runs fail, answers are wrong, storages few, or fields declared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import invented_records as invented
+import pytest
+
+from assay.record import CampaignRecord, Store
+from assay.report.build import build
+from assay.report.values import Report, Table
+
+SPEED_UP = {"report": {"parallel": {"title": "t", "speed_up": True}}}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "records.sqlite"
+
+
+def table(report: Report, name: str) -> Table:
+    return next(one for section in report.sections for one in section.tables if one.name == name)
+
+
+def shown(found: Table) -> list[list[str]]:
+    return [[cell.shown for cell in row.cells] for row in found.rows]
+
+
+def lines(report: Report) -> list[str]:
+    return [line for section in report.sections for line in section.lines]
+
+
+def warning_names(report: Report) -> list[str]:
+    return [one.name for one in report.warnings]
+
+
+def begun(path: Path, planned: invented.Plan) -> Store:
+    store = Store(path)
+    store.begin_campaign(
+        planned.experiment, planned, invented.MACHINE, workload=invented.WORKLOAD, build={}
+    )
+    return store
+
+
+def test_one_storage_has_no_speed_up(path: Path) -> None:
+    planned = invented.plan([invented.POSTGRESQL])
+    report = build(invented.campaign(path, planned, 2.0, workload=SPEED_UP))
+    assert shown(table(report, "parallel")) == [["postgresql", "2.000~", "one storage"]]
+
+
+def test_a_speed_up_has_the_range_its_repetitions_allow(path: Path) -> None:
+    planned = invented.plan(
+        [invented.SQLITE], [invented.HERE, invented.SSD], clients=(1,), repetitions=3
+    )
+    elapsed = {("sqlite", "here", 1): (9.0, 10.0, 11.0), ("sqlite", "ssd", 1): (5.0, 4.5, 5.5)}
+    report = build(invented.campaign(path, planned, elapsed, workload=SPEED_UP))
+    number = table(report, "parallel").rows[0].cells[3].number
+    assert number is not None
+    assert (number.value, number.low, number.high) == (2.0, 9 / 5.5, 11 / 4.5)
+
+
+def test_more_throughput_is_a_speed_up_and_more_time_is_not(path: Path) -> None:
+    planned = invented.plan([invented.SQLITE], [invented.HERE, invented.SSD])
+    elapsed = {("sqlite", "here", 8): [4.0], ("sqlite", "ssd", 8): [2.0]}
+    declared = {"title": "t", "speed_up": True, "value": "throughput"}
+    workload = {"report": {"parallel": declared}}
+    report = build(invented.campaign(path, planned, elapsed, workload=workload))
+    assert shown(table(report, "parallel")) == [["sqlite", "4.000~", "8.000~", "2.00~"]]
+
+
+def test_every_factor_that_varies_is_shown(path: Path) -> None:
+    planned = invented.plan([invented.SQLITE], clients=(1, 2))
+    report = build(invented.campaign(path, planned, 2.0))
+    found = table(report, "parallel")
+    assert [row.block for row in found.rows] == [{"clients": 1}, {"clients": 2}]
+
+
+def test_wrong_answers_make_a_number_invalid_and_are_named(path: Path) -> None:
+    planned = invented.plan([invented.SQLITE, invented.POSTGRESQL])
+    with begun(path, planned) as store:
+        for run, found in zip(planned.runs, ({}, {"S01": 155}), strict=True):
+            checks = invented.checks(found)
+            checks[0]["note"] = "156 rows expected"
+            results = invented.observation(run.cell, 1)["results"]
+            results[0]["digest"] = str(checks[0]["found"])
+            invented.write_run(
+                store, run, invented.S, checks=checks, observation={"results": results}
+            )
+        report = build(store.latest())
+    assert shown(table(report, "parallel")) == [["sqlite", "1.000~"], ["postgresql", "1.000!"]]
+    assert "! invalid: wrong answers: S01 (1 of 2 numbers)" in table(report, "parallel").notes
+    found = table(report, "parallel_checks")
+    assert shown(found) == [
+        ["S01", "ISBN without ISBN-13", "156", "156", "155!", "no"],
+        ["S02", "confused ISBN-13", "0", "0", "0", "yes"],
+    ]
+    assert "! S01, postgresql, run 2: 156 rows expected" in found.notes
+    assert (
+        "answers  right 1  wrong 1  unknown 0 = checks 2; the same rows everywhere: 1 of 2"
+        in lines(report)
+    )
+
+
+def test_answers_nobody_knows_are_compared_with_each_other_only(path: Path) -> None:
+    checks = [{**check, "expected": None, "ok": None} for check in invented.checks()]
+    planned = invented.plan([invented.SQLITE, invented.POSTGRESQL])
+    report = build(invented.campaign(path, planned, 1.0, checks=checks))
+    assert shown(table(report, "parallel_checks"))[0][2:] == ["unknown", "156", "156", "yes"]
+
+
+def test_runs_that_did_not_end_have_no_number_and_say_why(path: Path) -> None:
+    planned = invented.plan([invented.SQLITE, invented.POSTGRESQL, invented.MARIADB])
+    with begun(path, planned) as store:
+        store.begin_run(planned.runs[0])
+        store.end_run("failed", reason="no space left")
+        refused = {"ended_by": "refused"}
+        invented.write_run(
+            store,
+            planned.runs[1],
+            invented.S,
+            observation=refused,
+            end=("failed", "not every client could connect"),
+        )
+        found = table(build(store.latest()), "parallel")
+    assert shown(found) == [
+        ["sqlite", "failed"],
+        ["postgresql", "failed"],
+        ["mariadb engine=MyISAM", "not run"],
+    ]
+    assert "run 1, sqlite, here, 8 clients: failed (no space left)" in found.notes
+
+
+def test_a_failed_repetition_leaves_a_number_of_the_others(path: Path) -> None:
+    planned = invented.plan([invented.SQLITE], repetitions=3)
+    with begun(path, planned) as store:
+        for run in planned.runs[:2]:
+            invented.write_run(store, run, run.repetition * invented.S // 10 + invented.S)
+        store.begin_run(planned.runs[2])
+        store.end_run("failed", reason="killed")
+        found = table(build(store.latest()), "parallel")
+    assert shown(found) == [["sqlite", "1.150~ (1.100-1.200)"]]
+    assert "~ indicative: 2 of 3 repetitions ended (1 of 1 number)" in found.notes
+
+
+def test_transactions_that_failed_are_in_the_line_that_adds_up(path: Path) -> None:
+    outcomes = {"scheduled": 16, "ok": 13, "aborted": 0, "failed": 2, "unknown": 1, "skipped": 0}
+    errors = [
+        {"class": "timeout", "code": "57014", "message": "canceling statement", "count": 2,
+         "transaction": "S01", "first_at_ns": 5}
+    ]  # fmt: skip
+    planned = invented.plan([invented.POSTGRESQL])
+    changes = {"observation": {"outcomes": outcomes, "errors": errors}}
+    report = build(invented.campaign(path, planned, 1.0, **changes))
+    line = "outcome  ok 13  aborted 0  failed 2  unknown 1  skipped 0 = scheduled 16"
+    assert line in lines(report)
+    assert shown(table(report, "parallel_errors")) == [
+        ["1", "S01", "timeout", "57014", "2", "canceling statement"]
+    ]
+    assert shown(table(report, "parallel")) == [["postgresql", "1.000!"]]
+
+
+def test_an_account_that_does_not_add_up_is_not_hidden(path: Path) -> None:
+    outcomes = {"scheduled": 16, "ok": 15, "aborted": 0, "failed": 0, "unknown": 0, "skipped": 0}
+    planned = invented.plan([invented.SQLITE])
+    report = build(invented.campaign(path, planned, 1.0, observation={"outcomes": outcomes}))
+    assert any("≠ scheduled 16" in line for line in lines(report))
+
+
+def fields_campaign(path: Path, observation: dict[str, Any], declared: Any) -> CampaignRecord:
+    planned = invented.plan([invented.POSTGRESQL], test="limit", clients=(256,))
+    with Store(path) as store:
+        workload = {**invented.WORKLOAD, "report": {"limit": declared}}
+        store.begin_campaign(
+            planned.experiment, planned, invented.MACHINE, workload=workload, build={}
+        )
+        store.begin_run(planned.runs[0])
+        store.observed(observation)
+        store.checked([])
+        store.end_run("done")
+        return store.latest()
+
+
+def test_declared_fields_are_columns(path: Path) -> None:
+    observation = {
+        "kind": "limit",
+        "default": {"limit": 100, "refused_at": 98},
+        "raised": {"limit": 1000, "refused_at": None},
+        "elapsed_ns": 1_500_000_000,
+        "equals_fresh_load": True,
+    }
+    declared = {
+        "title": "Sessions until one is refused",
+        "fields": [
+            {"key": "default.limit", "title": "limit"},
+            {"key": "default.refused_at", "title": "refused at"},
+            {"key": "raised.refused_at", "title": "raised, refused at"},
+            {"key": "elapsed_ns", "title": "time", "unit": "ms"},
+            {"key": "equals_fresh_load", "title": "equal"},
+        ],
+    }
+    report = build(fields_campaign(path, observation, declared))
+    assert shown(table(report, "limit")) == [
+        ["postgresql", "1", "100", "98", "none", "1500", "yes"]
+    ]
+    assert [column.heading for column in table(report, "limit").columns][-2:] == [
+        "time, ms",
+        "equal",
+    ]
+
+
+def test_published_numbers_of_other_conditions_are_not_shown_beside(path: Path) -> None:
+    published = {
+        "source": "the paper",
+        "unit": "s",
+        "columns": ["disk"],
+        "rows": [{"system": "SQLite", "copies": 100, "values": [60]}],
+    }
+    planned = invented.plan([invented.SQLITE], parameters={"copies": 10})
+    workload = {"published": {"parallel": published}}
+    found = table(build(invented.campaign(path, planned, 1.0, workload=workload)), "parallel")
+    assert shown(found) == [["sqlite", "1.000~", ""]]
+    assert "published for copies = 100, not 10" in found.notes
+
+
+def test_warnings_of_repetitions_come_from_all_runs_together(path: Path) -> None:
+    once = build(invented.campaign(path, invented.plan([invented.SQLITE]), 1.0))
+    assert "one-repetition" in warning_names(once)
+    planned = invented.plan([invented.SQLITE], repetitions=2)
+    noisy = build(invented.campaign(path, planned, {("sqlite", "here", 8): (1.0, 1.3)}))
+    assert "noisy-repetitions" in warning_names(noisy)
+    assert "one-repetition" not in warning_names(noisy)
+    calm = build(invented.campaign(path, planned, {("sqlite", "here", 8): (1.0, 1.1)}))
+    assert "noisy-repetitions" not in warning_names(calm)
+
+
+def test_a_report_of_nothing_measured_is_a_report(path: Path) -> None:
+    with begun(path, invented.plan([invented.SQLITE])) as store:
+        report = build(store.latest())
+    assert shown(table(report, "parallel")) == [["sqlite", "not run"]]

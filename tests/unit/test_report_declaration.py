@@ -1,0 +1,65 @@
+"""What a workload may declare, the line that is blamed where it may not, and numbers as shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay import toml_file
+from assay.errors import ExperimentError
+from assay.report import declaration, published, units
+
+
+def read(folder: Path, text: str) -> declaration.Declaration:
+    file = folder / "workload.toml"
+    file.write_text(text)
+    return declaration.read(toml_file.read(file).section("report").section("t"), "t")
+
+
+def test_an_empty_declaration_shows_elapsed_times(tmp_path: Path) -> None:
+    found = read(tmp_path, "[report.t]\n")
+    assert (found.rows, found.columns, found.value, found.unit) == (
+        "system",
+        "storage",
+        "elapsed",
+        "s",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[report.t]\nvalue = "elapsd"\n', "workload.toml:2: value = 'elapsd' is none of its"),
+        ('[report.t]\nunit = "h"\n', "workload.toml:2: unit = 'h'"),
+        ('[report.t]\ntitle = "x"\nspeedup = true\n', "workload.toml:3: unknown key 'speedup'"),
+        ('[report.t]\nrows = "storage"\n', "three different factors"),
+        ('[report.t]\nfields = [{ key = "x" }]\n', "title is missing"),
+    ],
+)
+def test_a_wrong_declaration_is_refused_at_its_line(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    with pytest.raises(ExperimentError) as refused:
+        read(tmp_path, text)
+    assert message in refused.value.message
+
+
+def test_a_published_row_has_a_value_for_each_column(tmp_path: Path) -> None:
+    file = tmp_path / "published.toml"
+    file.write_text(
+        '[t]\nsource = "s"\nunit = "s"\ncolumns = ["a", "b"]\n'
+        'rows = [{ system = "x", values = [1] }]\n'
+    )
+    with pytest.raises(ExperimentError, match=r"published.toml:5: x: a value for each of"):
+        published.read(toml_file.read(file).section("t"))
+
+
+def test_numbers_have_four_significant_digits_and_no_exponent() -> None:
+    shown = [units.digits(value) for value in (0, 0.0012345, 0.5, 9.9999, 88.28, 2682.88, 123456)]
+    assert shown == ["0", "0.001234", "0.5000", "10.00", "88.28", "2683", "123456"]
+
+
+def test_sizes_are_decimal() -> None:
+    shown = [units.size(value) for value in (0, 999, 1500, 694_737_740, 3.5e9, 999.9e6)]
+    assert shown == ["0 B", "999 B", "1.5 kB", "695 MB", "3.5 GB", "1 GB"]

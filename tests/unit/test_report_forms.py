@@ -1,0 +1,283 @@
+"""One report, invented and complete, in each form."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import invented_records as invented
+import pytest
+
+from assay.record import CampaignRecord
+from assay.report import csv as csv_form
+from assay.report import json as json_form
+from assay.report import markdown as markdown_form
+from assay.report import table as table_form
+from assay.report.build import build
+from assay.report.values import Report
+
+DECLARED = {
+    "report": {
+        "parallel": {
+            "title": "Parallel SQL benchmark",
+            "reproduces": "Beebe 2011, Table 2",
+            "blocks": "clients",
+            "unit": "s",
+            "speed_up": True,
+        }
+    },
+    "published": {
+        "parallel": {
+            "source": "N. H. F. Beebe, 2011, Table 2",
+            "conditions": "other machines",
+            "unit": "s",
+            "columns": ["disk", "Fusion-io"],
+            "rows": [
+                {"system": "MySQL", "clients": 8, "values": [178, 184], "speed_up": [0.96]},
+                {"system": "PostgreSQL", "clients": 8, "values": [240, 45], "speed_up": [5.33]},
+                {"system": "PostgreSQL", "clients": 16, "values": [757, 135], "speed_up": [5.61]},
+            ],
+        }
+    },
+}
+ELAPSED = {
+    ("postgresql", "here", 8): (4.0, 4.2, 4.1),
+    ("mariadb", "here", 8): (8.0, 8.1, 10.0),
+    ("postgresql", "ssd", 8): (2.0, 2.1, 2.05),
+    ("mariadb", "ssd", 8): (7.9, 8.0, 8.1),
+    ("postgresql", "here", 16): (8.0, 8.2, 8.4),
+    ("mariadb", "here", 16): (16.0, 16.2, 16.1),
+    ("postgresql", "ssd", 16): (4.0, 4.2, 4.1),
+    ("mariadb", "ssd", 16): (12.3, 12.4, 12.5),
+}
+
+RESULT = """\
+Test parallel
+
+Parallel SQL benchmark (Beebe 2011, Table 2)
+                                                                     published  published  published
+system                       here, s               ssd, s  speed-up       disk  Fusion-io   speed-up
+────────────────────────────────────────────────────────────────────────────────────────────────────
+clients = 8
+postgresql       4.100 (4.000-4.200)  2.050 (2.000-2.100)      2.00        240         45       5.33
+mariadb
+engine=MyISAM   8.100~ (8.000-10.00)  8.000 (7.900-8.100)     1.01~        178        184       0.96
+
+clients = 16
+postgresql       8.200 (8.000-8.400)  4.100 (4.000-4.200)      2.00        757        135       5.61
+mariadb
+engine=MyISAM    16.10 (16.00-16.20)  12.40 (12.30-12.50)      1.30
+  time from the first client's start to the last client's end; median of 3 repetitions
+  (smallest-largest); speed-up: first column ÷ other column
+  ~ indicative: repetitions differ by 25 % (1 of 8 numbers)
+  published: N. H. F. Beebe, 2011, Table 2, in s (other machines)
+  beside mariadb engine=MyISAM stands MySQL
+
+"""
+FIRST_RESULT = """\
+bibliographies in SQL
+experiment  1, begun 2023-11-14 22:13 UTC, seed 1
+workload    bibsql, version ffffffffffff
+data        real, 13 files of the beebe collection: 9733 entries, 16343 rows
+machine     Invented 9000, 8 processors, 16 GB memory, Invented Linux 12, kernel 6.1.0
+assay       0.1.0, engine built as release
+
+Test checks
+
+checks
+system  here, s
+───────────────
+sqlite   1.500~
+  time from the first client's start to the last client's end
+  ~ indicative: one repetition (1 of 1 number)
+
+What became of every transaction
+outcome  ok 2  aborted 0  failed 0  unknown 0  skipped 0 = scheduled 2
+
+Each run
+run  system  rep.  elapsed, s   ok/s  ok  aborted  failed  unknown  skipped  scheduled  state
+─────────────────────────────────────────────────────────────────────────────────────────────
+  1  sqlite     1       1.500  1.333   2        0       0        0        0          2  done
+
+Were the answers right?
+answers  right 2  wrong 0  unknown 0 = checks 2; the same rows everywhere: 2 of 2
+
+Rows found on 13 files of the beebe collection
+check  title                 expected  sqlite  same rows
+────────────────────────────────────────────────────────
+S01    ISBN without ISBN-13       156     156  yes
+S02    confused ISBN-13             0       0  yes
+  same rows: in every answer to every client, of every system (by digest)
+
+Response times
+
+Per pass (every transaction type once, in order)
+system  run  n  p50, ms  p90, ms  p95, ms  p99, ms  max, ms
+───────────────────────────────────────────────────────────
+sqlite    1  1      n<6     n<36     n<72    n<368     1500
+  of the repetition with the median elapsed time; n<36: too few samples to tell
+
+Per transaction type: sqlite, here, 1 client (run 1)
+transaction  n  p50, ms  p90, ms  p95, ms  p99, ms  max, ms
+───────────────────────────────────────────────────────────
+S01          1      n<6     n<36     n<72    n<368    60.00
+S02          1      n<6     n<36     n<72    n<368    120.0
+
+The server under load
+
+The server's processes while the clients worked
+system  processes  threads  resident  virtual  open files
+─────────────────────────────────────────────────────────
+sqlite          9       11     98 MB   597 MB         250
+  largest value of any sample; open files: inside the data directory
+
+What was loaded
+
+Size on disk and load time
+system  size on disk  load, s  index, s  analyze, s  entries/s  rows/s
+──────────────────────────────────────────────────────────────────────
+sqlite       20.5 MB   0.9733    0.4000      0.1000      10000   16791
+  per second of load: rows sent in one transaction, before there are indexes
+
+Under which conditions
+
+Systems
+system  version       reached by               connection limit  settings asked
+───────────────────────────────────────────────────────────────────────────────
+sqlite  sqlite 1.2.3  in the client's process
+
+Storages
+storage  kind  file system  device     size
+───────────────────────────────────────────
+here     here  ext4         /dev/sda1  1 TB
+
+warning     one-repetition: each cell was run once, so nothing is known of how much repetitions
+            differ
+            cure: --repetitions 3 or more
+warning     few-samples: some percentiles have too few samples to be told (p50, p90, p95, p99: 1
+            sample of a transaction type, p99 needs 368)
+            cure: more clients, more passes or a longer run
+warning     fits-in-memory: the data set fits in memory, so reads hardly touch the storage (20.5 MB
+            of 16 GB)
+            cure: load more rows than the machine has memory, where the storage is the question
+warning     from-the-future: hover boards
+record      records.sqlite, experiment 1
+"""
+
+
+def fixed(campaign: CampaignRecord) -> CampaignRecord:
+    """Without what differs from one test run to the next."""
+    return replace(campaign, begun_unix_ns=1_700_000_000 * invented.S, path=Path("records.sqlite"))
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    """Two systems, two storages, two client counts, three repetitions."""
+    planned = invented.plan(
+        [invented.POSTGRESQL, invented.MARIADB],
+        [invented.HERE, invented.SSD],
+        clients=(8, 16),
+        repetitions=3,
+    )
+    path = tmp_path_factory.mktemp("records") / "records.sqlite"
+    campaign = invented.campaign(path, planned, ELAPSED, workload=DECLARED)
+    return build(fixed(campaign))
+
+
+@pytest.fixture
+def quick(tmp_path: Path) -> Report:
+    """One system once, as the first result somebody sees."""
+    planned = invented.plan([invented.SQLITE], test="checks", clients=(1,))
+    warnings = [("fits-in-memory", "20.5 MB of 16 GB"), ("from-the-future", "hover boards")]
+    campaign = invented.campaign(tmp_path / "r.sqlite", planned, 1.5, warnings=warnings)
+    return build(fixed(campaign))
+
+
+def written(form: Any, report: Report, detail: bool | None = None) -> str:
+    stream = io.StringIO()
+    form.render(report, stream, detail=detail)
+    return stream.getvalue()
+
+
+def test_the_papers_table_stands_beside_the_published_numbers(report: Report) -> None:
+    text = written(table_form, report)
+    begin, end = text.index("Test parallel"), text.index("What became of")
+    assert text[begin:end] == RESULT
+
+
+def test_a_first_result_says_all_there_is_to_know(quick: Report) -> None:
+    assert written(table_form, quick) == FIRST_RESULT
+
+
+def test_details_are_left_out_of_a_large_table_and_that_is_said(report: Report) -> None:
+    brief, full = written(table_form, report), written(table_form, report, detail=True)
+    assert "9 tables of details are left out; --detail shows them" in brief
+    assert "Per transaction type" not in brief
+    assert full.count("Per transaction type") == 8
+    assert "left out" not in full
+
+
+def test_a_table_is_never_wider_than_100_columns_and_loses_nothing(tmp_path: Path) -> None:
+    storages = [replace(invented.SSD, name=f"storage-{letter}") for letter in "abcdefg"]
+    planned = invented.plan([invented.MARIADB], storages, repetitions=2)
+    report = build(invented.campaign(tmp_path / "r.sqlite", planned, 1234.5, workload=DECLARED))
+    text = written(table_form, report, detail=True)
+    assert max(len(line) for line in text.splitlines()) <= 100
+    for storage in storages:
+        assert storage.name in text
+    result = text[text.index("Test parallel") : text.index("What became")]
+    assert result.count("1234 (1234-1234)") == len(storages)
+
+
+def test_nothing_but_a_terminal_gets_colour(quick: Report) -> None:
+    for form in (table_form, markdown_form, csv_form, json_form):
+        assert "\x1b" not in written(form, quick)
+
+
+def test_json_is_one_document_of_numbers_as_measured(report: Report) -> None:
+    document = json.loads(written(json_form, report))
+    tables = {table["name"]: table for table in document["tables"]}
+    assert len(tables) == len(document["tables"]), "every table has a name of its own"
+    first = tables["parallel"]["rows"][0]
+    assert first["here"] == {
+        "value": 4_100_000_000,
+        "unit": "ns",
+        "n": 3,
+        "low": 4_000_000_000,
+        "high": 4_200_000_000,
+        "verdict": "valid",
+    }
+    assert first["clients"] == 8
+    assert first["published Fusion-io"] == {"value": 45, "unit": "s"}
+    passes = tables["parallel_passes"]["rows"][0]
+    assert passes["p99"] == {"value": None, "reason": "n<368"}
+    assert passes["max"]["value"] == 4_100_000_000
+    assert tables["loads"]["rows"][0]["size on disk"]["value"] == 20_500_000
+
+
+def test_csv_has_a_line_per_cell_and_the_same_fields_in_each(report: Report) -> None:
+    lines = list(csv.reader(io.StringIO(written(csv_form, report))))
+    assert {len(line) for line in lines} == {len(csv_form.FIELDS)}
+    named = [dict(zip(lines[0], line, strict=True)) for line in lines[1:]]
+    found = {
+        (line["table"], line["row"], line["column"]): (line["value"], line["unit"])
+        for line in named
+    }
+    assert len(found) == len(named), "table, row and column name a cell"
+    key = ("parallel", "clients = 16 / mariadb engine=MyISAM", "ssd")
+    assert found[key] == ("12400000000", "ns")
+    assert found["parallel_checks", "S01 / ISBN without ISBN-13", "expected"] == ("156", "count")
+
+
+def test_markdown_rows_have_as_many_cells_as_their_heads(report: Report) -> None:
+    text = written(markdown_form, report)
+    tables = [part.splitlines() for part in text.split("\n\n") if part.startswith("|")]
+    assert len(tables) > 10
+    for table in tables:
+        assert len({line.count("|") - line.count("\\|") for line in table}) == 1, table
+    assert "| **clients = 16** |" in text
+    assert "~" not in text.replace("\\~", ""), "a bare ~ would strike text out"

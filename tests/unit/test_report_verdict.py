@@ -1,0 +1,121 @@
+"""When a number is valid, indicative or invalid, and which warnings a run deserves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import invented_records as invented
+import pytest
+
+from assay.record import RunRecord
+from assay.report import judge_run
+from assay.report.percentiles import samples_needed
+from assay.report.settings import mean_the_same
+from assay.report.spread import spread
+from assay.report.verdict import of_number
+
+HUGE = 10**14
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunRecord:
+    """A run on a server, on data that do not fit in memory, with nothing to complain of."""
+    planned = invented.plan([invented.POSTGRESQL])
+    dataset = {"size_on_disk_bytes": HUGE}
+    return invented.campaign(tmp_path / "r.sqlite", planned, 10.0, dataset=dataset).runs[0]
+
+
+def changed(run: RunRecord, part: str, **values: Any) -> RunRecord:
+    return replace(run, **{part: {**getattr(run, part), **values}})
+
+
+def judged(run: RunRecord) -> tuple[str, list[str]]:
+    verdict, warnings = judge_run(run, invented.MACHINE)
+    return verdict.word, [warning.name for warning in warnings]
+
+
+def test_a_run_without_a_flaw_is_valid_and_has_no_warning(run: RunRecord) -> None:
+    assert judged(run) == ("valid", [])
+
+
+@pytest.mark.parametrize(
+    ("part", "values", "expected"),
+    [
+        ("dataset", {"size_on_disk_bytes": 10**9}, ("valid", ["fits-in-memory"])),
+        ("dataset", {"source": "synthetic"}, ("valid", ["synthetic-data"])),
+        ("dataset", {"skipped_entries": 3}, ("valid", ["input-skipped"])),
+        (
+            "site",
+            {"durability_lowered_by": ["fsync = off"]},
+            ("indicative", ["durability-lowered"]),
+        ),
+        (
+            "site",
+            {"settings_asked": {"max_connections": "2000"}},
+            ("valid", ["settings-differ"]),
+        ),
+        ("site", {"settings_asked": {"max_connections": "1000"}}, ("valid", [])),
+        (
+            "observation",
+            {"client_cost": {"user_ns": 15 * invented.S, "system_ns": 2 * invented.S}},
+            ("indicative", ["client-busy"]),
+        ),
+        (
+            "observation",
+            {"outcomes": {"scheduled": 16, "ok": 15, "failed": 0, "unknown": 1}},
+            ("invalid", []),
+        ),
+    ],
+)
+def test_each_flaw_has_its_warning(
+    run: RunRecord, part: str, values: dict[str, Any], expected: tuple[str, list[str]]
+) -> None:
+    assert judged(changed(run, part, **values)) == expected
+
+
+def test_a_client_is_not_blamed_for_the_work_of_a_system_in_its_own_process(run: RunRecord) -> None:
+    busy = {"client_cost": {"user_ns": 20 * invented.S, "system_ns": 0}}
+    assert run.site is not None
+    address = {**run.site["address"], "file": "/data/bibtex"}
+    inside = changed(changed(run, "observation", **busy), "site", address=address)
+    assert judged(inside) == ("valid", [])
+
+
+def test_medians_of_few_noisy_or_missing_repetitions_are_indicative(run: RunRecord) -> None:
+    def word(elapsed: list[float], asked: int) -> tuple[str, str]:
+        return of_number([run] * len(elapsed), asked, spread(elapsed), invented.MACHINE)
+
+    assert word([1.0, 1.1, 1.05], 3) == ("valid", "")
+    assert word([1.0], 1) == ("indicative", "one repetition")
+    assert word([1.0, 1.1], 3) == ("indicative", "2 of 3 repetitions ended")
+    assert word([1.0, 1.0, 1.5], 3) == ("indicative", "repetitions differ by 50 %")
+
+
+def test_an_invalid_repetition_makes_the_median_invalid(run: RunRecord) -> None:
+    failed = replace(run, state="failed", reason="the server went away")
+    verdict = of_number([run, failed, run], 3, spread([1.0, 1.0, 1.0]), invented.MACHINE)
+    assert verdict == ("invalid", "the server went away")
+
+
+def test_percentiles_need_the_samples_that_bound_them() -> None:
+    assert [samples_needed(share) for share in (0.5, 0.9, 0.95, 0.99)] == [6, 36, 72, 368]
+
+
+@pytest.mark.parametrize(
+    ("asked", "effective", "same"),
+    [
+        ("1GB", "1024MB", True),
+        ("1G", "1073741824", True),
+        ("on", "1", True),
+        ("ON", "off", False),
+        ("30s", "30000ms", True),
+        ("0", "OFF", True),
+        ("O_DIRECT", "o_direct", True),
+        ("1GB", "1048576", False),
+        ("10", "100", False),
+    ],
+)
+def test_settings_are_compared_by_meaning(asked: str, effective: str, same: bool) -> None:
+    assert mean_the_same(asked, effective) is same

@@ -1,0 +1,159 @@
+"""A storage is made, tells what it is, and is taken away."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from assay.errors import ArgumentError
+from assay.experiment.values import StorageChoice
+from assay.provision.leftovers import clear_leftovers
+from assay.provision.users import ServerUser
+from assay.storages import Storage, here
+from assay.storages.here import HERE
+from assay.storages.mounts import Mount, mount_of
+from assay.storages.tmpfs import TMPFS
+
+IS_ROOT = os.geteuid() == 0
+
+
+@pytest.fixture(autouse=True)
+def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
+    monkeypatch.delenv("ASSAY_DATA_DIRECTORY", raising=False)
+
+
+def test_here_makes_what_is_missing_and_leaves_what_was_there() -> None:
+    inner = Path(f"/var/tmp/assay-test-{os.getpid()}/deeper")
+    with HERE.prepare(StorageChoice(directory=str(inner))) as facts:
+        assert inner.is_dir()
+        assert facts.directory == str(inner)
+        assert facts.size_bytes >= facts.free_bytes > 0
+        assert facts.file_system and facts.device
+        assert Path(str(facts.facts["mount_point"])) in inner.parents
+        assert facts.facts.get("is_rotational") in (True, False, None)
+    assert not inner.parent.exists()
+    inner.mkdir(parents=True)
+    (inner / "mine").touch()
+    with HERE.prepare(StorageChoice(directory=str(inner))):
+        pass
+    assert (inner / "mine").exists()
+    (inner / "mine").unlink()
+    with HERE.prepare(StorageChoice(directory=str(inner))):
+        pass
+    assert inner.exists(), "it was there before, empty or not"
+    inner.rmdir()
+    inner.parent.rmdir()
+
+
+def test_here_prefers_the_current_directory_if_a_server_can_get_there(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ourselves = ServerUser("", os.geteuid(), os.getegid())
+    monkeypatch.chdir(tmp_path)
+    assert here.default_directory(ourselves) == tmp_path / ".assay"
+    if IS_ROOT:
+        closed = tmp_path / "closed"
+        closed.mkdir(mode=0o700)
+        monkeypatch.chdir(closed)
+        assert here.default_directory(ServerUser("nobody", 65534, 65534)) == Path("/var/tmp")
+
+
+@pytest.mark.skipif(not IS_ROOT, reason="only root runs servers as another user")
+def test_here_names_the_directory_that_bars_the_way(tmp_path: Path) -> None:
+    barred = tmp_path / "barred"
+    barred.mkdir(mode=0o700)
+    tops = [path for path in (*tmp_path.parents, tmp_path) if path.stat().st_mode & 1 == 0]
+    with (
+        pytest.raises(ArgumentError, match="may not enter") as caught,
+        HERE.prepare(StorageChoice(directory=str(barred / "data"))),
+    ):
+        pytest.fail("no server could use it")
+    assert caught.value.hint is not None
+    assert any(caught.value.hint.endswith(f"chmod o+x {path}") for path in [*tops, barred])
+    assert not (barred / "data").exists()
+
+
+def test_a_storage_that_cannot_be_as_asked_says_so(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    impossible: list[tuple[Storage, StorageChoice, str]] = [
+        (HERE, StorageChoice(directory=str(file)), "not a directory"),
+        (HERE, StorageChoice(directory=str(file / "below")), "Not a directory"),
+        (HERE, StorageChoice(options={"size": "1G"}), "no option 'size'"),
+        (TMPFS, StorageChoice(kind="tmpfs", options={"speed": "1"}), "no option 'speed'"),
+        (TMPFS, StorageChoice(kind="tmpfs", directory="/x"), "chooses its own directory"),
+        (TMPFS, StorageChoice(kind="tmpfs", options={"size": "1G,exec"}), "size: expected"),
+    ]
+    for storage, choice, words in impossible:
+        with pytest.raises(ArgumentError, match=words), storage.prepare(choice):
+            pytest.fail("it cannot be had")
+
+
+def test_tmpfs_is_in_memory_and_goes_away() -> None:
+    options = {"size": "8M"} if IS_ROOT else {}
+    with TMPFS.prepare(StorageChoice("fast", "tmpfs", options=options)) as facts:
+        directory = Path(facts.directory)
+        assert (facts.name, facts.file_system) == ("fast", "tmpfs")
+        if IS_ROOT:
+            assert directory.is_mount()
+            assert facts.size_bytes == 8 << 20
+        (directory / "data").write_bytes(b"x" * 4096)
+    assert not directory.exists()
+
+
+@pytest.mark.parametrize("place", ["in use", "idle"])
+def test_a_tmpfs_of_a_killed_assay_is_removed_at_the_next_start(place: str) -> None:
+    # The server's own directory lies on the mount and has an entry of its own in the ledger.
+    program = (
+        "import time\n"
+        "from assay.experiment.values import StorageChoice\n"
+        "from assay.provision import process\n"
+        "from assay.provision.directory import server_directory\n"
+        "from assay.storages.tmpfs import TMPFS\n"
+        "with TMPFS.prepare(StorageChoice(kind='tmpfs')) as facts, "
+        "server_directory(facts) as directory:\n"
+        f"    if {place == 'in use'}:\n"
+        "        server = process.start(['sleep', '1000'], directory)\n"
+        "        server.__enter__()\n"
+        "    print(facts.directory, flush=True)\n"
+        "    time.sleep(1000)\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout is not None
+        directory = Path(child.stdout.readline().strip())
+        assert directory.is_dir()
+        child.kill()
+        child.wait()
+    cleared = clear_leftovers()
+    assert len(cleared) == 2 and not any(one.remaining for one in cleared)
+    assert not directory.exists()
+
+
+def test_the_mount_table_is_read_as_the_kernel_writes_it() -> None:
+    table = (
+        "22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/root rw,errors=remount-ro\n"
+        "40 22 0:33 / /data\\040disk rw,noatime - btrfs /dev/sdb1 rw,ssd\n"
+        "41 22 0:34 / /srv rw - tmpfs none rw,size=1k\n"
+        "42 22 8:17 / /srv ro,nosuid - xfs /dev/sdb1 ro,noquota\n"
+        "43 22 0:40 / /empty rw - overlay  rw\n"
+    )
+
+    def found(path: str) -> Mount:
+        return mount_of(Path(path), table)
+
+    assert found("/home") == Mount(
+        Path("/"), "ext4", "/dev/root", "rw,relatime,errors=remount-ro", "254:0"
+    )
+    assert found("/data disk/x") == Mount(
+        Path("/data disk"), "btrfs", "/dev/sdb1", "rw,noatime,ssd", "0:33"
+    )
+    assert found("/srv/x").file_system == "xfs", "the last mount on a point hides the others"
+    assert found("/srvother").point == Path("/")
+    assert found("/empty").source == ""

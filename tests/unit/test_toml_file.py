@@ -1,0 +1,67 @@
+"""Files that people write: every complaint has its line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay import toml_file
+from assay.errors import ExperimentError
+
+
+def written(folder: Path, text: str) -> toml_file.Section:
+    file = folder / "some.toml"
+    file.write_text(text, encoding="utf-8")
+    return toml_file.read(file)
+
+
+def test_a_syntax_error_has_line_and_column(tmp_path: Path) -> None:
+    with pytest.raises(ExperimentError) as caught:
+        written(tmp_path, "a = 1\nb = = 2\n")
+    assert (caught.value.line, caught.value.column) == (2, 5)
+
+
+def test_a_wrong_type_is_placed_at_its_key_in_the_right_table(tmp_path: Path) -> None:
+    top = written(
+        tmp_path,
+        '[[tables]]\nname = "a"\n\n[[tables]]\n# n\nname = 7\n[tables.columns]\n\nx = true\n',
+    )
+    _first, second = top.sections("tables")
+    with pytest.raises(ExperimentError, match="expected text in quotes") as caught:
+        second.text("name")
+    assert caught.value.line == 6
+    with pytest.raises(ExperimentError) as caught:
+        second.section("columns").text("x")
+    assert caught.value.line == 9
+
+
+def test_true_is_no_number(tmp_path: Path) -> None:
+    with pytest.raises(ExperimentError, match="whole number"):
+        written(tmp_path, "clients = [1, true]\n").wholes("clients")
+
+
+def test_a_key_nobody_asked_for_is_refused_with_the_nearest(tmp_path: Path) -> None:
+    top = written(tmp_path, "seed = 1\nrepetitons = 3\n")
+    top.whole("seed")
+    top.whole("repetitions", 1)
+    with pytest.raises(ExperimentError, match="unknown key 'repetitons'") as caught:
+        top.done()
+    assert caught.value.line == 2
+    assert "did you mean 'repetitions'" in str(caught.value.hint)
+
+
+def test_a_missing_key_says_what_it_must_be(tmp_path: Path) -> None:
+    with pytest.raises(ExperimentError, match="workload is missing; expected text"):
+        written(tmp_path, "seed = 1\n").text("workload")
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"), [(b"\xff\xfe", "not UTF-8"), (None, "cannot be read")]
+)
+def test_no_text_is_a_clear_error(tmp_path: Path, content: bytes | None, complaint: str) -> None:
+    file = tmp_path / "some.toml"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(ExperimentError, match=complaint):
+        toml_file.read(file)

@@ -1,0 +1,95 @@
+"""The workload bibsql says what its sources say (Beebe 2011; bibtosql 0.01)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay import registry, toml_file
+from assay.experiment import Experiment
+from assay.input import beebe, bibliography
+from assay.progress import Silent
+from assay.report import declaration
+from assay.workloads import reader
+from assay.workloads.values import Workload
+
+
+@pytest.fixture(scope="module")
+def bibsql() -> Workload:
+    return reader.read("bibsql")
+
+
+def test_schema_is_that_of_bibtosql(bibsql: Workload) -> None:
+    bibtab, strtab, namtab = bibsql.tables
+    assert [one.name for one in bibsql.tables] == ["bibtab", "strtab", "namtab"]
+    assert len(bibtab.columns) == 49
+    assert [one.type for one in bibtab.columns] == ["int"] * 3 + ["text"] * 46
+    assert [one.name for one in bibtab.columns if one.not_null] == ["entry"]
+    assert len(bibtab.indexes) == 22
+    assert (bibtab.unique, namtab.unique, strtab.unique) == ((), (("name",),), ())
+
+
+def test_every_check_expects_its_own_count(bibsql: Workload) -> None:
+    names = [f"S{number:02}" for number in range(1, 29)]
+    for dialect in ("", "postgresql"):
+        scripts = bibsql.scripts_for(bibsql.test("checks"), dialect)
+        assert [one.name for one in scripts] == names
+        for script in scripts:
+            assert script.text.endswith(f";\n\\expect rows :{script.name}\n"), script.path
+    assert all(bibsql.titles.values())
+
+
+def test_overrides_are_as_few_as_they_must_be(bibsql: Workload) -> None:
+    """A number we watch: a statement in the common subset needs none."""
+    assert len(bibsql.overrides) == 11
+    spelled = {"regexp", "instr("}
+    for name, script in bibsql.scripts.items():
+        needs_one = any(word in script.text for word in spelled)
+        assert (("postgresql", name) in bibsql.overrides) == needs_one, name
+
+
+def test_expected_counts_follow_the_replicas(bibsql: Workload) -> None:
+    (known,) = bibsql.expected
+    plain = bibsql.expected_counts(known.fingerprint)
+    assert len(plain) == 28
+    assert (plain["S01"], plain["S27"], sum(filter(None, plain.values()))) == (156, 425, 1028)
+    tripled = bibsql.expected_counts(known.fingerprint, 3, "full")
+    assert tripled == {name: 3 * (count or 0) for name, count in plain.items()}
+    assert bibsql.expected_counts(known.fingerprint, 3, "clean") == plain
+    assert set(bibsql.expected_counts("other data").values()) == {None}
+
+
+def test_answers_and_files_are_of_the_same_data_set(bibsql: Workload) -> None:
+    (known,) = bibsql.expected
+    files = beebe.manifest().files
+    assert len(files) == 13
+    assert sum(size_bytes for size_bytes, _ in files.values()) == known.bytes
+
+
+@pytest.mark.skipif(
+    not beebe.is_there(beebe.default_folder()), reason="`assay get beebe` has not been run"
+)
+def test_the_reader_knows_the_real_files_again(bibsql: Workload) -> None:
+    """Else every count would be unknown, and a wrong one would pass."""
+    (known,) = bibsql.expected
+    asked = Experiment("bibsql", ("checks",), ())
+    found = bibliography.resolve(asked, bibsql, Silent()).request()
+    assert (found.fingerprint, found.entries) == (known.fingerprint, known.entries)
+
+
+def test_published_speed_ups_are_those_of_the_published_times(bibsql: Workload) -> None:
+    rows = [row for table in bibsql.published.values() for row in table["rows"]]
+    assert len(rows) == 3 + 18
+    for row in rows:
+        disk, solid_state = row["values"]
+        # Three of them are cut instead of rounded.
+        assert 0 <= disk / solid_state - row["speed_up"][0] + 0.005 < 0.015, row
+
+
+def test_every_report_table_is_understood(bibsql: Workload) -> None:
+    top = toml_file.read(Path(registry.workload_folder("bibsql")) / "workload.toml")
+    sections = reader.report_sections(top, bibsql.tests)
+    assert set(sections) == set(bibsql.tests)
+    for test, section in sections.items():
+        assert declaration.read(section, test).title

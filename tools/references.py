@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""Writes docs/reference out of the program itself; with --check, says which file is out of date."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import click
+
+from assay import _engine, env_vars, registry
+from assay.cli.program import COMMANDS, group
+from assay.record import schema
+
+FOLDER = Path(__file__).parents[1] / "docs" / "reference"
+MARK = "<!-- Written by tools/references.py out of the program; not edited by hand. -->\n\n"
+
+
+def commands() -> str:
+    """Every command with its help, as it is printed."""
+    parts = ["# Commands\n", _help("assay", group)]
+    for name in COMMANDS:
+        command = import_module(f"assay.cli.{name}").command
+        parts.append(f"\n## assay {name}\n")
+        parts.append(_help(f"assay {name}", command))
+        for below in sorted(getattr(command, "commands", {})):
+            parts.append(f"\n### assay {name} {below}\n")
+            parts.append(_help(f"assay {name} {below}", command.commands[below]))
+    return "\n".join(parts) + "\n"
+
+
+def _help(path: str, command: click.Command) -> str:
+    settings = {"max_content_width": 80, "terminal_width": 80, "show_default": True}
+    with click.Context(command, info_name=path, **settings) as context:  # type: ignore[arg-type]
+        return f"```text\n{command.get_help(context)}\n```"
+
+
+def environment() -> str:
+    """Every environment variable that is read."""
+    rows = [
+        f"| `{one.name}` | {one.help} |"
+        for one in vars(env_vars).values()
+        if isinstance(one, env_vars.EnvVar)
+    ]
+    return "\n".join(
+        ["# Environment variables\n", "| variable | meaning |", "|---|---|", *rows, ""]
+    )
+
+
+def systems() -> str:
+    """Every system under test with its options."""
+    parts = ["# Systems under test\n"]
+    for name in registry.systems():
+        system = registry.system(name)
+        parts.append(f"## {name}\n\nDialect `{system.dialect.name}`, driver `{system.driver}`.\n")
+        if system.url_schemes:
+            parts.append("By URL: " + ", ".join(f"`{one}://`" for one in system.url_schemes) + "\n")
+        if system.option_specs:
+            parts += ["| option | default | levels | meaning |", "|---|---|---|---|"]
+            parts += [
+                f"| `{one.name}` | {one.default or '–'} | {', '.join(one.levels) or 'any'} "
+                f"| {one.help} |"
+                for one in system.option_specs
+            ]
+            parts.append("")
+    return "\n".join(parts)
+
+
+def records() -> str:
+    """The record file's schema, with its comments."""
+    steps = [";\n\n".join(step) for step in schema.steps()]
+    return "# The record file\n\n```sql\n" + ";\n\n".join(steps).strip() + ";\n```\n"
+
+
+PAGES = {
+    "commands.md": commands,
+    "environment.md": environment,
+    "records.md": records,
+    "script-language.md": _engine.script_reference,
+    "systems.md": systems,
+}
+
+
+def main(arguments: list[str]) -> int:
+    """Writes all pages, or with ``--check`` compares them; the status says whether they hold."""
+    is_check = arguments == ["--check"]
+    stale = []
+    for name, page in PAGES.items():
+        file, text = FOLDER / name, MARK + page()
+        if is_check:
+            if not file.exists() or file.read_text(encoding="utf-8") != text:
+                stale.append(name)
+        else:
+            FOLDER.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+    for name in stale:
+        print(f"docs/reference/{name} is out of date\n\nhint: make docs", file=sys.stderr)
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
