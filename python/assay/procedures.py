@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -60,7 +60,7 @@ Procedure = Callable[[Laboratory, PlannedRun], str | None]
 
 
 def of(workload: Workload, planned: PlannedRun) -> Procedure:
-    """The procedure that the run's test declares (`assay.workloads.reader.PROCEDURES`)."""
+    """The procedure that the run's test declares (`assay.workloads.tests.PROCEDURES`)."""
     return {"drive": drive_scripts, "update": bring_up_to_date, "limit": find_limit}[
         workload.test(planned.cell.test).procedure
     ]
@@ -122,12 +122,14 @@ def find_limit(lab: Laboratory, planned: PlannedRun) -> str | None:
     """Sessions are opened until one is refused, with the default limit and with it raised."""
     cell = planned.cell
 
-    def open_site(connections: int | None) -> AbstractContextManager[Site]:
-        return provision(cell.system, cell.storage, connections=connections)
+    @contextmanager
+    def open_site(connections: int | None) -> Iterator[Site]:
+        with provision(cell.system, cell.storage, connections=connections) as site:
+            if connections is None:
+                lab.store.provisioned(site)
+            yield site
 
     lab.progress.stage(f"provision {cell.system.label}")
-    with open_site(None) as site:
-        lab.store.provisioned(site)
     observation = limit.observe(open_site, cell.clients)
     lab.store.observed(observation)
     return _conclusion(lab, planned, observation, [], None)

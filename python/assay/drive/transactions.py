@@ -16,7 +16,7 @@ from assay.provision.site import Site
 from assay.workloads.values import Script
 
 Observation = dict[str, Any]
-"""The engine's `Observation` as plain data (its fields: `docs/reference/observation.md`)."""
+"""The engine's `Observation` as plain data (its fields: `crates/engine/src/observation.rs`)."""
 
 
 class ScriptText(TypedDict):

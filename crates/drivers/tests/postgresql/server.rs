@@ -21,7 +21,15 @@ impl Server {
     /// `None`, with the reason printed, where this machine has no server.
     pub fn start() -> Option<Self> {
         let Some(programs) = newest_programs() else {
-            eprintln!("skipped: no /usr/lib/postgresql/*/bin/postgres on this machine");
+            // Past the test harness, which keeps to itself what a test that passes prints.
+            let _ = std::io::Write::write_all(
+                &mut std::io::stderr(),
+                concat!(
+                    "skipped: no /usr/lib/postgresql/*/bin/postgres on this machine",
+                    "\n"
+                )
+                .as_bytes(),
+            );
             return None;
         };
         let root = std::env::temp_dir().join(format!("assay-pg-{}", std::process::id()));

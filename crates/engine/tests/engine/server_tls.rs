@@ -13,7 +13,15 @@ use crate::support::{document, observe, outcomes};
 fn sessions_are_encrypted_as_asked() {
     let folder = tempfile::tempdir().unwrap();
     if !make_certificate(folder.path()) {
-        eprintln!("skipped: no openssl on this machine to make a certificate with");
+        // Past the test harness, which keeps to itself what a test that passes prints.
+        let _ = std::io::Write::write_all(
+            &mut std::io::stderr(),
+            concat!(
+                "skipped: no openssl on this machine to make a certificate with",
+                "\n"
+            )
+            .as_bytes(),
+        );
         return;
     }
     let (certificate, key) = (
