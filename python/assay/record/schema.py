@@ -46,7 +46,13 @@ def prepare(connection: sqlite3.Connection, path: Path, known: Sequence[Step]) -
     ``connection`` must be in autocommit mode. Raises `ArgumentError` for a file that is newer than
     this program, or is no record file.
     """
-    if _version(connection, path, known) == len(known):
+    # Its three questions must see one state of the file: another process may be making it.
+    connection.execute("BEGIN")
+    try:
+        version = _version(connection, path, known)
+    finally:
+        connection.execute("ROLLBACK")
+    if version == len(known):
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
