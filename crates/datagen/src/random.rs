@@ -16,12 +16,21 @@ impl Random {
     /// different: up to the expansion every step is a bijection of 64 bits. That two of them come to
     /// the same stretch of the period within 2^40 numbers each has a chance below 2^-150.
     #[must_use]
+    #[inline]
     pub fn stream(seed: u64, number: u64) -> Self {
-        let key = mixed(seed.wrapping_add(GAMMA)).wrapping_add(number.wrapping_mul(GAMMA));
-        // Mixed once more, because the expansion itself walks in steps of the same gamma.
-        Self::from_key(mixed(key))
+        Self::from_key(Self::derived(seed, number))
     }
 
+    /// A seed of its own for each number, for streams of streams; no two numbers have the same one.
+    #[must_use]
+    #[inline]
+    pub fn derived(seed: u64, number: u64) -> u64 {
+        let key = mixed(seed.wrapping_add(GAMMA)).wrapping_add(number.wrapping_mul(GAMMA));
+        // Mixed once more, because the expansion itself walks in steps of the same gamma.
+        mixed(key)
+    }
+
+    #[inline]
     fn from_key(key: u64) -> Self {
         let mut at = key;
         let mut word = || {
@@ -39,6 +48,7 @@ impl Random {
         clippy::should_implement_trait,
         reason = "an endless stream needs no Option"
     )]
+    #[inline]
     pub fn next(&mut self) -> u64 {
         let [s0, s1, s2, s3] = self.state;
         let drawn = s0.wrapping_add(s3).rotate_left(23).wrapping_add(s0);
@@ -56,6 +66,7 @@ impl Random {
         clippy::cast_possible_truncation,
         reason = "the low half is what is wanted"
     )]
+    #[inline]
     pub fn between(&mut self, lowest: i64, highest: i64) -> i64 {
         assert!(lowest <= highest, "callers refuse empty ranges");
         let span = highest.wrapping_sub(lowest).cast_unsigned().wrapping_add(1);
@@ -78,6 +89,7 @@ const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// SplitMix64's output function (Steele, Lea, Flood, «Fast splittable pseudorandom number
 /// generators», OOPSLA 2014; constants of Stafford's variant 13).
+#[inline]
 const fn mixed(word: u64) -> u64 {
     let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

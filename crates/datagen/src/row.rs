@@ -1,33 +1,93 @@
 //! One row on its way into a table, kept in one buffer that is used again for the next row.
 
-/// A row of cells in text form. Cells share one buffer, so a row that is cleared and filled again
-/// allocates nothing once it has seen its longest content.
+use crate::Value;
+use crate::number_text::{write_double, write_int};
+
+/// A row of cells. Texts share one buffer, so a row that is cleared and filled again allocates nothing
+/// once it has seen its longest content; numbers stay numbers until somebody wants their text.
 #[derive(Debug, Default)]
 pub struct Row {
     bytes: Vec<u8>,
-    cells: Vec<Cell>,
+    slots: Vec<Slot>,
+}
+
+/// One cell, as its maker gave it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Cell<'a> {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Double(f64),
+    /// Text, or the text form of a value of any other type.
+    Text(&'a [u8]),
+}
+
+impl<'a> Cell<'a> {
+    /// Appends the text form; nothing for NULL. A truth value is 1 or 0, which every system reads.
+    #[inline]
+    pub fn write_text(self, out: &mut Vec<u8>) {
+        match self {
+            Self::Null => {}
+            Self::Bool(truth) => out.push(b'0' + u8::from(truth)),
+            Self::Int(number) => write_int(number, out),
+            Self::Double(number) => write_double(number, out),
+            Self::Text(text) => out.extend_from_slice(text),
+        }
+    }
+
+    /// The text form, made in `scratch` where it does not exist yet; `None` for NULL.
+    #[inline]
+    pub fn text_in<'s>(self, scratch: &'s mut Vec<u8>) -> Option<&'s [u8]>
+    where
+        'a: 's,
+    {
+        match self {
+            Self::Null => None,
+            Self::Text(text) => Some(text),
+            _ => {
+                scratch.clear();
+                self.write_text(scratch);
+                Some(scratch)
+            }
+        }
+    }
+
+    /// The bytes of a text; `None` for everything else.
+    #[must_use]
+    pub fn as_text(self) -> Option<&'a [u8]> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
 }
 
 impl Clone for Row {
     fn clone(&self) -> Self {
         Self {
             bytes: self.bytes.clone(),
-            cells: self.cells.clone(),
+            slots: self.slots.clone(),
         }
     }
 
     /// Keeps the memory, which a derived one would not.
     fn clone_from(&mut self, other: &Self) {
         self.bytes.clone_from(&other.bytes);
-        self.cells.clone_from(&other.cells);
+        self.slots.clone_from(&other.slots);
     }
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Cell {
-    start: u32,
-    end: u32,
-    is_null: bool,
+enum Slot {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Double(f64),
+    /// A range of the buffer.
+    Text {
+        start: u32,
+        end: u32,
+    },
 }
 
 impl Row {
@@ -37,35 +97,56 @@ impl Row {
     }
 
     /// Forgets all cells and keeps the memory.
+    #[inline]
     pub fn clear(&mut self) {
         self.bytes.clear();
-        self.cells.clear();
+        self.slots.clear();
     }
 
+    #[inline]
     pub fn push_null(&mut self) {
-        let at = self.position();
-        self.cells.push(Cell {
-            start: at,
-            end: at,
-            is_null: true,
-        });
+        self.slots.push(Slot::Null);
     }
 
+    #[inline]
+    pub fn push_bool(&mut self, truth: bool) {
+        self.slots.push(Slot::Bool(truth));
+    }
+
+    #[inline]
+    pub fn push_int(&mut self, number: i64) {
+        self.slots.push(Slot::Int(number));
+    }
+
+    #[inline]
+    pub fn push_double(&mut self, number: f64) {
+        self.slots.push(Slot::Double(number));
+    }
+
+    #[inline]
     pub fn push_bytes(&mut self, bytes: &[u8]) {
         self.push_with(|buffer| buffer.extend_from_slice(bytes));
     }
 
+    #[inline]
+    pub fn push_value(&mut self, value: &Value) {
+        match value {
+            Value::Null => self.push_null(),
+            Value::Bool(truth) => self.push_bool(*truth),
+            Value::Int(number) => self.push_int(*number),
+            Value::Double(number) => self.push_double(*number),
+            Value::Text(text) => self.push_bytes(text.as_bytes()),
+        }
+    }
+
     /// Appends a cell whose text `write` adds to the end of the buffer it is given; `write` must
     /// only append.
+    #[inline]
     pub fn push_with(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         let start = self.position();
         write(&mut self.bytes);
         let end = self.position();
-        self.cells.push(Cell {
-            start,
-            end,
-            is_null: false,
-        });
+        self.slots.push(Slot::Text { start, end });
     }
 
     /// As [`Row::push_with`], but where `write` returns false the cell is NULL and what it wrote is
@@ -75,59 +156,63 @@ impl Row {
         let is_null = !write(&mut self.bytes);
         if is_null {
             self.bytes.truncate(start as usize);
+            self.slots.push(Slot::Null);
+        } else {
+            let end = self.position();
+            self.slots.push(Slot::Text { start, end });
         }
-        let end = self.position();
-        self.cells.push(Cell {
-            start,
-            end,
-            is_null,
-        });
     }
 
-    pub fn push_int(&mut self, number: i64) {
-        // By hand, because formatting costs ten times as much and rows are full of integers.
-        let mut digits = [0; 20];
-        let mut at = digits.len();
-        let mut rest = number.unsigned_abs();
-        loop {
-            at -= 1;
-            digits[at] = b'0' + u8::try_from(rest % 10).expect("a remainder of 10");
-            rest /= 10;
-            if rest == 0 {
-                break;
-            }
+    /// Takes the last cell away again.
+    #[inline]
+    pub fn pop(&mut self) {
+        if let Some(Slot::Text { start, .. }) = self.slots.pop() {
+            self.bytes.truncate(start as usize);
         }
-        if number < 0 {
-            at -= 1;
-            digits[at] = b'-';
-        }
-        self.push_bytes(&digits[at..]);
+    }
+
+    /// Bytes of all its texts.
+    #[must_use]
+    pub fn text_bytes(&self) -> usize {
+        self.bytes.len()
     }
 
     #[must_use]
+    #[inline]
     pub fn len(&self) -> usize {
-        self.cells.len()
+        self.slots.len()
     }
 
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.cells.is_empty()
+        self.slots.is_empty()
     }
 
-    /// The text of cell `index`, or `None` where it is NULL.
-    ///
     /// # Panics
     /// If the row has no such cell.
     #[must_use]
-    pub fn cell(&self, index: usize) -> Option<&[u8]> {
-        let cell = self.cells[index];
-        (!cell.is_null).then(|| &self.bytes[cell.start as usize..cell.end as usize])
+    #[inline]
+    pub fn cell(&self, index: usize) -> Cell<'_> {
+        self.filled(self.slots[index])
     }
 
-    pub fn cells(&self) -> impl Iterator<Item = Option<&[u8]>> {
-        (0..self.cells.len()).map(|index| self.cell(index))
+    #[inline]
+    pub fn cells(&self) -> impl ExactSizeIterator<Item = Cell<'_>> {
+        self.slots.iter().map(|&slot| self.filled(slot))
     }
 
+    #[inline]
+    fn filled(&self, slot: Slot) -> Cell<'_> {
+        match slot {
+            Slot::Null => Cell::Null,
+            Slot::Bool(truth) => Cell::Bool(truth),
+            Slot::Int(number) => Cell::Int(number),
+            Slot::Double(number) => Cell::Double(number),
+            Slot::Text { start, end } => Cell::Text(&self.bytes[start as usize..end as usize]),
+        }
+    }
+
+    #[inline]
     fn position(&self) -> u32 {
         u32::try_from(self.bytes.len()).expect("readers bound a row far below 4 GiB")
     }
@@ -175,19 +260,7 @@ pub trait RowSource {
 
 #[cfg(test)]
 mod tests {
-    use super::Row;
-
-    #[test]
-    fn integers_are_written_as_they_are_printed() {
-        let numbers = [0, 7, -1, 10, 1_234_567, i64::MAX, i64::MIN];
-        let mut row = Row::new();
-        for number in numbers {
-            row.push_int(number);
-        }
-        for (cell, number) in row.cells().zip(numbers) {
-            assert_eq!(cell, Some(number.to_string().as_bytes()));
-        }
-    }
+    use super::{Cell, Row};
 
     #[test]
     fn a_cell_that_turns_out_null_leaves_nothing_behind() {
@@ -196,13 +269,20 @@ mod tests {
             bytes.extend_from_slice(b"??");
             false
         });
+        row.push_bytes(b"taken away");
+        row.pop();
         row.push_or_null(|bytes| {
             bytes.extend_from_slice(b"x");
             true
         });
-        assert_eq!(
-            row.cells().collect::<Vec<_>>(),
-            [None, Some(b"x".as_slice())]
-        );
+        row.push_int(-3);
+        let cells: Vec<_> = row.cells().collect();
+        assert_eq!(cells, [Cell::Null, Cell::Text(b"x"), Cell::Int(-3)]);
+        let mut scratch = Vec::new();
+        let texts: Vec<_> = cells
+            .iter()
+            .map(|cell| cell.text_in(&mut scratch).map(<[u8]>::to_vec))
+            .collect();
+        assert_eq!(texts, [None, Some(b"x".to_vec()), Some(b"-3".to_vec())]);
     }
 }

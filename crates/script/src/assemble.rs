@@ -1,13 +1,13 @@
 //! Takes expressions and instructions of one script; appends instructions to the program.
 
 use crate::compile::short;
-use crate::expression::{Expression, Node};
 use crate::fold::folded;
 use crate::opcode::Instruction;
 use crate::operand::{ConstantId, Count, FunctionId, Slot, Target};
 use crate::place::{Defect, Lines};
 use crate::program::Program;
 use crate::statement::Name;
+use crate::tree::{Expression, Node};
 use crate::variables::{Position, Variables};
 
 pub(crate) struct Assembler<'p, 'a> {
@@ -24,7 +24,8 @@ pub(crate) const UNKNOWN: Target = Target(u32::MAX);
 impl Assembler<'_, '_> {
     /// Appends instructions that leave the value of the expression on the stack.
     pub fn expression(&mut self, expression: Expression<'_>) -> Result<(), Defect> {
-        self.part(folded(expression)?)
+        let folded = folded(expression, &|name| self.variables.constant(name))?;
+        self.part(folded)
     }
 
     fn part(&mut self, expression: Expression<'_>) -> Result<(), Defect> {
@@ -62,6 +63,10 @@ impl Assembler<'_, '_> {
                 self.part(right)?;
                 self.put(at, Instruction::Truth {});
                 self.aim(decide);
+            }
+            Node::Debug(operand) => {
+                self.part(*operand)?;
+                self.put(at, Instruction::Debug {});
             }
             Node::Call(index, arguments) => {
                 let count = Count(short(arguments.len()));

@@ -24,6 +24,9 @@ enum Block {
         enter: usize,
         variable: Slot,
     },
+    Pipeline {
+        at: usize,
+    },
 }
 
 impl Block {
@@ -32,6 +35,7 @@ impl Block {
         match self {
             Self::If { at, .. } => ("\\if", "\\endif", *at),
             Self::For { at, .. } => ("\\for", "\\endfor", *at),
+            Self::Pipeline { at } => ("\\startpipeline", "\\endpipeline", *at),
         }
     }
 }
@@ -63,7 +67,8 @@ impl<'p, 'a> Blocks<'p, 'a> {
     /// `\elif` or `\else` ends a branch with the jump `leave`; gives the jump over that branch.
     pub fn next_branch(&mut self, at: usize, found: &str, leave: usize) -> Result<usize, Defect> {
         match self.open.last_mut() {
-            Some(Block::If { skip: Some(_), .. } | Block::For { .. }) | None => {}
+            Some(Block::If { skip: Some(_), .. } | Block::For { .. } | Block::Pipeline { .. })
+            | None => {}
             Some(Block::If { at: opened, .. }) => {
                 let line = self.lines.place(*opened).line;
                 let message = format!("expected \\endif, found {found} after \\else");
@@ -113,6 +118,34 @@ impl<'p, 'a> Blocks<'p, 'a> {
                 Err(self.mismatch(at, "\\endfor", "\\for"))
             }
         }
+    }
+
+    pub fn open_pipeline(&mut self, at: usize) -> Result<(), Defect> {
+        if let Some(opened) = self.pipeline() {
+            let line = self.lines.place(opened).line;
+            return Err(Defect::new(at, "found \\startpipeline within a pipeline")
+                .hint(format!("the \\startpipeline on line {line} is still open")));
+        }
+        self.open.push(Block::Pipeline { at });
+        Ok(())
+    }
+
+    pub fn close_pipeline(&mut self, at: usize) -> Result<(), Defect> {
+        match self.open.pop() {
+            Some(Block::Pipeline { .. }) => Ok(()),
+            other => {
+                self.open.extend(other);
+                Err(self.mismatch(at, "\\endpipeline", "\\startpipeline"))
+            }
+        }
+    }
+
+    /// Where the pipeline begins that is open here, if one is.
+    pub fn pipeline(&self) -> Option<usize> {
+        self.open.iter().find_map(|block| match block {
+            Block::Pipeline { at } => Some(*at),
+            _ => None,
+        })
     }
 
     /// The end of the script: nothing may be open.

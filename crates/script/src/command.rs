@@ -2,13 +2,16 @@
 //! for the parser and the reference.
 
 use crate::class::{self, STATEMENT_CLASSES};
-use crate::expression::Expression;
 use crate::nearest::nearest;
 use crate::operand::Unit;
 use crate::place::Defect;
 use crate::reader::Reader;
+use crate::shell::Words;
 use crate::statement::Name;
-use crate::token::{Placed, Token};
+use crate::token::{Token, tokens};
+use crate::tree::Expression;
+use assay_datagen::Distribution;
+use std::ops::Range;
 
 #[derive(Debug)]
 pub(crate) enum Command<'a> {
@@ -32,20 +35,38 @@ pub(crate) enum Command<'a> {
     ExpectRows(Expression<'a>),
     ExpectValue(Expression<'a>),
     ExpectError(&'static str),
-    Sleep {
-        duration: Expression<'a>,
-        unit: Unit,
+    Aset {
+        prefix: &'a str,
     },
+    Pause {
+        duration: Duration<'a>,
+        is_inside_response_time: bool,
+    },
+    Begin {
+        level: String,
+    },
+    StartPipeline,
+    SyncPipeline,
+    EndPipeline,
+    Shell(Words<'a>),
     Abort,
+}
+
+/// How long a pause is.
+#[derive(Debug)]
+pub(crate) enum Duration<'a> {
+    Computed(Expression<'a>, Unit),
+    /// As it is spelled, and as it is.
+    Drawn(&'a str, Distribution),
 }
 
 impl Command<'_> {
     /// Whether it speaks of the answer to the statement before it.
     pub fn follows_statement(&self) -> bool {
-        use Command::{ExpectError, ExpectRows, ExpectValue, Gset};
+        use Command::{Aset, ExpectError, ExpectRows, ExpectValue, Gset};
         matches!(
             self,
-            Gset { .. } | ExpectRows(_) | ExpectValue(_) | ExpectError(_)
+            Gset { .. } | Aset { .. } | ExpectRows(_) | ExpectValue(_) | ExpectError(_)
         )
     }
 }
@@ -57,69 +78,130 @@ pub(crate) struct Form {
     pub synopsis: &'static str,
     /// Whether pgbench has it too.
     pub is_of_pgbench: bool,
-    parse: for<'a> fn(&mut Reader<'a>) -> Result<Command<'a>, Defect>,
+    parse: Parse,
 }
+
+enum Parse {
+    /// Its arguments are words and expressions.
+    Tokens(for<'a> fn(&mut Reader<'a>) -> Result<Command<'a>, Defect>),
+    Pause {
+        is_inside_response_time: bool,
+    },
+    Shell {
+        takes_answer: bool,
+    },
+}
+
+use Parse::Tokens;
 
 #[rustfmt::skip]
 pub(crate) static FORMS: &[Form] = &[
-    Form { name: "abort", arguments: "", is_of_pgbench: false, parse: |_| Ok(Command::Abort),
+    Form { name: "abort", arguments: "", is_of_pgbench: false, parse: Tokens(|_| Ok(Command::Abort)),
         synopsis: "ends the transaction as the workload asks: it is rolled back and counted `aborted`" },
+    Form { name: "aset", arguments: "[prefix]", is_of_pgbench: true,
+        parse: Tokens(|reader| Ok(Command::Aset { prefix: prefix(reader)? })),
+        synopsis: "after a statement or several combined ones, or in place of their `;`: the columns of the \
+                   last row of each answer are put into the variables called prefix and column; an answer \
+                   without a row leaves them as they are" },
+    Form { name: "begin", arguments: "[isolation level]", is_of_pgbench: false, parse: Tokens(begin),
+        synopsis: "begins a transaction of the system, at this level if one is named, as the system spells it: \
+                   `read uncommitted`, `read committed`, `repeatable read`, `serializable`" },
     Form { name: "elif", arguments: "condition", is_of_pgbench: true,
-        parse: |reader| Ok(Command::Elif(reader.expression()?)),
+        parse: Tokens(|reader| Ok(Command::Elif(reader.expression()?))),
         synopsis: "what follows is done where no condition before was true and this one is" },
-    Form { name: "else", arguments: "", is_of_pgbench: true, parse: |_| Ok(Command::Else),
+    Form { name: "else", arguments: "", is_of_pgbench: true, parse: Tokens(|_| Ok(Command::Else)),
         synopsis: "what follows is done where no condition before was true" },
-    Form { name: "endfor", arguments: "", is_of_pgbench: false, parse: |_| Ok(Command::Endfor),
+    Form { name: "endfor", arguments: "", is_of_pgbench: false, parse: Tokens(|_| Ok(Command::Endfor)),
         synopsis: "ends `\\for`" },
-    Form { name: "endif", arguments: "", is_of_pgbench: true, parse: |_| Ok(Command::Endif),
+    Form { name: "endif", arguments: "", is_of_pgbench: true, parse: Tokens(|_| Ok(Command::Endif)),
         synopsis: "ends `\\if`" },
-    Form { name: "expect", arguments: "rows n | value v | error class", is_of_pgbench: false, parse: expect,
+    Form { name: "endpipeline", arguments: "", is_of_pgbench: true,
+        parse: Tokens(|_| Ok(Command::EndPipeline)),
+        synopsis: "ends `\\startpipeline`: the statements since then are sent together and all answers awaited" },
+    Form { name: "expect", arguments: "rows n | value v | error class", is_of_pgbench: false,
+        parse: Tokens(expect),
         synopsis: "after a statement: what its answer must be, or else the transaction has `failed`; \
                    n and v are expressions, and NULL expects nothing" },
-    Form { name: "for", arguments: "name in from..to", is_of_pgbench: false, parse: for_loop,
+    Form { name: "for", arguments: "name in from..to", is_of_pgbench: false, parse: Tokens(for_loop),
         synopsis: "does what follows once for every integer from `from` to `to`, both included" },
-    Form { name: "gset", arguments: "[prefix]", is_of_pgbench: true, parse: gset,
+    Form { name: "gset", arguments: "[prefix]", is_of_pgbench: true,
+        parse: Tokens(|reader| Ok(Command::Gset { prefix: prefix(reader)? })),
         synopsis: "after a statement, or in place of its `;`: the answer must be one row; its columns \
-                   are put into the variables called prefix and column" },
+                   are put into the variables called prefix and column; of combined statements it \
+                   speaks of the last" },
     Form { name: "if", arguments: "condition", is_of_pgbench: true,
-        parse: |reader| Ok(Command::If(reader.expression()?)),
+        parse: Tokens(|reader| Ok(Command::If(reader.expression()?))),
         synopsis: "what follows, up to `\\elif`, `\\else` or `\\endif`, is done where the condition is true" },
-    Form { name: "set", arguments: "name expression", is_of_pgbench: true, parse: set,
+    Form { name: "keying", arguments: "duration [us | ms | s]", is_of_pgbench: false,
+        parse: Parse::Pause { is_inside_response_time: false },
+        synopsis: "waits as a user does who types: the wait is no part of the response time" },
+    Form { name: "set", arguments: "name expression", is_of_pgbench: true, parse: Tokens(set),
         synopsis: "puts a value into a variable; variables keep it from transaction to transaction" },
-    Form { name: "sleep", arguments: "duration [us | ms | s]", is_of_pgbench: true, parse: sleep,
+    Form { name: "setshell", arguments: "name command [argument ...]", is_of_pgbench: true,
+        parse: Parse::Shell { takes_answer: true },
+        synopsis: "puts the integer that a command of this machine prints into a variable" },
+    Form { name: "shell", arguments: "command [argument ...]", is_of_pgbench: true,
+        parse: Parse::Shell { takes_answer: false },
+        synopsis: "runs a command of this machine; a status other than 0 makes the transaction `failed`" },
+    Form { name: "sleep", arguments: "duration [us | ms | s]", is_of_pgbench: true,
+        parse: Parse::Pause { is_inside_response_time: true },
         synopsis: "waits, within the response time; without a unit the duration is in seconds" },
+    Form { name: "startpipeline", arguments: "", is_of_pgbench: true,
+        parse: Tokens(|_| Ok(Command::StartPipeline)),
+        synopsis: "the statements up to `\\endpipeline` are not answered one by one" },
+    Form { name: "syncpipeline", arguments: "", is_of_pgbench: true,
+        parse: Tokens(|_| Ok(Command::SyncPipeline)),
+        synopsis: "within a pipeline: sends what has gathered and awaits the answers" },
+    Form { name: "think", arguments: "duration [us | ms | s]", is_of_pgbench: false,
+        parse: Parse::Pause { is_inside_response_time: false },
+        synopsis: "waits as a user does who reads: the wait is no part of the response time" },
 ];
 
-/// What this version does not have yet, and whose it is.
-const NOT_YET: &[(&str, &str)] = &[
-    ("aset", "pgbench's"),
-    ("endpipeline", "pgbench's"),
-    ("keying", "our own"),
-    ("setshell", "pgbench's"),
-    ("shell", "pgbench's"),
-    ("startpipeline", "pgbench's"),
-    ("syncpipeline", "pgbench's"),
-    ("think", "our own"),
-];
-
-/// Reads one command; `at` is the place of its backslash.
+/// Reads one command of `text`; `at` is the place of its backslash.
 pub(crate) fn command<'a>(
     at: usize,
     name: &str,
-    tokens: impl FnOnce() -> Result<Vec<Placed<'a>>, Defect>,
+    text: &'a str,
+    arguments: Range<usize>,
 ) -> Result<Command<'a>, Defect> {
     let known = FORMS
         .iter()
         .find(|form| name.eq_ignore_ascii_case(form.name));
     let form = known.ok_or_else(|| unknown(at, name))?;
-    let mut reader = Reader::new(tokens()?);
     let usage = || {
         format!("\\{} {}", form.name, form.arguments)
             .trim_end()
             .to_owned()
     };
-    let command = (form.parse)(&mut reader).map_err(|defect| defect.or_hint(usage()))?;
-    reader.end().map_err(|defect| defect.or_hint(usage()))?;
+    read(form, text, arguments).map_err(|defect| defect.or_hint(usage()))
+}
+
+fn read<'a>(form: &Form, text: &'a str, arguments: Range<usize>) -> Result<Command<'a>, Defect> {
+    if let Parse::Shell { takes_answer } = form.parse {
+        return Words::read(text, arguments, takes_answer).map(Command::Shell);
+    }
+    if let Parse::Pause {
+        is_inside_response_time,
+    } = form.parse
+        && let Some(duration) = drawn(text, arguments.clone())?
+    {
+        return Ok(Command::Pause {
+            duration,
+            is_inside_response_time,
+        });
+    }
+    let mut reader = Reader::new(tokens(text, arguments)?);
+    let command = match form.parse {
+        Tokens(parse) => parse(&mut reader)?,
+        Parse::Pause {
+            is_inside_response_time,
+        } => Command::Pause {
+            duration: computed(&mut reader)?,
+            is_inside_response_time,
+        },
+        Parse::Shell { .. } => unreachable!("dealt with above"),
+    };
+    reader.end()?;
     Ok(command)
 }
 
@@ -127,15 +209,6 @@ fn unknown(at: usize, name: &str) -> Defect {
     if name.is_empty() {
         return Defect::new(at, "expected the name of a meta command after \\")
             .hint("a backslash stands only within literals and before a meta command");
-    }
-    if let Some((_, whose)) = NOT_YET
-        .iter()
-        .find(|(later, _)| name.eq_ignore_ascii_case(later))
-    {
-        return Defect::new(
-            at,
-            format!("{whose} meta command \\{name} is not known yet"),
-        );
     }
     let names: Vec<String> = FORMS
         .iter()
@@ -167,27 +240,46 @@ fn for_loop<'a>(reader: &mut Reader<'a>) -> Result<Command<'a>, Defect> {
     })
 }
 
-fn gset<'a>(reader: &mut Reader<'a>) -> Result<Command<'a>, Defect> {
-    let prefix = match reader.peek().token {
+fn prefix<'a>(reader: &mut Reader<'a>) -> Result<&'a str, Defect> {
+    Ok(match reader.peek().token {
         Token::End => "",
         _ => name(reader)?.name,
-    };
-    Ok(Command::Gset { prefix })
+    })
 }
 
-fn sleep<'a>(reader: &mut Reader<'a>) -> Result<Command<'a>, Defect> {
+/// A level is one word or several; the whole rest of the line names it.
+fn begin<'a>(reader: &mut Reader<'a>) -> Result<Command<'a>, Defect> {
+    let level = words(reader).join(" ").to_lowercase();
+    Ok(Command::Begin { level })
+}
+
+/// `exponential:1s` and its like; `None` where the arguments do not begin so.
+fn drawn(text: &str, arguments: Range<usize>) -> Result<Option<Duration<'_>>, Defect> {
+    let spelled = text[arguments.clone()].trim();
+    let kind = spelled.split(|letter: char| !letter.is_ascii_alphabetic());
+    let kind = kind.into_iter().next().unwrap_or_default();
+    if kind.is_empty() || !spelled[kind.len()..].starts_with(':') {
+        return Ok(None);
+    }
+    let at = arguments.start + text[arguments.clone()].find(spelled).unwrap_or(0);
+    let drawn = Distribution::parse(spelled).ok_or_else(|| {
+        Defect::new(at, format!("expected a distribution, found {spelled}"))
+            .hint(format!("as in {}", Distribution::FORMS))
+    })?;
+    Ok(Some(Duration::Drawn(spelled, drawn)))
+}
+
+fn computed<'a>(reader: &mut Reader<'a>) -> Result<Duration<'a>, Defect> {
     let duration = reader.expression()?;
     let unit = Unit::ALL
         .into_iter()
         .find(|unit| reader.takes_word(unit.symbol()));
-    match (unit, &reader.peek().token) {
-        (Some(unit), _) => Ok(Command::Sleep { duration, unit }),
-        (None, Token::End) => Ok(Command::Sleep {
-            duration,
-            unit: Unit::Seconds,
-        }),
-        (None, _) => Err(reader.expected("us, ms or s")),
-    }
+    let unit = match (unit, &reader.peek().token) {
+        (Some(unit), _) => unit,
+        (None, Token::End) => Unit::Seconds,
+        (None, _) => return Err(reader.expected("us, ms or s")),
+    };
+    Ok(Duration::Computed(duration, unit))
 }
 
 fn expect<'a>(reader: &mut Reader<'a>) -> Result<Command<'a>, Defect> {
@@ -205,12 +297,7 @@ fn expect<'a>(reader: &mut Reader<'a>) -> Result<Command<'a>, Defect> {
 /// Classes are one word or two; the whole rest of the line names one.
 fn error_class<'a>(reader: &mut Reader<'a>) -> Result<Command<'a>, Defect> {
     let at = reader.peek().range.start;
-    let mut words = Vec::new();
-    while let Token::Word(word) = reader.peek().token {
-        words.push(word);
-        reader.take();
-    }
-    let found = words.join(" ");
+    let found = words(reader).join(" ");
     class::named(&found)
         .map(Command::ExpectError)
         .map_err(|meant| {
@@ -219,6 +306,15 @@ fn error_class<'a>(reader: &mut Reader<'a>) -> Result<Command<'a>, Defect> {
                 .hint(format!("the classes are {}", STATEMENT_CLASSES.join(", ")))
                 .perhaps(meant.map(str::to_owned))
         })
+}
+
+fn words<'a>(reader: &mut Reader<'a>) -> Vec<&'a str> {
+    let mut words = Vec::new();
+    while let Token::Word(word) = reader.peek().token {
+        words.push(word);
+        reader.take();
+    }
+    words
 }
 
 fn name<'a>(reader: &mut Reader<'a>) -> Result<Name<'a>, Defect> {

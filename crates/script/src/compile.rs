@@ -1,14 +1,13 @@
 //! Takes the texts of all scripts of a run and the variables given to it; gives one program, or the
 //! first thing that is wrong, with its place.
 
-use crate::ScriptError;
 use crate::assemble::Assembler;
 use crate::emit;
 use crate::items::{Content, items};
 use crate::place::Lines;
 use crate::program::{Program, Script};
 use crate::variables::{Position, Variables};
-use assay_datagen::Value;
+use crate::{Options, ScriptError};
 
 /// One script as the workload holds it.
 #[derive(Clone, Copy, Debug)]
@@ -22,16 +21,12 @@ pub struct Source<'a> {
     pub is_plain: bool,
 }
 
-/// Compiles `sources` into one program. `variables` are given from outside (`NULL` stands for what is
-/// not known for these data); scripts may set them again.
+/// Compiles `sources` into one program.
 ///
 /// # Errors
 /// Where a script is not in the language: what was expected, what was found, where, and the cure.
-pub fn compile(
-    sources: &[Source<'_>],
-    variables: &[(String, Value)],
-) -> Result<Program, ScriptError> {
-    let mut variables = Variables::given(variables);
+pub fn compile(sources: &[Source<'_>], options: &Options<'_>) -> Result<Program, ScriptError> {
+    let mut variables = Variables::given(options.variables);
     let mut scripts = Vec::with_capacity(sources.len());
     for (script, source) in sources.iter().enumerate() {
         let lines = Lines::of(source.text);
@@ -53,7 +48,8 @@ pub fn compile(
             lines: &lines,
             position: Position { script, item: 0 },
         };
-        emit::script(assembler, items).map_err(|defect| defect.locate(source.path, &lines))?;
+        emit::script(assembler, options, items)
+            .map_err(|defect| defect.locate(source.path, &lines))?;
         program.scripts.push(Script {
             name: source.name.to_owned(),
             path: source.path.to_owned(),
@@ -65,8 +61,7 @@ pub fn compile(
     for gather in &mut program.gathers {
         *gather = variables.gather(&gather.prefix);
     }
-    program.client_id = variables.client_id;
-    program.random_seed = variables.random_seed;
+    program.own = variables.own();
     program.variables = variables.into_slots();
     Ok(program)
 }

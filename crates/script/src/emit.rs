@@ -1,22 +1,28 @@
 //! Takes the items of one script, one after the other; appends what they come to to the program.
 
+use crate::Options;
 use crate::assemble::{Assembler, UNKNOWN};
 use crate::blocks::Blocks;
-use crate::command::Command;
+use crate::command::{Command, Duration};
 use crate::compile::short;
 use crate::items::{Content, Item};
 use crate::opcode::Instruction;
-use crate::operand::{Class, GatherId, Slot, StatementId, Target};
+use crate::operand::{DistributionId, ShellId, Target, Unit};
 use crate::place::Defect;
-use crate::program::{Gather, Need, Statement};
-use crate::statement::Bound;
+use crate::send::UnderAnswer;
+use crate::shell::{Shell, Word, Words};
 
 /// Appends a whole script: its items, then the end of the transaction.
-pub(crate) fn script<'a>(assembler: Assembler<'_, 'a>, items: Vec<Item<'a>>) -> Result<(), Defect> {
+pub(crate) fn script<'a>(
+    assembler: Assembler<'_, 'a>,
+    options: &Options<'_>,
+    items: Vec<Item<'a>>,
+) -> Result<(), Defect> {
     let mut emitter = Emitter {
         blocks: Blocks::new(assembler.lines),
         first_statement: short(assembler.program.statements.len()),
         under_answer: None,
+        options,
         assembler,
     };
     let end = items.last().map_or(0, |item| item.at);
@@ -30,27 +36,22 @@ pub(crate) fn script<'a>(assembler: Assembler<'_, 'a>, items: Vec<Item<'a>>) -> 
     Ok(())
 }
 
-struct Emitter<'p, 'a> {
-    assembler: Assembler<'p, 'a>,
-    blocks: Blocks<'p, 'a>,
-    first_statement: u32,
+pub(crate) struct Emitter<'p, 'a> {
+    pub assembler: Assembler<'p, 'a>,
+    pub options: &'p Options<'p>,
+    pub blocks: Blocks<'p, 'a>,
+    pub first_statement: u32,
     /// The statement whose answer may still be spoken of.
-    under_answer: Option<UnderAnswer>,
-}
-
-struct UnderAnswer {
-    at: usize,
-    must_be_error: bool,
-    must_have_rows: bool,
+    pub under_answer: Option<UnderAnswer>,
 }
 
 impl<'a> Emitter<'_, 'a> {
     fn item(&mut self, item: Item<'a>) -> Result<(), Defect> {
         let at = item.at;
         match item.content {
-            Content::Statement(bound) => {
+            Content::Statement(bounds) => {
                 self.settle();
-                self.statement(at, bound)
+                self.statements(at, bounds)
             }
             Content::Command(command) if command.follows_statement() => self.of_answer(at, command),
             Content::Command(command) => {
@@ -58,99 +59,6 @@ impl<'a> Emitter<'_, 'a> {
                 self.command(at, command)
             }
         }
-    }
-
-    /// Ends what is said of the answer to the last statement.
-    fn settle(&mut self) {
-        if let Some(UnderAnswer { at, .. }) = self.under_answer.take() {
-            self.assembler.put(at, Instruction::Settle {});
-        }
-    }
-
-    fn statement(&mut self, at: usize, bound: Bound<'a>) -> Result<(), Defect> {
-        let resolve = |&name| self.assembler.resolve(name);
-        let parameters: Vec<Slot> = bound.names.iter().map(resolve).collect::<Result<_, _>>()?;
-        let place = self.assembler.lines.place(at);
-        let statements = &mut self.assembler.program.statements;
-        let id = short(statements.len());
-        statements.push(Statement {
-            script: short(self.assembler.position.script),
-            index_in_script: id - self.first_statement,
-            text: bound.text,
-            parameter_count: short(parameters.len()),
-            line: place.line,
-            column: place.column,
-            need: Need::Count,
-            parameters,
-        });
-        self.assembler.put(
-            at,
-            Instruction::Execute {
-                statement: StatementId(id),
-            },
-        );
-        self.under_answer = Some(UnderAnswer {
-            at,
-            must_be_error: false,
-            must_have_rows: false,
-        });
-        Ok(())
-    }
-
-    fn of_answer(&mut self, at: usize, command: Command<'a>) -> Result<(), Defect> {
-        let Some(answer) = &mut self.under_answer else {
-            return Err(
-                Defect::new(at, "expected a statement right before this line")
-                    .hint("\\gset and \\expect speak of the answer to the statement before them"),
-            );
-        };
-        let is_error = matches!(command, Command::ExpectError(_));
-        if answer.must_be_error || (is_error && answer.must_have_rows) {
-            return Err(Defect::new(
-                at,
-                "expected no further \\gset or \\expect for this statement",
-            )
-            .hint("an answer is one error, or it has rows"));
-        }
-        if is_error {
-            answer.must_be_error = true;
-        } else {
-            answer.must_have_rows = true;
-        }
-        if matches!(command, Command::Gset { .. } | Command::ExpectValue(_)) {
-            let statement = self.assembler.program.statements.last_mut();
-            statement.expect("an answer belongs to a statement").need = Need::Rows;
-        }
-        let instruction = match command {
-            Command::Gset { prefix } => {
-                let gathers = &mut self.assembler.program.gathers;
-                let known = gathers.iter().position(|gather| gather.prefix == prefix);
-                let index = known.unwrap_or_else(|| {
-                    gathers.push(Gather {
-                        prefix: prefix.to_owned(),
-                        targets: Vec::new(),
-                    });
-                    gathers.len() - 1
-                });
-                Instruction::Gather {
-                    gather: GatherId(short(index)),
-                }
-            }
-            Command::ExpectRows(expected) => {
-                self.assembler.expression(expected)?;
-                Instruction::ExpectRows {}
-            }
-            Command::ExpectValue(expected) => {
-                self.assembler.expression(expected)?;
-                Instruction::ExpectValue {}
-            }
-            Command::ExpectError(class) => Instruction::ExpectError {
-                class: Class(class),
-            },
-            other => unreachable!("{other:?} does not follow a statement"),
-        };
-        self.assembler.put(at, instruction);
-        Ok(())
     }
 
     fn command(&mut self, at: usize, command: Command<'a>) -> Result<(), Defect> {
@@ -200,13 +108,75 @@ impl<'a> Emitter<'_, 'a> {
                 assembler.put(at, Instruction::LoopNext { variable, target });
                 assembler.aim(enter);
             }
-            Command::Sleep { duration, unit } => {
-                assembler.expression(duration)?;
-                assembler.put(at, Instruction::Sleep { unit });
+            Command::Pause {
+                duration,
+                is_inside_response_time,
+            } => self.pause(at, duration, is_inside_response_time)?,
+            Command::Begin { level } => self.begin(at, &level)?,
+            Command::StartPipeline => blocks.open_pipeline(at)?,
+            Command::SyncPipeline => {
+                if blocks.pipeline().is_none() {
+                    return Err(Defect::new(at, "found \\syncpipeline outside a pipeline")
+                        .hint("a pipeline begins with \\startpipeline"));
+                }
+                assembler.put(at, Instruction::Sync {});
             }
+            Command::EndPipeline => {
+                blocks.close_pipeline(at)?;
+                assembler.put(at, Instruction::Sync {});
+            }
+            Command::Shell(words) => self.shell(at, &words)?,
             Command::Abort => _ = assembler.put(at, Instruction::Abort {}),
             other => unreachable!("{other:?} follows a statement"),
         }
+        Ok(())
+    }
+
+    fn pause(
+        &mut self,
+        at: usize,
+        duration: Duration<'a>,
+        is_inside_response_time: bool,
+    ) -> Result<(), Defect> {
+        let unit = match duration {
+            Duration::Computed(expression, unit) => {
+                self.assembler.expression(expression)?;
+                unit
+            }
+            Duration::Drawn(spelled, drawn) => {
+                let distributions = &mut self.assembler.program.distributions;
+                let distribution = DistributionId(short(distributions.len()));
+                distributions.push((spelled.to_owned(), drawn));
+                self.assembler.put(at, Instruction::Draw { distribution });
+                Unit::Seconds
+            }
+        };
+        let wait = match is_inside_response_time {
+            true => Instruction::Sleep { unit },
+            false => Instruction::Rest { unit },
+        };
+        self.assembler.put(at, wait);
+        Ok(())
+    }
+
+    fn shell(&mut self, at: usize, shell: &Words<'a>) -> Result<(), Defect> {
+        if !self.options.allow_shell {
+            let message = "found a command for this machine, which is not allowed here";
+            return Err(Defect::new(at, message)
+                .hint("where you trust the script, allow it with --allow-shell"));
+        }
+        let resolve = |word: &Word<'a>| match word {
+            Word::Text(text) => Ok(Ok((*text).to_owned())),
+            Word::Variable(name) => self.assembler.resolve(*name).map(Err),
+        };
+        let words = shell.words.iter().map(resolve).collect::<Result<_, _>>()?;
+        let into = shell
+            .into
+            .map(|name| self.assembler.variables.slot(name.name));
+        let shells = &mut self.assembler.program.shells;
+        let command = ShellId(short(shells.len()));
+        shells.push(Shell { into, words });
+        self.assembler.put(at, Instruction::Shell { command });
         Ok(())
     }
 }

@@ -3,39 +3,63 @@
 
 use crate::class::{EXPECTATION, SCRIPT, known};
 use crate::expectation;
-use crate::function::FUNCTIONS;
+use crate::function::{Arguments, FUNCTIONS};
 use crate::machine::{Ending, Reply};
-use crate::number::{Fault, condition, number, shown};
+use crate::number::{Fault, condition, number, plain, shown, typed};
 use crate::opcode::Instruction;
 use crate::operand::{GatherId, StatementId, Unit};
 use crate::operator::Connective;
-use crate::program::Program;
+use crate::program::{Gathering, Program};
 use crate::registers::Registers;
+use crate::shell::Shell;
 use assay_datagen::Value;
 
 /// Why the instructions stopped.
 pub(crate) enum Stop {
     Execute(StatementId),
+    Queue(StatementId),
+    Sync,
     Sleep {
         duration_ns: u64,
+        is_inside_response_time: bool,
     },
     /// The answer is dealt with.
     Settled,
-    End(Ending),
+    Done,
+    Aborted,
+    Failed(Box<Failure>),
 }
 
-/// What ends a transaction as failed, before its place is added.
-struct Failure {
+/// What ends a transaction as failed. Boxed, because it is rare and large, and every instruction
+/// could give one.
+pub(crate) struct Failure {
     class: &'static str,
     message: String,
 }
 
-impl From<Fault> for Failure {
-    fn from(Fault(message): Fault) -> Self {
-        Self {
-            class: SCRIPT,
-            message: message.into_owned(),
+impl Failure {
+    fn of(class: &'static str, message: &str) -> Box<Self> {
+        let message = message.to_owned();
+        Box::new(Self { class, message })
+    }
+
+    /// With its place, which is that of an instruction or of a statement.
+    fn at(mut self: Box<Self>, place: &str) -> Box<Self> {
+        self.message = format!("{place}: {}", self.message);
+        self
+    }
+
+    pub fn ending(self) -> Ending {
+        Ending::Failed {
+            class: self.class,
+            message: self.message,
         }
+    }
+}
+
+impl From<Fault> for Box<Failure> {
+    fn from(Fault(message): Fault) -> Self {
+        Failure::of(SCRIPT, &message)
     }
 }
 
@@ -46,14 +70,34 @@ impl Registers {
         let follows = program.instructions[self.next as usize];
         match reply.error {
             Some((class, message)) if !matches!(follows, Instruction::ExpectError { .. }) => {
-                let failure = Failure {
-                    class: known(class),
-                    message: message.to_owned(),
-                };
-                Stop::End(failed(program, self.next - 1, failure))
+                let place = program.place_of(self.next - 1);
+                Stop::Failed(Failure::of(known(class), message).at(&place))
             }
             _ => self.run(program, Some(reply)),
         }
+    }
+
+    /// Takes the answer to a statement of a pipeline. An error ends the transaction.
+    pub fn answer_of_pipeline(
+        &mut self,
+        program: &Program,
+        statement: u32,
+        reply: &Reply<'_>,
+    ) -> Result<(), Box<Failure>> {
+        let sent = &program.statements[statement as usize];
+        let dealt_with = match (reply.error, sent.gathering) {
+            (Some((class, message)), _) => Err(Failure::of(known(class), message)),
+            (None, None) => Ok(()),
+            (None, Some(Gathering { gather, is_last })) if is_last => {
+                self.gather_last(program, gather, reply);
+                Ok(())
+            }
+            (None, Some(Gathering { gather, .. })) => self.gather(program, gather, reply),
+        };
+        dealt_with.map_err(|failure| {
+            let path = &program.scripts[sent.script as usize].path;
+            failure.at(&format!("{path}:{}:{}", sent.line, sent.column))
+        })
     }
 
     /// Runs up to the next stop. `reply` is the answer to the statement under way, if there is one.
@@ -61,12 +105,63 @@ impl Registers {
         loop {
             let at = self.next;
             self.next += 1;
-            match self.perform(program, program.instructions[at as usize], reply) {
+            let instruction = program.instructions[at as usize];
+            if self.compute(program, instruction) {
+                continue;
+            }
+            match self.perform(program, instruction, reply) {
                 Ok(None) => {}
                 Ok(Some(stop)) => return stop,
-                Err(failure) => return Stop::End(failed(program, at, failure)),
+                Err(failure) => return Stop::Failed(failure.at(&program.place_of(at))),
             }
         }
+    }
+
+    /// What most instructions are: arithmetic with integers. False where it is anything else, or has no
+    /// value; nothing has changed then. Integers are taken out of their values and put into new ones, since
+    /// a value that is copied whole right after it was written holds the processor up.
+    #[inline]
+    fn compute(&mut self, program: &Program, instruction: Instruction) -> bool {
+        match instruction {
+            Instruction::Constant { constant } => match program.constant(constant) {
+                Value::Int(number) => self.stack.push(Value::Int(*number)),
+                other => self.stack.push(other.clone()),
+            },
+            Instruction::Load { variable } => match self.whole(variable) {
+                Some(number) => self.stack.push(Value::Int(number)),
+                None => return false,
+            },
+            Instruction::Store { variable } => {
+                let [.., Value::Int(number)] = self.stack[..] else {
+                    return false;
+                };
+                self.stack.truncate(self.stack.len() - 1);
+                self.write(variable, Value::Int(number));
+            }
+            Instruction::Binary { operator } => {
+                let [.., Value::Int(left), Value::Int(right)] = self.stack[..] else {
+                    return false;
+                };
+                let Some(number) = operator.whole(left, right) else {
+                    return false;
+                };
+                self.replace(2, Value::Int(number));
+            }
+            Instruction::Call {
+                function,
+                arguments,
+            } => {
+                let count = arguments.0 as usize;
+                let taken = &self.stack[self.stack.len() - count..];
+                let function = &FUNCTIONS[function.0 as usize];
+                let Some(number) = function.apply_whole(taken, &mut self.random) else {
+                    return false;
+                };
+                self.replace(count, Value::Int(number));
+            }
+            _ => return false,
+        }
+        true
     }
 
     fn perform(
@@ -74,17 +169,15 @@ impl Registers {
         program: &Program,
         instruction: Instruction,
         reply: Option<&Reply<'_>>,
-    ) -> Result<Option<Stop>, Failure> {
+    ) -> Result<Option<Stop>, Box<Failure>> {
         match instruction {
-            Instruction::Constant { constant } => {
-                self.stack.push(program.constant(constant).clone())
-            }
-            Instruction::Load { variable } => {
-                self.stack.push(self.read(program, variable)?.clone())
-            }
+            Instruction::Constant { .. } => unreachable!("these have always been dealt with"),
             Instruction::Store { variable } => {
                 let value = self.pop();
                 self.write(variable, value);
+            }
+            Instruction::Load { variable } => {
+                self.stack.push(self.read(program, variable)?.clone());
             }
             Instruction::Binary { operator } => {
                 let right = self.pop();
@@ -110,11 +203,11 @@ impl Registers {
                 function,
                 arguments,
             } => {
-                let first = self.stack.len() - arguments.0 as usize;
+                let count = arguments.0 as usize;
                 let function = &FUNCTIONS[function.0 as usize];
-                let result = function.apply(&self.stack[first..], &mut self.random)?;
-                self.stack.truncate(first);
-                self.stack.push(result);
+                let taken = Arguments::Values(&self.stack[self.stack.len() - count..]);
+                let result = function.apply(taken, &mut self.random)?;
+                self.replace(count, result);
             }
             Instruction::Jump { target } => self.jump(target),
             Instruction::JumpUnless { target } => {
@@ -125,8 +218,21 @@ impl Registers {
             }
             Instruction::LoopEnter { variable, target } => self.loop_enter(variable, target)?,
             Instruction::LoopNext { variable, target } => self.loop_next(variable, target)?,
+            Instruction::Choose { choice } => {
+                self.choose(program, &program.choices[choice.0 as usize])?;
+            }
+            Instruction::Queue { statement } => {
+                let statement = self.take_chosen(statement);
+                self.bind(program, statement)?;
+                return Ok(Some(Stop::Queue(statement)));
+            }
+            Instruction::Sync {} => {
+                self.turns = 0;
+                return Ok(Some(Stop::Sync));
+            }
             Instruction::Execute { statement } => {
                 self.turns = 0;
+                let statement = self.take_chosen(statement);
                 self.bind(program, statement)?;
                 return Ok(Some(Stop::Execute(statement)));
             }
@@ -142,14 +248,40 @@ impl Registers {
                 met(expectation::error(class.0, answer(reply)))?;
             }
             Instruction::Gather { gather } => self.gather(program, gather, answer(reply))?,
+            Instruction::GatherLast { gather } => self.gather_last(program, gather, answer(reply)),
             Instruction::Settle {} => return Ok(Some(Stop::Settled)),
             Instruction::Sleep { unit } => {
                 self.turns = 0;
-                let duration_ns = duration_ns(&self.pop(), unit)?;
-                return Ok(Some(Stop::Sleep { duration_ns }));
+                return Ok(Some(Stop::Sleep {
+                    duration_ns: duration_ns(&self.pop(), unit)?,
+                    is_inside_response_time: true,
+                }));
             }
-            Instruction::Abort {} => return Ok(Some(Stop::End(Ending::Aborted))),
-            Instruction::End {} => return Ok(Some(Stop::End(Ending::Done))),
+            Instruction::Rest { unit } => {
+                self.turns = 0;
+                return Ok(Some(Stop::Sleep {
+                    duration_ns: duration_ns(&self.pop(), unit)?,
+                    is_inside_response_time: false,
+                }));
+            }
+            Instruction::Draw { distribution } => {
+                let (_, distribution) = program.distributions[distribution.0 as usize];
+                let seconds = distribution.draw(&mut self.random).as_secs_f64();
+                self.stack.push(Value::Double(seconds));
+            }
+            Instruction::Shell { command } => {
+                let shell = &program.shells[command.0 as usize];
+                let line = self.command_line(program, shell)?;
+                if let (Some(value), Some(slot)) = (shell.run(&line)?, shell.into) {
+                    self.write(slot, value);
+                }
+            }
+            Instruction::Debug {} => {
+                let shown = self.stack.last().map(typed).unwrap_or_default();
+                eprintln!("debug({}): {shown}", program.place_of(self.next - 1));
+            }
+            Instruction::Abort {} => return Ok(Some(Stop::Aborted)),
+            Instruction::End {} => return Ok(Some(Stop::Done)),
         }
         Ok(None)
     }
@@ -159,18 +291,35 @@ impl Registers {
         program: &Program,
         gather: GatherId,
         reply: &Reply<'_>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Box<Failure>> {
         let Some(cells) = reply.first_row.filter(|_| reply.rows == 1) else {
             return met(Some(format!(
                 "\\gset expects one row, found {}",
                 reply.rows
             )));
         };
+        self.gather_row(program, gather, reply.columns, cells);
+        Ok(())
+    }
+
+    /// The last row, where there is one.
+    fn gather_last(&mut self, program: &Program, gather: GatherId, reply: &Reply<'_>) {
+        if let Some(cells) = reply.last_row {
+            self.gather_row(program, gather, reply.columns, cells);
+        }
+    }
+
+    fn gather_row(
+        &mut self,
+        program: &Program,
+        gather: GatherId,
+        columns: &[String],
+        cells: &[Option<Box<[u8]>>],
+    ) {
         for (wanted, slot) in &program.gather(gather).targets {
-            let exact = reply.columns.iter().position(|column| column == wanted);
+            let exact = columns.iter().position(|column| column == wanted);
             let found = exact.or_else(|| {
-                reply
-                    .columns
+                columns
                     .iter()
                     .position(|column| column.eq_ignore_ascii_case(wanted))
             });
@@ -178,7 +327,15 @@ impl Registers {
                 self.write(*slot, expectation::cell(cell.as_deref()));
             }
         }
-        Ok(())
+    }
+
+    /// The words of a command, with the values of its variables.
+    fn command_line(&self, program: &Program, shell: &Shell) -> Result<String, Fault> {
+        let words = shell.words.iter().map(|word| match word {
+            Ok(text) => Ok(text.clone()),
+            Err(slot) => Ok(plain(self.read(program, *slot)?).into_owned()),
+        });
+        Ok(words.collect::<Result<Vec<_>, Fault>>()?.join(" "))
     }
 }
 
@@ -186,20 +343,8 @@ fn answer<'r, 'a>(reply: Option<&'r Reply<'a>>) -> &'r Reply<'a> {
     reply.expect("what speaks of an answer stands between Execute and Settle")
 }
 
-fn met(difference: Option<String>) -> Result<(), Failure> {
-    difference.map_or(Ok(()), |message| {
-        Err(Failure {
-            class: EXPECTATION,
-            message,
-        })
-    })
-}
-
-fn failed(program: &Program, at: u32, Failure { class, message }: Failure) -> Ending {
-    Ending::Failed {
-        class,
-        message: format!("{}: {message}", program.place_of(at)),
-    }
+fn met(difference: Option<String>) -> Result<(), Box<Failure>> {
+    difference.map_or(Ok(()), |message| Err(Failure::of(EXPECTATION, &message)))
 }
 
 #[expect(

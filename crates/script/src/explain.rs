@@ -1,7 +1,8 @@
 //! Takes a program; gives its instructions and statements as text for people.
 
 use crate::opcode::Opcode;
-use crate::program::{Need, Program, Script};
+use crate::operand::Operand as _;
+use crate::program::{Gathering, Need, Program, Script};
 use std::fmt::Write as _;
 
 /// Longer operands push their meaning to the right, and not that of all others.
@@ -61,9 +62,13 @@ impl Program {
     fn explain_statements(&self, script: &Script, out: &mut String) {
         for id in script.statement_ids.clone() {
             let statement = &self.statements[id as usize];
-            let wants = match statement.need {
-                Need::Count => "",
-                Need::Rows => ", its first row wanted",
+            let wants = match (statement.gathering, statement.need) {
+                (None, Need::Count) => String::new(),
+                (None, Need::Rows) => ", its cells wanted".to_owned(),
+                (Some(Gathering { gather, is_last }), _) => {
+                    let row = if is_last { "last" } else { "only" };
+                    format!(", its {row} row into {}", gather.show(self))
+                }
             };
             put(
                 out,

@@ -1,42 +1,55 @@
-//! Takes nothing; holds the tree of an expression between the parser, the folding and the compiler.
+//! Takes the text of one expression that stands outside scripts (a column's generator, a number of rows)
+//! and the names that it may use; gives a [`Formula`] that computes or writes its value.
 
-use crate::operator::{Connective, Operator, Test};
+pub use crate::formula::Formula;
+pub use crate::number::Fault;
+
+use crate::ScriptError;
+use crate::fold::folded;
+use crate::place::{Defect, Lines};
+use crate::reader::Reader;
+use crate::token::tokens;
 use assay_datagen::Value;
 
-/// An expression, and where it begins (an operation: where its operator stands).
-#[derive(Clone, Debug)]
-pub(crate) struct Expression<'a> {
-    pub at: usize,
-    pub node: Node<'a>,
+/// Where the first character of an expression stands; lines and columns begin at 1.
+#[derive(Clone, Copy, Debug)]
+pub struct Origin<'a> {
+    pub path: &'a str,
+    pub line: u32,
+    pub column: u32,
 }
 
-#[derive(Clone, Debug)]
-pub(crate) enum Node<'a> {
-    Constant(Value),
-    Variable(&'a str),
-    Binary(Operator, Box<[Expression<'a>; 2]>),
-    Test(Test, Box<Expression<'a>>),
-    /// AND and OR, whose right side may never be looked at.
-    Connected(Connective, Box<[Expression<'a>; 2]>),
-    /// An index into the table of functions, and the arguments.
-    Call(usize, Vec<Expression<'a>>),
-    /// Conditions with their values, then the value of ELSE.
-    Case(Vec<[Expression<'a>; 2]>, Box<Expression<'a>>),
-}
-
-impl Expression<'_> {
-    pub fn constant(at: usize, value: Value) -> Self {
-        Self {
-            at,
-            node: Node::Constant(value),
+/// Compiles an expression. `names` are the variables that it is given with each evaluation, by their
+/// position; `constants` are known now and are folded away.
+///
+/// # Errors
+/// Where the text is no expression, or uses what there is not: what was expected, what was found,
+/// where, and the cure.
+pub fn compile(
+    text: &str,
+    names: &[&str],
+    constants: &[(String, Value)],
+    origin: Origin<'_>,
+) -> Result<Formula, ScriptError> {
+    let place = |defect: Defect| {
+        let mut error = defect.locate(origin.path, &Lines::of(text));
+        if error.line == 1 {
+            error.column += origin.column.max(1) - 1;
         }
-    }
-
-    /// The value, where it is known before anything runs.
-    pub fn known(&self) -> Option<&Value> {
-        match &self.node {
-            Node::Constant(value) => Some(value),
-            _ => None,
-        }
-    }
+        error.line += origin.line.max(1) - 1;
+        error
+    };
+    let constant = |wanted: &str| {
+        let found = constants.iter().find(|(name, _)| name == wanted);
+        let is_given = names.contains(&wanted);
+        found.map(|(_, value)| value.clone()).filter(|_| !is_given)
+    };
+    let read = || {
+        let mut reader = Reader::new(tokens(text, 0..text.len())?);
+        let expression = reader.expression()?;
+        reader.end()?;
+        let known = constants.iter().map(|(name, _)| name.as_str());
+        Formula::new(folded(expression, &constant)?, names, known)
+    };
+    read().map_err(place)
 }

@@ -4,30 +4,53 @@
 //! the first client that comes there; except where it may never be looked at, in a branch of CASE or
 //! on the right of AND and OR.
 
-use crate::expression::{Expression, Node};
-use crate::function::FUNCTIONS;
+use crate::function::{Arguments, FUNCTIONS};
 use crate::number::{Fault, condition};
 use crate::operator::{Connective, Operator, Test};
 use crate::place::Defect;
+use crate::tree::{Expression, Node};
 use assay_datagen::{Random, Value};
 
-pub(crate) fn folded(expression: Expression<'_>) -> Result<Expression<'_>, Defect> {
-    Folding { is_certain: true }.folded(expression)
+/// `constant` knows the variables that nothing ever changes.
+pub(crate) fn folded<'a>(
+    expression: Expression<'a>,
+    constant: &dyn Fn(&str) -> Option<Value>,
+) -> Result<Expression<'a>, Defect> {
+    let is_certain = true;
+    Folding {
+        is_certain,
+        constant,
+    }
+    .folded(expression)
 }
 
 #[derive(Clone, Copy)]
-struct Folding {
+struct Folding<'c> {
     /// Whether what is folded is looked at whenever the whole is.
     is_certain: bool,
+    constant: &'c dyn Fn(&str) -> Option<Value>,
 }
 
-const UNCERTAIN: Folding = Folding { is_certain: false };
+impl Folding<'_> {
+    fn uncertain(self) -> Self {
+        Self {
+            is_certain: false,
+            ..self
+        }
+    }
 
-impl Folding {
     fn folded(self, expression: Expression<'_>) -> Result<Expression<'_>, Defect> {
         let at = expression.at;
         match expression.node {
-            Node::Constant(_) | Node::Variable(_) => Ok(expression),
+            Node::Constant(_) => Ok(expression),
+            Node::Variable(name) => Ok(match (self.constant)(name) {
+                Some(value) => Expression::constant(at, value),
+                None => expression,
+            }),
+            Node::Debug(operand) => Ok(Expression {
+                at,
+                node: Node::Debug(Box::new(self.folded(*operand)?)),
+            }),
             Node::Binary(operator, sides) => {
                 let [left, right] = *sides;
                 self.binary(at, operator, [self.folded(left)?, self.folded(right)?])
@@ -38,7 +61,7 @@ impl Folding {
                 self.connected(
                     at,
                     connective,
-                    [self.folded(left)?, UNCERTAIN.folded(right)?],
+                    [self.folded(left)?, self.uncertain().folded(right)?],
                 )
             }
             Node::Call(index, arguments) => {
@@ -106,14 +129,18 @@ impl Folding {
         arguments: Vec<Expression<'a>>,
     ) -> Result<Expression<'a>, Defect> {
         let function = &FUNCTIONS[index];
+        if self.is_certain {
+            let known: Vec<_> = arguments.iter().map(Expression::known).collect();
+            (function.check)(&known).map_err(|Fault(message)| Defect::new(at, message))?;
+        }
         let known: Option<Vec<Value>> = arguments
             .iter()
             .map(|argument| argument.known().cloned())
             .collect();
         // The stream is a stand-in: what draws from it is tried only for its faults.
         let result = known
-            .map(|known| function.apply(&known, &mut Random::stream(0, 0)))
-            .filter(|result| result.is_err() || !function.is_random);
+            .map(|known| function.apply(Arguments::Values(&known), &mut Random::stream(0, 0)))
+            .filter(|result| result.is_err() || function.is_constant());
         self.or_constant(at, Node::Call(index, arguments), result)
     }
 
@@ -124,12 +151,12 @@ impl Folding {
         branches: Vec<[Expression<'a>; 2]>,
         otherwise: Expression<'a>,
     ) -> Result<Expression<'a>, Defect> {
-        let mut otherwise = UNCERTAIN.folded(otherwise)?;
+        let mut otherwise = self.uncertain().folded(otherwise)?;
         let mut kept = Vec::new();
         let mut of_condition = self;
         for [when, then] in branches {
             let when = of_condition.folded(when)?;
-            let then = UNCERTAIN.folded(then)?;
+            let then = self.uncertain().folded(then)?;
             match when.known().map(condition) {
                 Some(Ok(false)) => {}
                 Some(Ok(true)) => {
@@ -141,7 +168,7 @@ impl Folding {
                 }
                 _ => {
                     kept.push([when, then]);
-                    of_condition = UNCERTAIN;
+                    of_condition = self.uncertain();
                 }
             }
         }

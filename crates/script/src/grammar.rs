@@ -1,13 +1,13 @@
 //! Takes tokens; gives the expression they spell. Grammar and precedence are those of pgbench (its
 //! `exprparse.y`), with texts (`'…'`) as an addition.
 
-use crate::expression::{Expression, Node};
-use crate::function::{FUNCTIONS, NOT_YET, OTHER_NAMES};
+use crate::function::{FUNCTIONS, OTHER_NAMES};
 use crate::nearest::nearest;
 use crate::operator::{Connective, Operator, Test};
 use crate::place::Defect;
 use crate::reader::Reader;
 use crate::token::{Placed, Token};
+use crate::tree::{Expression, Node};
 use assay_datagen::Value;
 
 /// How tightly operators bind, loosest first.
@@ -177,20 +177,28 @@ impl<'a> Reader<'a> {
         let index = known.ok_or_else(|| unknown_function(at, word))?;
         let function = &FUNCTIONS[index];
         if !function.takes(arguments.len()) {
-            let least = if function.most > function.fewest {
-                "at least "
-            } else {
-                ""
+            let plural = if function.most == 1 { "" } else { "s" };
+            let expected = match (function.fewest, function.most) {
+                (1, usize::MAX) => "at least 1 argument".to_owned(),
+                (fewest, usize::MAX) => format!("at least {fewest} arguments"),
+                (fewest, most) if fewest == most => format!("{most} argument{plural}"),
+                (fewest, most) => format!("{fewest} or {most} arguments"),
             };
-            let plural = if function.fewest == 1 { "" } else { "s" };
             let message = format!(
-                "{} expects {least}{} argument{plural}, found {}",
+                "{} expects {expected}, found {}",
                 function.name,
-                function.fewest,
                 arguments.len()
             );
             let form = format!("{}({})", function.name, function.parameters);
             return Err(Defect::new(at, message).hint(form));
+        }
+        if word.eq_ignore_ascii_case("debug") {
+            let operand = arguments.pop().expect("the number of arguments was tested");
+            return Ok(Node::Debug(Box::new(operand)));
+        }
+        if arguments.len() == function.seed_after && function.seed_after > 0 {
+            let node = Node::Variable("default_seed");
+            arguments.push(Expression { at, node });
         }
         Ok(Node::Call(index, arguments))
     }
@@ -263,9 +271,6 @@ fn infix(token: &Token<'_>) -> Option<(u8, Infix)> {
 }
 
 fn unknown_function(at: usize, word: &str) -> Defect {
-    if NOT_YET.iter().any(|name| word.eq_ignore_ascii_case(name)) {
-        return Defect::new(at, format!("pgbench's function {word} is not known yet"));
-    }
     let other = OTHER_NAMES
         .iter()
         .find(|(other, _)| word.eq_ignore_ascii_case(other));

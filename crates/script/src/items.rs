@@ -6,7 +6,6 @@ use crate::literal::LiteralStyle;
 use crate::place::Defect;
 use crate::scan::{Part, parts};
 use crate::statement::{Bound, bind};
-use crate::token::tokens;
 
 /// One statement or meta command, and where it begins.
 #[derive(Debug)]
@@ -17,7 +16,8 @@ pub(crate) struct Item<'a> {
 
 #[derive(Debug)]
 pub(crate) enum Content<'a> {
-    Statement(Bound<'a>),
+    /// Several where they are combined by `\\;`.
+    Statement(Vec<Bound<'a>>),
     Command(Command<'a>),
 }
 
@@ -34,31 +34,33 @@ pub(crate) fn items<'a>(source: &Source<'a>) -> Result<Vec<Item<'a>>, Defect> {
         );
     }
     if source.is_plain {
-        let text = text.to_owned();
-        let names = Vec::new();
+        let bound = Bound::plain(text);
         return Ok(vec![Item {
             at: 0,
-            content: Content::Statement(Bound { text, names }),
+            content: Content::Statement(vec![bound]),
         }]);
     }
     let style = LiteralStyle::default();
     let mut found = Vec::new();
+    let mut combined = Vec::new();
     for part in parts(text, style)? {
-        found.push(match part {
-            Part::Statement(range) => Item {
-                at: range.start,
-                content: Content::Statement(bind(text, range, style)?),
-            },
-            Part::Command { name, arguments } => {
-                let at = name.start - 1;
-                let read = command(at, &text[name], || tokens(text, arguments))?;
-                Item {
-                    at,
-                    content: Content::Command(read),
+        match part {
+            Part::Statement { range, is_joined } => {
+                combined.push(bind(text, range, style)?);
+                if !is_joined {
+                    found.extend(statement(&mut combined));
                 }
             }
-        });
+            Part::Command { name, arguments } => {
+                found.extend(statement(&mut combined));
+                let at = name.start - 1;
+                let read = command(at, &text[name], text, arguments)?;
+                let content = Content::Command(read);
+                found.push(Item { at, content });
+            }
+        }
     }
+    found.extend(statement(&mut combined));
     if found.is_empty() {
         return Err(Defect::new(
             0,
@@ -66,4 +68,10 @@ pub(crate) fn items<'a>(source: &Source<'a>) -> Result<Vec<Item<'a>>, Defect> {
         ));
     }
     Ok(found)
+}
+
+fn statement<'a>(combined: &mut Vec<Bound<'a>>) -> Option<Item<'a>> {
+    let at = combined.first()?.at;
+    let content = Content::Statement(std::mem::take(combined));
+    Some(Item { at, content })
 }

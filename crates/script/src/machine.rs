@@ -1,6 +1,7 @@
 //! Takes a program, a seed and the answers of the system; gives what one client must do next.
 
 use crate::execute::Stop;
+use crate::operand::StatementId;
 use crate::program::{Need, Program};
 use crate::registers::Registers;
 use assay_datagen::Value;
@@ -23,6 +24,10 @@ enum State {
     Running,
     /// For the answer to this statement.
     Waiting(u32),
+    /// For the engine to have put a statement into the pipeline.
+    Queueing,
+    /// For the answers that come out of the pipeline.
+    Syncing,
     /// The answer has ended the transaction; the next step says so.
     Ended(Ending),
 }
@@ -30,11 +35,17 @@ enum State {
 /// What the engine must do next for this client.
 #[derive(Debug, PartialEq)]
 pub enum Step<'a> {
-    /// Execute a statement ([`Program::statements`]) and hand its answer to [`Machine::answered`].
+    /// Execute a statement ([`Program::statements`]) and hand its answer to [`Machine::answered`]; or,
+    /// where it is pipelined, put it into the pipeline and say [`Machine::queued`].
     Execute {
         statement: u32,
         parameters: &'a [Value],
+        is_pipelined: bool,
     },
+    /// Send what is in the pipeline, await the answers, hand them in order to
+    /// [`Machine::answered_pipelined`], then step on. At an end of the transaction before that the
+    /// pipeline has not been sent: forget it.
+    Sync,
     /// Wait, then step on. A pause inside the response time belongs to the transaction.
     Sleep {
         duration_ns: u64,
@@ -69,6 +80,8 @@ pub struct Reply<'a> {
     /// only where [`Machine::keep`] says [`Need::Rows`].
     pub columns: &'a [String],
     pub first_row: Option<&'a [Option<Box<[u8]>>]>,
+    /// The cells of the last row, likewise.
+    pub last_row: Option<&'a [Option<Box<[u8]>>]>,
     /// Class word and message, where the statement failed.
     pub error: Option<(&'a str, &'a str)>,
 }
@@ -96,33 +109,96 @@ impl Machine {
         self.state = State::Running;
     }
 
+    /// Whether the beginnings of the transactions to come are kept, so that they can be begun again.
+    pub fn keep_start(&mut self, is_kept: bool) {
+        self.registers.keep_start(is_kept);
+    }
+
+    /// Puts the client back to the beginning of the transaction that was last begun, with the variables
+    /// and the random stream it had there: what follows is the same transaction once more.
+    /// [`Machine::keep_start`] must have been said before it began.
+    pub fn rewind(&mut self) {
+        self.registers.rewind();
+        self.state = State::Running;
+    }
+
     /// Runs until the engine must do something.
     ///
     /// # Panics
     /// If no transaction was begun, or the statement under way has not been answered.
     pub fn step(&mut self) -> Step<'_> {
         match std::mem::replace(&mut self.state, State::Resting) {
-            State::Running => {}
+            State::Running | State::Syncing => {}
             State::Ended(ending) => return Step::End(ending),
             state => panic!("a step needs a transaction that runs, this client is {state:?}"),
         }
         match self.registers.run(&self.program, None) {
             Stop::Execute(statement) => {
                 self.state = State::Waiting(statement.0);
-                Step::Execute {
-                    statement: statement.0,
-                    parameters: &self.registers.parameters[statement.0 as usize],
-                }
+                self.execute(statement, false)
             }
-            Stop::Sleep { duration_ns } => {
+            Stop::Queue(statement) => {
+                self.state = State::Queueing;
+                self.execute(statement, true)
+            }
+            Stop::Sync => {
+                self.state = State::Syncing;
+                Step::Sync
+            }
+            Stop::Sleep {
+                duration_ns,
+                is_inside_response_time,
+            } => {
                 self.state = State::Running;
                 Step::Sleep {
                     duration_ns,
-                    inside_response_time: true,
+                    inside_response_time: is_inside_response_time,
                 }
             }
-            Stop::End(ending) => Step::End(ending),
+            Stop::Done => Step::End(Ending::Done),
+            Stop::Aborted => Step::End(Ending::Aborted),
+            Stop::Failed(failure) => Step::End(failure.ending()),
             Stop::Settled => unreachable!("Settle is passed by `answered`"),
+        }
+    }
+
+    fn execute(&self, statement: StatementId, is_pipelined: bool) -> Step<'_> {
+        let binding = self.program.statements[statement.0 as usize].binding;
+        Step::Execute {
+            statement: statement.0,
+            parameters: &self.registers.parameters[binding as usize],
+            is_pipelined,
+        }
+    }
+
+    /// The statement is in the pipeline.
+    ///
+    /// # Panics
+    /// If none is to be put there.
+    pub fn queued(&mut self) {
+        assert!(
+            matches!(self.state, State::Queueing),
+            "no statement is to be put into the pipeline"
+        );
+        self.state = State::Running;
+    }
+
+    /// Takes the answer to a statement of the pipeline that was sent. After the first error the others
+    /// are of no account: the transaction has failed.
+    ///
+    /// # Panics
+    /// If no pipeline was sent.
+    pub fn answered_pipelined(&mut self, statement: u32, reply: Reply<'_>) {
+        match self.state {
+            State::Syncing => {}
+            State::Ended(_) => return,
+            _ => panic!("an answer out of a pipeline needs one that was sent"),
+        }
+        let dealt_with = self
+            .registers
+            .answer_of_pipeline(&self.program, statement, &reply);
+        if let Err(failure) = dealt_with {
+            self.state = State::Ended(failure.ending());
         }
     }
 
@@ -146,10 +222,8 @@ impl Machine {
         );
         self.state = match self.registers.answer(&self.program, &reply) {
             Stop::Settled => State::Running,
-            Stop::End(ending) => State::Ended(ending),
-            Stop::Execute(_) | Stop::Sleep { .. } => {
-                unreachable!("Settle stands before the next statement or pause")
-            }
+            Stop::Failed(failure) => State::Ended(failure.ending()),
+            _ => unreachable!("Settle stands before whatever else ends or stops"),
         };
     }
 }

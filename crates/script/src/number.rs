@@ -3,16 +3,17 @@
 //! A text stands for what it spells, as a variable set from outside does in pgbench: an integer, a
 //! double, a truth value or NULL.
 
-use assay_datagen::Value;
+use assay_datagen::{Value, write_double, write_int};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
 /// Why an expression has no value. The place is added by whoever knows it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Fault(pub Cow<'static, str>);
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Fault(pub Cow<'static, str>);
 
 impl Fault {
-    pub fn of(message: impl Into<Cow<'static, str>>) -> Self {
+    pub(crate) fn of(message: impl Into<Cow<'static, str>>) -> Self {
         Self(message.into())
     }
 }
@@ -125,6 +126,43 @@ pub(crate) fn spelled_truth(text: &str) -> Option<bool> {
     } else {
         None
     }
+}
+
+/// A value as a text: what is sent, or put together with other texts.
+pub(crate) fn plain(value: &Value) -> Cow<'_, str> {
+    match value {
+        Value::Text(text) => Cow::Borrowed(text),
+        Value::Double(number) => {
+            let mut text = Vec::new();
+            write_double(*number, &mut text);
+            String::from_utf8(text)
+                .expect("numbers are spelled in ASCII")
+                .into()
+        }
+        other => shown(other),
+    }
+}
+
+/// Appends what [`plain`] gives.
+pub(crate) fn append(value: &Value, out: &mut Vec<u8>) {
+    match value {
+        Value::Text(text) => out.extend_from_slice(text.as_bytes()),
+        Value::Int(number) => write_int(*number, out),
+        Value::Double(number) => write_double(*number, out),
+        Value::Null | Value::Bool(_) => out.extend_from_slice(shown(value).as_bytes()),
+    }
+}
+
+/// A value with the name of its type, as `debug` prints it.
+pub(crate) fn typed(value: &Value) -> String {
+    let kind = match value {
+        Value::Null => return "null".to_owned(),
+        Value::Bool(truth) => return format!("boolean {truth}"),
+        Value::Int(_) => "int",
+        Value::Double(_) => "double",
+        Value::Text(_) => "text",
+    };
+    format!("{kind} {}", plain(value))
 }
 
 /// A value as a script would spell it.

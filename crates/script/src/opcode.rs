@@ -2,7 +2,8 @@
 //! this list come the type, the list of opcodes for the reference, and what `explain` prints.
 
 use crate::operand::{
-    Class, ConstantId, Count, FunctionId, GatherId, Operand, Slot, StatementId, Target, Unit,
+    ChoiceId, Class, ConstantId, Count, DistributionId, FunctionId, GatherId, Operand, ShellId,
+    Slot, StatementId, Target, Unit,
 };
 use crate::operator::{Connective, Operator, Test};
 use crate::program::Program;
@@ -74,8 +75,14 @@ instructions! {
     LoopEnter { variable: Slot, target: Target }
     /// goes to the target with the next integer, or ends the loop
     LoopNext { variable: Slot, target: Target }
+    /// finds which of the statements that follow each other in the list the next instruction means
+    Choose { choice: ChoiceId }
     /// binds the variables and stops for the engine to execute a statement
     Execute { statement: StatementId }
+    /// binds the variables and stops for the engine to put a statement into the pipeline
+    Queue { statement: StatementId }
+    /// stops for the engine to send the pipeline and to hand in all its answers
+    Sync {}
     /// fails unless the answer has as many rows as the value taken off the stack says
     ExpectRows {}
     /// fails unless the first cell of the answer is the value taken off the stack
@@ -84,10 +91,20 @@ instructions! {
     ExpectError { class: Class }
     /// puts the columns of a one-row answer into variables
     Gather { gather: GatherId }
+    /// puts the columns of the last row of an answer into variables, if it has a row
+    GatherLast { gather: GatherId }
     /// is done with the answer
     Settle {}
     /// takes a duration off the stack and stops for the engine to wait
     Sleep { unit: Unit }
+    /// the same, with a wait that is no part of the response time
+    Rest { unit: Unit }
+    /// draws a duration in seconds and puts it on the stack
+    Draw { distribution: DistributionId }
+    /// runs a command of this machine
+    Shell { command: ShellId }
+    /// prints the topmost value
+    Debug {}
     /// ends the transaction as aborted
     Abort {}
     /// ends the transaction

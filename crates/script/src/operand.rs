@@ -21,6 +21,18 @@ pub(crate) struct StatementId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct GatherId(pub u32);
 
+/// An index into [`Program::choices`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ChoiceId(pub u32);
+
+/// An index into [`Program::shells`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ShellId(pub u32);
+
+/// An index into [`Program::distributions`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DistributionId(pub u32);
+
 /// An index into [`Program::instructions`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Target(pub u32);
@@ -98,6 +110,30 @@ impl Operand for GatherId {
             .iter()
             .map(|(_, slot)| slot.show(program));
         targets.collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl Operand for ChoiceId {
+    fn show(self, program: &Program) -> String {
+        let by = program.choices[self.0 as usize]
+            .by
+            .iter()
+            .map(|&(slot, count)| format!("{} of {count}", slot.show(program)));
+        by.collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl Operand for ShellId {
+    fn show(self, program: &Program) -> String {
+        let shell = &program.shells[self.0 as usize];
+        let into = shell.into.map(|slot| format!("{} = ", slot.show(program)));
+        into.unwrap_or_default() + &shell.spelled(program)
+    }
+}
+
+impl Operand for DistributionId {
+    fn show(self, program: &Program) -> String {
+        program.distributions[self.0 as usize].0.clone()
     }
 }
 

@@ -50,6 +50,14 @@ impl Operator {
         }
     }
 
+    pub(crate) fn compares(self) -> bool {
+        use Operator::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
+        matches!(
+            self,
+            Equal | NotEqual | Less | LessOrEqual | Greater | GreaterOrEqual
+        )
+    }
+
     pub(crate) fn apply(self, left: &Value, right: &Value) -> Result<Value, Fault> {
         if matches!(left, Value::Null) || matches!(right, Value::Null) {
             return Ok(Value::Null);
@@ -71,42 +79,44 @@ impl Operator {
         }
     }
 
-    fn integers(self, left: i64, right: i64) -> Result<Value, Fault> {
-        let is_division = matches!(self, Self::Divide | Self::Remainder);
-        if is_division && right == 0 {
-            return Err(Fault::of(format!(
-                "division by zero: {left} {} 0",
-                self.symbol()
-            )));
-        }
-        let places = match self {
-            // Elsewhere what such a shift gives depends on the processor.
-            Self::ShiftLeft | Self::ShiftRight if !(0..64).contains(&right) => {
-                return Err(Fault::of(format!(
-                    "expected a shift by 0 to 63 places, found {right}"
-                )));
-            }
-            _ => right & 63,
-        };
-        let result = match self {
+    /// The value for two integers; `None` where there is none, and for comparisons.
+    #[inline]
+    pub(crate) fn whole(self, left: i64, right: i64) -> Option<i64> {
+        // Elsewhere what a shift by other numbers of places gives depends on the processor.
+        let places = || u32::try_from(right).ok().filter(|&places| places < 64);
+        match self {
             Self::Add => left.checked_add(right),
             Self::Subtract => left.checked_sub(right),
             Self::Multiply => left.checked_mul(right),
             Self::Divide => left.checked_div(right),
             // The smallest integer has the remainder 0 by −1, though its quotient overflows.
-            Self::Remainder => Some(left.wrapping_rem(right)),
+            Self::Remainder => (right != 0).then(|| left.wrapping_rem(right)),
             Self::BitAnd => Some(left & right),
             Self::BitOr => Some(left | right),
             Self::BitXor => Some(left ^ right),
-            Self::ShiftLeft => Some(left << places),
-            Self::ShiftRight => Some(left >> places),
-            _ => unreachable!("comparisons do not come here"),
-        };
-        result.map(Value::Int).ok_or_else(|| {
-            Fault::of(format!(
-                "integer overflow: {left} {} {right} does not fit into 64 bits",
-                self.symbol()
-            ))
+            Self::ShiftLeft => places().map(|places| left << places),
+            Self::ShiftRight => places().map(|places| left >> places),
+            _ => None,
+        }
+    }
+
+    fn integers(self, left: i64, right: i64) -> Result<Value, Fault> {
+        self.whole(left, right)
+            .map(Value::Int)
+            .ok_or_else(|| self.no_integer(left, right))
+    }
+
+    /// Why [`Operator::whole`] has no value.
+    fn no_integer(self, left: i64, right: i64) -> Fault {
+        let symbol = self.symbol();
+        Fault::of(match self {
+            Self::Divide | Self::Remainder if right == 0 => {
+                format!("division by zero: {left} {symbol} 0")
+            }
+            Self::ShiftLeft | Self::ShiftRight => {
+                format!("expected a shift by 0 to 63 places, found {right}")
+            }
+            _ => format!("integer overflow: {left} {symbol} {right} does not fit into 64 bits"),
         })
     }
 

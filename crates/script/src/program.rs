@@ -3,7 +3,8 @@
 use crate::opcode::Instruction;
 use crate::operand::{ConstantId, GatherId, Slot};
 use crate::place::Place;
-use assay_datagen::Value;
+use crate::shell::Shell;
+use assay_datagen::{Distribution, Value};
 use std::ops::Range;
 
 /// The compiled scripts of one run.
@@ -17,9 +18,14 @@ pub struct Program {
     pub(crate) constants: Vec<Value>,
     pub(crate) variables: Vec<Variable>,
     pub(crate) gathers: Vec<Gather>,
-    /// The variables that hold the number of the client and the seed.
-    pub(crate) client_id: Option<Slot>,
-    pub(crate) random_seed: Option<Slot>,
+    pub(crate) choices: Vec<Choice>,
+    pub(crate) shells: Vec<Shell>,
+    /// As they are spelled, and as they are.
+    pub(crate) distributions: Vec<(String, Distribution)>,
+    /// How many statements the scripts have as they are written, each choice of an identifier aside.
+    pub(crate) bindings: u32,
+    /// The variables that every client fills by itself.
+    pub(crate) own: Vec<(Slot, Own)>,
 }
 
 /// One transaction type.
@@ -49,6 +55,44 @@ pub struct Statement {
     pub need: Need,
     /// The variables bound to its parameters, in order.
     pub(crate) parameters: Vec<Slot>,
+    /// Which of the statements as they are written it comes from: choices share their parameters.
+    pub(crate) binding: u32,
+    /// What is put into variables when its answer comes out of a pipeline.
+    pub(crate) gathering: Option<Gathering>,
+}
+
+/// The columns of which row of an answer go into which variables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Gathering {
+    pub gather: GatherId,
+    /// The last row, if there is one; otherwise the only row.
+    pub is_last: bool,
+}
+
+/// Which of the statements that follow each other in the list is meant: the first, counted on by these
+/// variables as by digits, each below its count.
+#[derive(Clone, Debug)]
+pub(crate) struct Choice {
+    pub by: Vec<(Slot, u32)>,
+}
+
+/// A variable that every client fills by itself, unless it is given from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Own {
+    ClientId,
+    RandomSeed,
+    DefaultSeed,
+    /// How many transactions the client began before this one.
+    TransactionNumber,
+}
+
+impl Own {
+    pub const ALL: [(&str, Self); 4] = [
+        ("client_id", Self::ClientId),
+        ("random_seed", Self::RandomSeed),
+        ("default_seed", Self::DefaultSeed),
+        ("transaction_number", Self::TransactionNumber),
+    ];
 }
 
 /// What a script wants of a statement's answer.
@@ -56,7 +100,7 @@ pub struct Statement {
 pub enum Need {
     /// How many rows there were.
     Count,
-    /// The cells of the first row too (`\gset`, `\expect value`).
+    /// Cells too: of the first row (`\gset`, `\expect value`), or of the last one (`\aset`).
     Rows,
 }
 

@@ -5,23 +5,31 @@ use crate::class::STATEMENT_CLASSES;
 use crate::command::FORMS;
 use crate::function::FUNCTIONS;
 use crate::opcode::OPCODES;
+use assay_datagen::Distribution;
 
 /// The reference of the script language.
 #[must_use]
 pub fn reference() -> String {
     let commands = FORMS.iter().map(|form| {
-        let whose = if form.is_of_pgbench {
-            "pgbench"
-        } else {
-            "addition"
-        };
         let usage = format!("\\{} {}", form.name, form.arguments);
-        row(&[&code(usage.trim_end()), form.synopsis, whose])
+        row(&[
+            &code(usage.trim_end()),
+            form.synopsis,
+            whose(form.is_of_pgbench),
+        ])
     });
     let classes: Vec<String> = STATEMENT_CLASSES.iter().map(|class| code(class)).collect();
+    let forms = Distribution::FORMS
+        .split(", ")
+        .flat_map(|form| form.split(" or "));
+    let forms: Vec<String> = forms.map(code).collect();
     let functions = FUNCTIONS.iter().map(|function| {
         let usage = format!("{}({})", function.name, function.parameters);
-        row(&[&code(&usage), function.synopsis])
+        row(&[
+            &code(&usage),
+            function.synopsis,
+            whose(function.is_of_pgbench),
+        ])
     });
     let opcodes = OPCODES.iter().map(|opcode| {
         row(&[
@@ -33,13 +41,19 @@ pub fn reference() -> String {
     [
         LANGUAGE.to_owned(),
         table(&["command", "meaning", "whose"], commands),
-        ANSWERS.replace("CLASSES", &classes.join(", ")),
+        ANSWERS
+            .replace("CLASSES", &classes.join(", "))
+            .replace("DISTRIBUTIONS", &forms.join(", ")),
         EXPRESSIONS.to_owned(),
-        table(&["function", "value"], functions),
+        table(&["function", "value", "whose"], functions),
         INSTRUCTIONS.to_owned(),
         table(&["opcode", "operands", "meaning"], opcodes),
     ]
     .join("\n")
+}
+
+fn whose(is_of_pgbench: bool) -> &'static str {
+    if is_of_pgbench { "pgbench" } else { "addition" }
 }
 
 fn table(head: &[&str], rows: impl Iterator<Item = String>) -> String {
@@ -60,30 +74,57 @@ const LANGUAGE: &str = "\
 # The script language
 
 A script is one transaction type: statements, and meta commands that say which of them are sent,
-how often and with which values. The language is that of [pgbench][] with a few additions, which are
-marked. Everything is settled before a server is touched, and what is wrong is told with path, line
-and column.
+how often and with which values. The language is that of [pgbench][]: a script of pgbench runs unchanged,
+and what is added to its language is marked as an addition. Everything is settled before a server is
+touched, and what is wrong is told with path, line and column.
 
 [pgbench]: https://www.postgresql.org/docs/current/pgbench.html
 
+```sql
+\\set aid random(1, 100000 * :scale)
+\\set delta random(-5000, 5000)
+BEGIN;
+UPDATE pgbench_accounts SET abalance = abalance + :delta WHERE aid = :aid;
+\\expect rows 1
+SELECT abalance FROM pgbench_accounts WHERE aid = :aid \\gset
+\\if :abalance < 0
+\\abort
+\\endif
+END;
+```
+
 ## Statements
 
-A statement ends with `;`, with a meta command behind it, or with the file. `;` and `:name` mean
-nothing within `'...'`, `E'...'`, `\"...\"`, `` `...` ``, `$tag$...$tag$` and comments. Within a literal
-the quote is written twice; a backslash escapes only in `E'...'`.
+A statement ends with `;` outside parentheses, with a meta command behind it, or with the file. `;` and
+`:name` mean nothing within `'...'`, `E'...'`, `\"...\"`, `` `...` ``, `$tag$...$tag$` and comments. Within a
+literal the quote is written twice; a backslash escapes only in `E'...'`.
 
 `--` begins a comment up to the end of the line, `/*` one up to its `*/`; comments nest, and they are not
 sent. Hints, `/*+ ... */` and `/*! ... */`, are.
 
-`:name` becomes a bound parameter; its value is never pasted into the text. `::` and `:=` are left
-alone. A lone `?` is refused, because a driver could not tell it from a parameter; the operators `?|`,
-`?&` and `@?` are sent as they stand.
+`:name` becomes a bound parameter; its value is never pasted into the text, whatever the protocol. `::` and
+`:=` are left alone. A lone `?` is refused, because a driver could not tell it from a parameter; the
+operators `?|`, `?&` and `@?` are sent as they stand. A server gives each parameter a type by its place; where
+it cannot (`-:x`, `:x < :y`), or the place is of another type (`count < :x` with 1.5), a number counts as the
+literal that it would be in the text, as with pgbench. A text there needs a cast: `:x::int`, `CAST(:x AS int)`.
+
+`:{name}` (an addition) becomes an identifier, a table's name say, chosen at run time: the integer variable
+`:name` counts, from 0, into the list that the workload declares under `[identifiers]`. Each choice is a statement
+of its own, prepared once for each client. `:name` where a table's name must stand, or glued to a part of
+a name, is refused.
+
+Statements combined by `\\;` are sent together, as a pipeline: one round trip and, where the system has such,
+one implicit transaction. (pgbench sends them as one text; but a text cannot have parameters.)
 
 ## Variables
 
 A name has letters, digits and underscores and does not begin with a digit. Values are integers of 64
 bits, doubles, texts, TRUE, FALSE and NULL. Variables are the client's own and keep their values from
-transaction to transaction. `:client_id` and `:random_seed` are always there; a workload gives others.
+transaction to transaction. Some are always there: `:client_id`, `:random_seed` (the seed of the run),
+`:default_seed` (the seed of hashes and permutations, made from it and the same for all clients) and, an addition,
+`:transaction_number` (how many transactions the client began before this one, those of the warm-up
+included; a retry is the same one again). A workload and `--set` give others, such as `:scale`. One that is
+given and that no script sets is a constant.
 
 ## Meta commands
 
@@ -93,14 +134,34 @@ A meta command ends with its line; a backslash at the end of the line joins the 
 const ANSWERS: &str = "\
 ### What a statement must answer
 
-`\\gset` and `\\expect` stand behind the statement of which they speak. `\\expect rows` counts the rows
-that came back or, where none did, those that were changed. `\\expect value` looks at the first cell
+`\\gset`, `\\aset` and `\\expect` stand behind the statement of which they speak. `\\expect rows` counts the
+rows that came back or, where none did, those that were changed. `\\expect value` looks at the first cell
 of the first row; numbers are compared as numbers. An expectation of NULL expects nothing: it
 stands for what is not known for these data. What is not met makes the transaction `failed`, of the
 class `expectation`.
 
 A statement's error ends the transaction as `failed`, unless `\\expect error` asks for its class.
 The classes are CLASSES.
+
+### Pipelines
+
+What stands between `\\startpipeline` and `\\endpipeline` is sent when the pipeline ends, or at `\\syncpipeline`,
+and then all answers are awaited; the first error ends the transaction. A pipeline ends in the block
+(`\\if`, `\\for`) in which it began. `\\gset`, `\\aset` and `\\expect` have no answer to speak of within one.
+A system whose protocol has no pipelines is asked one by one, in the same order.
+
+### Pauses
+
+`\\sleep` is a part of the transaction; `\\keying` and `\\think` are the user's time, and no part of the response
+time. Besides an expression with a unit, all three take a distribution (an addition), from which each pause is
+drawn: DISTRIBUTIONS. The second time of `exponential` is the most it may be; `lognormal` has its median and the
+deviation of its logarithm.
+
+### Commands of this machine
+
+`\\shell` and `\\setshell` run whatever the script says, and the client waits for it; they need `--allow-shell`. The line
+is divided at white space, put together again with the values of its `:name`s, and given to `/bin/sh`. `::name` is the
+text `:name`.
 ";
 
 const EXPRESSIONS: &str = "\
@@ -111,11 +172,16 @@ From tightest to loosest: the signs `-` `+`; `*` `/` `%`; `+` `-`; `|` `#` `&` `
 false where it is FALSE, zero or NULL. `CASE WHEN condition THEN value [...] [ELSE value] END` chooses.
 
 Integers divide into integers; division by zero and a result beyond 64 bits make the transaction
-`failed`, of the class `script`. Where one side is a double, both are. NULL on either side gives NULL.
+`failed`, of the class `script`. Where one side is a double, both are. NULL on either side gives NULL. A double
+becomes an integer, where one is needed, by rounding, halves to the even one.
 
 Additions to pgbench's expressions: texts, `'...'`, of which one that spells a number or a truth value
-stands for it; truth values may be compared. A shift by fewer than 0 or more than 63 places, and `abs` of
-a truth value, are failures here and accidents there.
+stands for it; truth values may be compared. Differences: a shift by fewer than 0 or more than 63 places, and
+`abs` of a truth value, are failures here and accidents there; `permute` is another permutation of the same
+numbers; random numbers come from another generator, so that the same seed draws others.
+
+Generators of data use the same expressions. There `:default_seed` is 0 unless it is given, `now()` is unknown, and
+each row has a random stream of its own.
 ";
 
 const INSTRUCTIONS: &str = "\

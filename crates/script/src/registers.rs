@@ -4,7 +4,7 @@
 
 use crate::number::{Fault, number};
 use crate::operand::{Slot, StatementId, Target};
-use crate::program::{Program, Variable};
+use crate::program::{Choice, Own, Program, Variable};
 use assay_datagen::{Random, Value};
 
 /// What one client has of its own.
@@ -15,11 +15,25 @@ pub(crate) struct Registers {
     variables: Vec<Option<Value>>,
     pub stack: Vec<Value>,
     loops: Vec<Loop>,
-    /// The values last bound, for each statement: a text that stays the same is copied once.
+    /// The values last bound, for each statement as it is written: a text that stays the same is copied once.
     pub parameters: Vec<Vec<Value>>,
     pub random: Random,
+    /// Which of the choices of the next statement is meant.
+    pub chosen: u32,
+    /// The variable that counts transactions.
+    number: Option<Slot>,
+    /// The script under way, and where it began: kept only where it may have to be begun again.
+    start: Start,
     /// Repetitions since the engine last had something to do.
     pub turns: u32,
+}
+
+#[derive(Debug)]
+struct Start {
+    is_kept: bool,
+    instruction: u32,
+    variables: Vec<Option<Value>>,
+    random: Random,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -31,34 +45,77 @@ struct Loop {
 /// A loop that turns so often without giving the engine anything to do would hang the client.
 const MOST_TURNS: u32 = 10_000_000;
 
+/// What the number of a transaction counts up from.
+const BEFORE_THE_FIRST: i64 = -1;
+
 impl Registers {
     pub fn new(program: &Program, seed: u64, client: u32) -> Self {
         let initial = |variable: &Variable| variable.initial.clone();
         let mut variables: Vec<_> = program.variables.iter().map(initial).collect();
-        let own = [
-            (program.client_id, i64::from(client)),
-            (program.random_seed, seed.cast_signed()),
-        ];
-        for (slot, value) in own {
-            if let Some(Slot(slot)) = slot {
-                variables[slot as usize] = Some(Value::Int(value));
-            }
+        for &(Slot(slot), own) in &program.own {
+            let value = match own {
+                Own::ClientId => i64::from(client),
+                Own::RandomSeed => seed.cast_signed(),
+                // The same for all clients, and of no client's stream: their numbers have 32 bits.
+                Own::DefaultSeed => Random::stream(seed, u64::MAX).next().cast_signed(),
+                Own::TransactionNumber => BEFORE_THE_FIRST,
+            };
+            variables[slot as usize] = Some(Value::Int(value));
         }
+        let is_number = |(_, own): &&(Slot, Own)| *own == Own::TransactionNumber;
+        let number = program.own.iter().find(is_number).map(|&(slot, _)| slot);
+        let random = Random::stream(seed, u64::from(client));
+        let start = Start {
+            is_kept: false,
+            instruction: 0,
+            variables: Vec::new(),
+            random: random.clone(),
+        };
         Self {
             next: 0,
             variables,
             stack: Vec::new(),
             loops: Vec::new(),
-            parameters: vec![Vec::new(); program.statements.len()],
-            random: Random::stream(seed, u64::from(client)),
+            parameters: vec![Vec::new(); program.bindings as usize],
+            random,
+            chosen: 0,
+            number,
+            start,
             turns: 0,
         }
     }
 
     pub fn begin(&mut self, instruction: u32) {
+        self.restart(instruction);
+        if let Some(Slot(slot)) = self.number
+            && let Some(Value::Int(number)) = &mut self.variables[slot as usize]
+        {
+            *number = number.saturating_add(1);
+        }
+        if self.start.is_kept {
+            self.start.instruction = instruction;
+            copy(&self.variables, &mut self.start.variables);
+            self.start.random.clone_from(&self.random);
+        }
+    }
+
+    /// Lets the next beginnings be kept, or not.
+    pub fn keep_start(&mut self, is_kept: bool) {
+        self.start.is_kept = is_kept;
+    }
+
+    /// Back to the beginning that was kept.
+    pub fn rewind(&mut self) {
+        self.restart(self.start.instruction);
+        copy(&self.start.variables, &mut self.variables);
+        self.random.clone_from(&self.start.random);
+    }
+
+    fn restart(&mut self, instruction: u32) {
         self.next = instruction;
         self.stack.clear();
         self.loops.clear();
+        self.chosen = 0;
         self.turns = 0;
     }
 
@@ -68,36 +125,73 @@ impl Registers {
             .expect("the compiler puts every value there before it is taken")
     }
 
+    /// Puts a value in place of so many.
+    #[inline]
+    pub fn replace(&mut self, count: usize, value: Value) {
+        self.stack.truncate(self.stack.len() - count);
+        self.stack.push(value);
+    }
+
     pub fn jump(&mut self, target: Target) {
         self.next = target.0;
     }
 
     pub fn read(&self, program: &Program, slot: Slot) -> Result<&Value, Fault> {
-        self.variables[slot.0 as usize].as_ref().ok_or_else(|| {
-            let name = &program.variable(slot).name;
-            Fault::of(format!(
-                "the variable :{name} has no value: nothing has set it so far"
-            ))
-        })
+        let value = self.variables[slot.0 as usize].as_ref();
+        value.ok_or_else(|| unset(program, slot))
     }
 
+    /// The value of a variable where it is an integer.
+    #[inline]
+    pub fn whole(&self, slot: Slot) -> Option<i64> {
+        match self.variables[slot.0 as usize] {
+            Some(Value::Int(number)) => Some(number),
+            _ => None,
+        }
+    }
+
+    #[inline]
     pub fn write(&mut self, slot: Slot, value: Value) {
         self.variables[slot.0 as usize] = Some(value);
     }
 
     pub fn bind(&mut self, program: &Program, statement: StatementId) -> Result<(), Fault> {
-        let index = statement.0 as usize;
-        let slots = &program.statements[index].parameters;
-        let mut bound = std::mem::take(&mut self.parameters[index]);
-        bound.resize(slots.len(), Value::Null);
-        for (place, &slot) in bound.iter_mut().zip(slots) {
-            match (&*place, self.read(program, slot)?) {
-                (Value::Text(old), Value::Text(new)) if old == new => {}
-                (_, value) => *place = value.clone(),
+        let statement = &program.statements[statement.0 as usize];
+        let index = statement.binding as usize;
+        let bound = &mut self.parameters[index];
+        if bound.len() != statement.parameters.len() {
+            bound.resize(statement.parameters.len(), Value::Null);
+        }
+        for (place, &slot) in bound.iter_mut().zip(&statement.parameters) {
+            match &self.variables[slot.0 as usize] {
+                Some(value) => assign(place, value),
+                None => return Err(unset(program, slot)),
             }
         }
-        self.parameters[index] = bound;
         Ok(())
+    }
+
+    /// Which statement is meant, counted from the first of its choices.
+    pub fn choose(&mut self, program: &Program, choice: &Choice) -> Result<(), Fault> {
+        self.chosen = 0;
+        for &(slot, count) in &choice.by {
+            let chosen = number(self.read(program, slot)?)?.int()?;
+            let digit = u32::try_from(chosen).ok().filter(|&digit| digit < count);
+            let Some(digit) = digit else {
+                let name = &program.variable(slot).name;
+                return Err(Fault::of(format!(
+                    ":{{{name}}} has {count} choices, expected :{name} to be 0 to {}, found {chosen}",
+                    count - 1
+                )));
+            };
+            self.chosen = self.chosen * count + digit;
+        }
+        Ok(())
+    }
+
+    /// The statement meant: the first of its choices, counted on by what was chosen.
+    pub fn take_chosen(&mut self, first: StatementId) -> StatementId {
+        StatementId(first.0 + std::mem::take(&mut self.chosen))
     }
 
     pub fn loop_enter(&mut self, variable: Slot, target: Target) -> Result<(), Fault> {
@@ -132,5 +226,32 @@ impl Registers {
         self.write(variable, Value::Int(now));
         self.jump(target);
         Ok(())
+    }
+}
+
+fn unset(program: &Program, slot: Slot) -> Fault {
+    let name = &program.variable(slot).name;
+    Fault::of(format!(
+        "the variable :{name} has no value: nothing has set it so far"
+    ))
+}
+
+/// A text that stays the same is not copied.
+#[inline]
+fn assign(place: &mut Value, value: &Value) {
+    match (&mut *place, value) {
+        (Value::Int(place), Value::Int(number)) => *place = *number,
+        (Value::Text(old), Value::Text(new)) if old == new => {}
+        _ => *place = value.clone(),
+    }
+}
+
+fn copy(from: &[Option<Value>], to: &mut Vec<Option<Value>>) {
+    to.resize(from.len(), None);
+    for (place, value) in to.iter_mut().zip(from) {
+        match (place, value) {
+            (Some(place), Some(value)) => assign(place, value),
+            (place, value) => place.clone_from(value),
+        }
     }
 }

@@ -8,7 +8,11 @@ use std::ops::Range;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     /// Begins with its first character; may end in white space and comments.
-    Statement(Range<usize>),
+    Statement {
+        range: Range<usize>,
+        /// It ends with `\\;`: what follows is sent together with it.
+        is_joined: bool,
+    },
     /// The name without the backslash, and all that follows it on the line.
     Command {
         name: Range<usize>,
@@ -16,13 +20,14 @@ pub(crate) enum Part {
     },
 }
 
-/// Statements end with `;`, with the backslash of a meta command (as in pgbench, so that
-/// `SELECT … \gset` is written without one), or with the text. Meta commands end with their line,
-/// unless a backslash stands at its end.
+/// Statements end with `;` outside parentheses, with the backslash of a meta command (as in pgbench, so
+/// that `SELECT … \gset` is written without one), or with the text; `\;` ends one that is combined with
+/// the next. Meta commands end with their line, unless a backslash stands at its end.
 pub(crate) fn parts(text: &str, style: LiteralStyle) -> Result<Vec<Part>, Defect> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
     let (mut at, mut open) = (text_start(text), None);
+    let mut parentheses = Vec::new();
     while at < bytes.len() {
         let passage = style.passage(text, at)?;
         let end = passage.map_or(at + 1, Passage::end);
@@ -30,9 +35,23 @@ pub(crate) fn parts(text: &str, style: LiteralStyle) -> Result<Vec<Part>, Defect
             Some(Passage::Comment { .. }) => {}
             Some(_) => _ = open.get_or_insert(at),
             None => match bytes[at] {
-                b';' => found.extend(open.take().map(|start| Part::Statement(start..at))),
+                b';' if parentheses.is_empty() => match statement(&mut open, at, false) {
+                    Some(statement) => found.push(statement),
+                    // `\\; ;`: nothing more is combined with what stands before.
+                    None => {
+                        if let Some(Part::Statement { is_joined, .. }) = found.last_mut() {
+                            *is_joined = false;
+                        }
+                    }
+                },
                 b'\\' => {
-                    found.extend(open.take().map(|start| Part::Statement(start..at)));
+                    all_closed(&parentheses)?;
+                    let is_joined = bytes.get(at + 1) == Some(&b';');
+                    found.extend(statement(&mut open, at, is_joined));
+                    if is_joined {
+                        at += 2;
+                        continue;
+                    }
                     let command = command(text, at);
                     at = command_end(&command);
                     found.push(command);
@@ -40,13 +59,36 @@ pub(crate) fn parts(text: &str, style: LiteralStyle) -> Result<Vec<Part>, Defect
                 }
                 0 => return Err(Defect::new(at, "found a NUL character, expected text")),
                 byte if byte.is_ascii_whitespace() => {}
-                _ => _ = open.get_or_insert(at),
+                byte => {
+                    open.get_or_insert(at);
+                    match byte {
+                        b'(' => parentheses.push(at),
+                        b')' => _ = parentheses.pop(),
+                        _ => {}
+                    }
+                }
             },
         }
         at = end;
     }
-    found.extend(open.map(|start| Part::Statement(start..bytes.len())));
+    all_closed(&parentheses)?;
+    found.extend(statement(&mut open, bytes.len(), false));
     Ok(found)
+}
+
+fn statement(open: &mut Option<usize>, end: usize, is_joined: bool) -> Option<Part> {
+    let range = open.take()?..end;
+    Some(Part::Statement { range, is_joined })
+}
+
+fn all_closed(parentheses: &[usize]) -> Result<(), Defect> {
+    match parentheses.first() {
+        None => Ok(()),
+        Some(&open) => Err(
+            Defect::new(open, "this parenthesis is not closed: expected )")
+                .hint("within parentheses ; does not end a statement"),
+        ),
+    }
 }
 
 fn command(text: &str, backslash: usize) -> Part {
@@ -63,7 +105,7 @@ fn command(text: &str, backslash: usize) -> Part {
 fn command_end(command: &Part) -> usize {
     match command {
         Part::Command { arguments, .. } => arguments.end,
-        Part::Statement(range) => range.end,
+        Part::Statement { range, .. } => range.end,
     }
 }
 

@@ -2,7 +2,6 @@
 
 use crate::names::name_end;
 use crate::place::Defect;
-use crate::statement::identifier_not_yet;
 use std::ops::Range;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -58,7 +57,11 @@ pub(crate) fn tokens(text: &str, range: Range<usize>) -> Result<Vec<Placed<'_>>,
             b'\'' => quoted(text, at)?,
             b':' => match name_end(text, at + 1) {
                 Some(end) => (Token::Variable(&text[at + 1..end]), end),
-                None if text[at + 1..].starts_with('{') => return Err(identifier_not_yet(at)),
+                None if text[at + 1..].starts_with('{') => {
+                    return Err(Defect::new(at, "expected a value, found :{").hint(
+                        "an identifier stands in a statement only; a value is written :name",
+                    ));
+                }
                 None => return Err(Defect::new(at, "expected the name of a variable after :")),
             },
             _ => match name_end(text, at) {

@@ -4,15 +4,11 @@ use crate::command::Command;
 use crate::nearest::nearest;
 use crate::operand::Slot;
 use crate::place::Defect;
-use crate::program::{Gather, Variable};
+use crate::program::{Gather, Own, Variable};
 use crate::statement::Name;
 use assay_datagen::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
-
-/// The number of the client, and the seed of the run: there without being set, as in pgbench.
-const CLIENT_ID: &str = "client_id";
-const RANDOM_SEED: &str = "random_seed";
 
 /// Where in the scripts a command stands: its script, and its number among that script's items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,11 +27,9 @@ pub(crate) struct Variables<'a> {
     used: BTreeSet<u32>,
     /// What `\set` and `\for` set, and where.
     set: BTreeMap<&'a str, Vec<Position>>,
-    /// What `\gset` sets: any variable whose name begins so.
+    /// What `\gset` and `\aset` set: any variable whose name begins so.
     gathered: Vec<(Position, &'a str)>,
-    /// The variables that every machine fills by itself, unless they are given from outside.
-    pub client_id: Option<Slot>,
-    pub random_seed: Option<Slot>,
+    own: Vec<(Slot, Own)>,
 }
 
 impl<'a> Variables<'a> {
@@ -45,9 +39,17 @@ impl<'a> Variables<'a> {
         for (name, value) in variables {
             all.give(name, value.clone());
         }
-        all.client_id = all.give_unless_there(CLIENT_ID);
-        all.random_seed = all.give_unless_there(RANDOM_SEED);
+        for (name, own) in Own::ALL {
+            if !all.by_name.contains_key(name) {
+                let slot = all.give(name, Value::Null);
+                all.own.push((slot, own));
+            }
+        }
         all
+    }
+
+    pub fn own(&self) -> Vec<(Slot, Own)> {
+        self.own.clone()
     }
 
     fn give(&mut self, name: &str, value: Value) -> Slot {
@@ -56,18 +58,20 @@ impl<'a> Variables<'a> {
         slot
     }
 
-    fn give_unless_there(&mut self, name: &str) -> Option<Slot> {
-        let is_there = self.by_name.contains_key(name);
-        (!is_there).then(|| self.give(name, Value::Null))
-    }
-
     /// Notes what a command will set; all of them are noted before any name is resolved.
     pub fn note(&mut self, position: Position, command: &Command<'a>) {
         match command {
             Command::Set { name, .. } | Command::For { name, .. } => {
                 self.set.entry(name.name).or_default().push(position);
             }
-            Command::Gset { prefix } => self.gathered.push((position, prefix)),
+            Command::Shell(shell) => {
+                if let Some(name) = shell.into {
+                    self.set.entry(name.name).or_default().push(position);
+                }
+            }
+            Command::Gset { prefix } | Command::Aset { prefix } => {
+                self.gathered.push((position, prefix));
+            }
             _ => {}
         }
     }
@@ -120,6 +124,18 @@ impl<'a> Variables<'a> {
                 ))
                 .perhaps(meant.map(|meant| format!(":{meant}"))),
         )
+    }
+
+    /// The value of a variable that is given from outside and that nothing can change.
+    pub fn constant(&self, name: &str) -> Option<Value> {
+        let slot = *self.by_name.get(name)?;
+        let is_changed = self.set.contains_key(name)
+            || (self.gathered.iter()).any(|(_, prefix)| name.starts_with(prefix))
+            || self.own.iter().any(|&(own, _)| own == slot);
+        match is_changed {
+            true => None,
+            false => self.slots[slot.0 as usize].initial.clone(),
+        }
     }
 
     /// Which columns a `\gset` with this prefix looks for: those of the variables that anybody uses.

@@ -1,8 +1,9 @@
-//! Stepping through a script does not allocate, once the client has been through it.
+//! Stepping through a script does not allocate, once the client has been through it; nor does writing rows.
 
 mod support;
 
-use assay_datagen::Value;
+use assay_datagen::{Random, Row, Value};
+use assay_script::expression::{Origin, compile};
 use assay_script::{Machine, Reply, Step};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -39,39 +40,62 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// pgbench's own transaction («TPC-B, sort of»), with a loop, a condition and an expectation more.
+/// pgbench's own transaction («TPC-B, sort of»), with what else the hot path may hold: a loop, a condition,
+/// an expectation, a pipeline, an identifier chosen at run time, pauses.
 const SCRIPT: &str = "\
-\\set aid random(1, 100000 * 10)
-\\set bid random(1, 10)
-\\set delta random(-5000, 5000) * 1.5
-BEGIN;
+\\set aid random(1, 100000 * :scale)
+\\set bid 1 + permute(hash(:aid) % 10, 10)
+\\set table abs(hash_fnv1a(:aid)) % 3
+\\set delta random_gaussian(-5000, 5000, 2.5) * 1.5
+\\begin
 UPDATE pgbench_accounts SET abalance = abalance + :delta WHERE aid = :aid AND filler <> :filler;
 \\expect rows 1
 SELECT abalance FROM pgbench_accounts WHERE aid = :aid \\gset
 \\for i in 1..3
 \\if :i % 2 = 0 AND :abalance > 0
-UPDATE pgbench_branches SET bbalance = bbalance + :delta WHERE bid = :bid;
+UPDATE :{table} SET bbalance = bbalance + :delta WHERE bid = :bid;
 \\endif
 \\endfor
+\\startpipeline
+INSERT INTO history VALUES (:bid, :aid, :delta);
 END;
+\\endpipeline
+\\think exponential:1us
+\\keying uniform(1, 2) us
 ";
 
+/// Sends what the machine wants sent; gives the number of statements.
 fn transaction(machine: &mut Machine, columns: &[String], cells: &[Option<Box<[u8]>>]) -> usize {
+    let reply = Reply {
+        rows: 1,
+        affected: 1,
+        columns,
+        first_row: Some(cells),
+        last_row: Some(cells),
+        error: None,
+    };
     let mut statements = 0;
-    machine.begin(0);
+    let mut queued = 0..0;
     loop {
         match machine.step() {
-            Step::Execute { parameters, .. } => {
+            Step::Execute {
+                parameters,
+                statement,
+                is_pipelined,
+            } => {
                 assert!(parameters.iter().all(|value| *value != Value::Null));
                 statements += 1;
-                let first_row = Some(cells);
-                machine.answered(Reply {
-                    rows: 1,
-                    affected: 1,
-                    columns,
-                    first_row,
-                    error: None,
-                });
+                if is_pipelined {
+                    queued = queued.start.max(statement)..statement + 1;
+                    machine.queued();
+                } else {
+                    machine.answered(reply);
+                }
+            }
+            Step::Sync => {
+                queued
+                    .clone()
+                    .for_each(|statement| machine.answered_pipelined(statement, reply));
             }
             Step::Sleep { .. } => {}
             Step::End(_) => return statements,
@@ -82,14 +106,61 @@ fn transaction(machine: &mut Machine, columns: &[String], cells: &[Option<Box<[u
 #[test]
 fn stepping_does_not_allocate() {
     let filler = Value::Text("a text that is bound again and again".into());
-    let program = try_compile_with(SCRIPT, &[("filler", filler)]).expect("the script is good");
+    let given = [("filler", filler), ("scale", Value::Int(10))];
+    let program = try_compile_with(SCRIPT, &given).expect("the script is good");
     let mut machine = Machine::new(Arc::new(program), 1, 0);
+    machine.keep_start(true);
     let columns = ["abalance".to_owned()];
     let cells = [Some(b"17".as_slice().into())];
-    assert_eq!(transaction(&mut machine, &columns, &cells), 5);
+    let both = |machine: &mut Machine| {
+        machine.begin(0);
+        assert_eq!(transaction(machine, &columns, &cells), 6);
+        machine.rewind();
+        assert_eq!(transaction(machine, &columns, &cells), 6);
+    };
+    both(&mut machine);
     let before = ALLOCATIONS.get();
     for _ in 0..1000 {
-        transaction(&mut machine, &columns, &cells);
+        both(&mut machine);
     }
+    assert_eq!(ALLOCATIONS.get() - before, 0);
+}
+
+#[test]
+fn writing_generated_rows_does_not_allocate() {
+    let constants = [("scale".to_owned(), Value::Int(10))];
+    let origin = Origin {
+        path: "workload.toml",
+        line: 1,
+        column: 1,
+    };
+    let formulas = [
+        ":row + 1",
+        ":row / (100000 * :scale) + 1",
+        "random(1, 100000)",
+        "random_zipfian(1, 1000, 1.1) % 7",
+        "CASE WHEN :row % 10 = 0 THEN NULL ELSE double(:row) / 3 END",
+        "text(5, 60)",
+        "digits(16)",
+        "format('%08d-%s-%.2f', :row, 'x', 1.5)",
+        "concat('row ', :row, 1.5)",
+        "lastname(:row % 1000)",
+        "substr('abcdefgh', 2, :row % 5)",
+        "timestamp(1300000000 + :row)",
+        "pick(1, 2, 3)",
+    ]
+    .map(|text| compile(text, &["row"], &constants, origin).expect(text));
+    let mut random = Random::stream(1, 1);
+    let mut row = Row::new();
+    let mut write = |number: i64| {
+        row.clear();
+        for formula in &formulas {
+            let written = formula.write(&[Value::Int(number)], &mut random, &mut row);
+            written.expect("every row has a value");
+        }
+    };
+    (0..1000).for_each(&mut write);
+    let before = ALLOCATIONS.get();
+    (0..1000).for_each(&mut write);
     assert_eq!(ALLOCATIONS.get() - before, 0);
 }

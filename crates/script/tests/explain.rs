@@ -52,7 +52,7 @@ script test (test.sql)
   26  12:8  Constant     5                   puts a constant on the stack
   27  12:1  Sleep        ms                  takes a duration off the stack and stops for the engine to wait
   28  12:1  End                              ends the transaction
-statement #0 at 2:1, parameters 1, its first row wanted
+statement #0 at 2:1, parameters 1, its cells wanted
       SELECT balance
         FROM accounts WHERE aid = ?
 statement #1 at 9:1, parameters 2
@@ -60,6 +60,44 @@ statement #1 at 9:1, parameters 2
 ";
     let found = compiled(text).explain();
     assert_eq!(found, expected, "\n{found}");
+}
+
+#[test]
+fn explain_shows_what_is_queued_chosen_drawn_and_run() {
+    let text = "\
+\\set table 1
+SELECT 1 AS table \\; SELECT :table FROM :{table} \\aset
+\\startpipeline
+\\begin serializable
+DELETE FROM :{table};
+\\endpipeline
+\\think exponential:12s,120s
+\\setshell n expr :table + 1
+\\set x debug(:n)
+";
+    let expected = "\
+script test (test.sql)
+   0  1:12  Constant  1                     puts a constant on the stack
+   1  1:1   Store     :table                takes a value off the stack and puts it into a variable
+   2  2:1   Queue     #0 ()                 binds the variables and stops for the engine to put a statement into the pipeline
+   3  2:22  Choose    :table of 3           finds which of the statements that follow each other in the list the next instruction means
+   4  2:22  Queue     #1 (:table)           binds the variables and stops for the engine to put a statement into the pipeline
+   5  2:1   Sync                            stops for the engine to send the pipeline and to hand in all its answers
+   6  4:1   Queue     #4 ()                 binds the variables and stops for the engine to put a statement into the pipeline
+   7  4:1   Queue     #5 ()                 binds the variables and stops for the engine to put a statement into the pipeline
+   8  5:1   Choose    :table of 3           finds which of the statements that follow each other in the list the next instruction means
+   9  5:1   Queue     #6 ()                 binds the variables and stops for the engine to put a statement into the pipeline
+  10  6:1   Sync                            stops for the engine to send the pipeline and to hand in all its answers
+  11  7:1   Draw      exponential:12s,120s  draws a duration in seconds and puts it on the stack
+  12  7:1   Rest      s                     the same, with a wait that is no part of the response time
+  13  8:1   Shell     :n = expr :table + 1  runs a command of this machine
+  14  9:14  Load      :n                    puts the value of a variable on the stack
+  15  9:8   Debug                           prints the topmost value
+  16  9:1   Store     :x                    takes a value off the stack and puts it into a variable
+  17  9:1   End                             ends the transaction
+";
+    let found = compiled(text).explain();
+    assert!(found.starts_with(expected), "\n{found}");
 }
 
 #[test]
@@ -88,18 +126,72 @@ fn the_reference_holds_the_whole_language() {
         );
     };
     for command in [
-        "abort", "elif", "else", "endfor", "endif", "expect", "for", "gset", "if", "set", "sleep",
+        "abort",
+        "aset",
+        "begin",
+        "elif",
+        "else",
+        "endfor",
+        "endif",
+        "endpipeline",
+        "expect",
+        "for",
+        "gset",
+        "if",
+        "keying",
+        "set",
+        "setshell",
+        "shell",
+        "sleep",
+        "startpipeline",
+        "syncpipeline",
+        "think",
     ] {
         row(&format!("\\{command}"));
     }
     for function in [
-        "abs", "double", "exp", "greatest", "int", "least", "ln", "mod", "pi", "pow", "power",
-        "random", "sqrt",
+        "abs",
+        "concat",
+        "constant",
+        "date",
+        "debug",
+        "digits",
+        "double",
+        "exp",
+        "exponential",
+        "format",
+        "greatest",
+        "hash",
+        "hash_fnv1a",
+        "hash_murmur2",
+        "int",
+        "lastname",
+        "least",
+        "ln",
+        "lower",
+        "mod",
+        "now",
+        "nurand",
+        "permute",
+        "pi",
+        "pick",
+        "pow",
+        "power",
+        "random",
+        "random_exponential",
+        "random_gaussian",
+        "random_zipfian",
+        "sqrt",
+        "substr",
+        "text",
+        "timestamp",
+        "uniform",
+        "upper",
     ] {
         row(function);
     }
     let explained =
-        compiled("\\set x 1\nA :x;\n\\expect rows 1\n\\for i in 1..2\n\\sleep :i\n\\endfor")
+        compiled("\\set x debug(1)\nA :x;\n\\expect rows 1\n\\for i in 1..2\n\\sleep :i\n\\endfor\n\\shell date")
             .explain();
     let names = explained.lines().filter(|line| line.starts_with("   "));
     for name in names.filter_map(|line| line.split_whitespace().nth(2)) {

@@ -1,11 +1,10 @@
 //! Whatever a file holds, reading it ends with a program or with an error that has a place.
 
-mod support;
+#[path = "../../../fuzz/src/language.rs"]
+mod language;
 
 use assay_datagen::Random;
-use assay_script::{LiteralStyle, Machine, Reply, Source, Step, split_statements};
-use std::sync::Arc;
-use support::try_compile;
+use language::{expression, script};
 
 /// Pieces from which scripts are thrown together: what the language has, and what breaks it.
 const PIECES: &[&str] = &[
@@ -25,10 +24,38 @@ const PIECES: &[&str] = &[
     "\\expect error data",
     "\\abort",
     "\\startpipeline",
+    "\\syncpipeline",
+    "\\endpipeline",
+    "\\aset ",
+    "\\aset p_",
+    "\\begin ",
+    "serializable",
+    "\\think exponential:1us",
+    "\\keying 1 us",
+    "\\;",
+    "\\; ",
+    ":{table}",
+    ":{column}",
+    "\\set table ",
+    "FROM ",
+    "hash(",
+    "permute(7, 9)",
+    "text(1, 3)",
+    "digits(",
+    "format('%d', ",
+    "nurand(255, 0, 9)",
+    "lastname(",
+    "pick(1, 'a', NULL)",
+    "timestamp(",
+    "concat(",
+    "substr('abc', 2, 1)",
     "\\",
     ":x",
     ":i",
     ":client_id",
+    ":row",
+    ":name",
+    ":scale",
     "::int",
     ":=",
     ":{t}",
@@ -96,68 +123,6 @@ const PIECES: &[&str] = &[
     "日本",
 ];
 
-fn check(text: &str) {
-    for style in [LiteralStyle::Doubled, LiteralStyle::Backslash] {
-        let source = Source {
-            name: "random",
-            path: "random.sql",
-            text,
-            is_plain: false,
-        };
-        if let Err(error) = split_statements(&source, style) {
-            assert!(error.line >= 1 && error.column >= 1 && !error.message.is_empty());
-        }
-    }
-    match try_compile(text) {
-        Ok(program) => {
-            assert!(program.explain().contains("End"));
-            run(Machine::new(Arc::new(program), 1, 0));
-        }
-        Err(error) => {
-            let lines = text.split('\n').count();
-            assert!(
-                (1..=lines).contains(&(error.line as usize)),
-                "{error}\n{text}"
-            );
-            let line = text
-                .split('\n')
-                .nth(error.line as usize - 1)
-                .unwrap_or_default();
-            assert!(
-                (1..=line.chars().count() + 1).contains(&(error.column as usize)),
-                "{error}\n{text}"
-            );
-            assert!(!error.message.is_empty());
-        }
-    }
-}
-
-/// Two transactions of a script that compiles: they end, whatever the answers are.
-fn run(mut machine: Machine) {
-    let columns = ["a".to_owned()];
-    let cells = [Some(b"1".as_slice().into())];
-    for transaction in 0..2 {
-        machine.begin(0);
-        for step in 0.. {
-            assert!(
-                step < 10_000,
-                "a random script has few statements and short loops"
-            );
-            match machine.step() {
-                Step::Execute { .. } => machine.answered(Reply {
-                    rows: 1 + transaction,
-                    affected: 0,
-                    columns: &columns,
-                    first_row: Some(&cells),
-                    error: None,
-                }),
-                Step::Sleep { .. } => {}
-                Step::End(_) => break,
-            }
-        }
-    }
-}
-
 fn index(random: &mut Random, length: usize) -> usize {
     let last = i64::try_from(length - 1).expect("short lists");
     usize::try_from(random.between(0, last)).expect("not negative")
@@ -172,8 +137,7 @@ fn scripts_thrown_together_never_panic() {
         let text: String = (0..length)
             .map(|_| PIECES[index(&mut random, PIECES.len())])
             .collect();
-        check(&text);
-        compiled += usize::from(try_compile(&text).is_ok());
+        compiled += usize::from(script(&text));
     }
     // Otherwise only the errors would have been tried.
     assert!(compiled > 1000, "{compiled} scripts compiled");
@@ -187,15 +151,28 @@ fn random_bytes_never_panic() {
         let bytes: Vec<u8> = (0..length)
             .map(|_| u8::try_from(random.between(0, 255)).expect("a byte"))
             .collect();
-        check(&String::from_utf8_lossy(&bytes));
+        script(&String::from_utf8_lossy(&bytes));
     }
 }
 
 #[test]
 fn a_good_script_with_one_letter_changed_never_panics() {
-    let good = "\\set a random(1, 9)\nSELECT 'x', $$y$$, :a::int /* c */ \\gset p_\n\\if :p_x IS NULL AND :a > 2\n\
-        \\for i in 1..:a\nUPDATE t SET a = :i; -- é\n\\expect rows 1\n\\endfor\n\\else\n\\abort\n\\endif\n\\sleep 1 us\n";
-    assert!(try_compile(good).is_ok());
+    let good = [
+        "\\set a random(1, 9)\nSELECT 'x', $$y$$, :a::int /* c */ \\gset p_\n\\if :p_x IS NULL AND :a > 2\n\
+        \\for i in 1..:a\nUPDATE t SET a = :i; -- é\n\\expect rows 1\n\\endfor\n\\else\n\\abort\n\\endif\n\\sleep 1 us\n",
+        "\\set table hash(permute(3, 10), 2) % 3\n\\begin serializable\nSELECT a FROM :{table} \\; SELECT (:table) \\aset\n\
+        \\startpipeline\nINSERT INTO :{table} VALUES (1);\n\\syncpipeline\nEND;\n\\endpipeline\n\\think exponential:1us,2us\n\
+        \\set c format('%05d-%s', :table, pick(text(1, 2), lastname(7)))\n\\keying uniform(1, 2) us\n",
+    ];
+    good.into_iter().for_each(mutate_script);
+}
+
+fn mutate_script(good: &str) {
+    mutate(good, script);
+}
+
+fn mutate(good: &str, read: fn(&str) -> bool) {
+    assert!(read(good), "{good}");
     let mut random = Random::stream(20_110_903, 0);
     let letters: Vec<char> = "\\:;'\"$/*-?(){}.,=<>0aé \n\t\0".chars().collect();
     for _ in 0..20_000 {
@@ -206,6 +183,31 @@ fn a_good_script_with_one_letter_changed_never_panics() {
             1 => text.insert(at, letters[index(&mut random, letters.len())]),
             _ => text[at] = letters[index(&mut random, letters.len())],
         }
-        check(&text.into_iter().collect::<String>());
+        read(&text.into_iter().collect::<String>());
     }
+}
+
+#[test]
+fn a_good_expression_with_one_letter_changed_never_panics() {
+    for good in [
+        "CASE WHEN :row % 10 = 0 AND NOT :name ISNULL THEN format('%05d|%-3s|%.2f', :row, 'x', 1.5) ELSE NULL END",
+        "-9223372036854775808 + hash(:row, 1) # ~permute(:row, 7) << 2 | random_zipfian(1, 9, 1.5) & abs(-1)",
+        "concat(substr('äbc', 2, :row % 3), lastname(371), text(1, 3), digits(2), timestamp(1e9), pick(:name, 2.5))",
+    ] {
+        mutate(good, expression);
+    }
+}
+
+#[test]
+fn expressions_thrown_together_never_panic() {
+    let mut random = Random::stream(20_110_904, 0);
+    let mut compiled = 0;
+    for _ in 0..40_000 {
+        let length = 1 + index(&mut random, 9);
+        let text: String = (0..length)
+            .map(|_| PIECES[index(&mut random, PIECES.len())])
+            .collect();
+        compiled += usize::from(expression(&text));
+    }
+    assert!(compiled > 200, "{compiled} expressions compiled");
 }

@@ -2,13 +2,16 @@
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use assay_datagen::Value;
-use assay_script::{Ending, Machine, Program, Reply, ScriptError, Source, Step, compile};
+use assay_script::{Ending, Machine, Options, Program, Reply, ScriptError, Source, Step, compile};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub fn try_compile(text: &str) -> Result<Program, ScriptError> {
     try_compile_with(text, &[])
 }
 
+/// Compiles with these variables, the identifiers `table` (`a`, `b`, `c`) and `column` (`x`, `y`), the
+/// beginnings of transactions that many systems have, and commands of the shell.
 pub fn try_compile_with(text: &str, given: &[(&str, Value)]) -> Result<Program, ScriptError> {
     let source = Source {
         name: "test",
@@ -20,7 +23,24 @@ pub fn try_compile_with(text: &str, given: &[(&str, Value)]) -> Result<Program, 
         .iter()
         .map(|(name, value)| ((*name).to_owned(), value.clone()))
         .collect();
-    compile(&[source], &given)
+    let options = Options {
+        variables: &given,
+        identifiers: &lists(&[("table", &["a", "b", "c"]), ("column", &["x", "y"])]),
+        begins: &lists(&[
+            ("", &["BEGIN"]),
+            ("read committed", &["BEGIN"]),
+            ("serializable", &["SET LEVEL", "BEGIN"]),
+        ]),
+        allow_shell: true,
+    };
+    compile(&[source], &options)
+}
+
+pub fn lists(of: &[(&str, &[&str])]) -> BTreeMap<String, Vec<String>> {
+    let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+    of.iter()
+        .map(|&(key, names)| (key.to_owned(), owned(names)))
+        .collect()
 }
 
 pub fn compiled(text: &str) -> Program {
@@ -41,6 +61,10 @@ impl Client {
     pub fn with(text: &str, given: &[(&str, Value)]) -> Self {
         let program =
             try_compile_with(text, given).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        Self::new(program)
+    }
+
+    pub fn new(program: Program) -> Self {
         let program = Arc::new(program);
         Self {
             machine: Machine::new(Arc::clone(&program), 1, 0),
@@ -54,13 +78,25 @@ impl Client {
         &mut self,
         mut reply: impl FnMut(usize) -> Reply<'static>,
     ) -> (Vec<String>, Ending) {
-        let mut seen = Vec::new();
         self.machine.begin(0);
+        self.go_on(&mut reply)
+    }
+
+    /// The same once more, from where it began.
+    pub fn rerun(&mut self) -> (Vec<String>, Ending) {
+        self.machine.rewind();
+        self.go_on(&mut |_| one())
+    }
+
+    fn go_on(&mut self, reply: &mut dyn FnMut(usize) -> Reply<'static>) -> (Vec<String>, Ending) {
+        let mut seen = Vec::new();
+        let mut pipeline = Vec::new();
         loop {
             match self.machine.step() {
                 Step::Execute {
                     statement,
                     parameters,
+                    is_pipelined,
                 } => {
                     let text = &self.program.statements[statement as usize].text;
                     assert_eq!(
@@ -69,14 +105,29 @@ impl Client {
                     );
                     let values: Vec<String> = parameters.iter().map(shown).collect();
                     seen.push(format!("{text} [{}]", values.join(", ")));
-                    self.machine.answered(reply(seen.len() - 1));
+                    if is_pipelined {
+                        pipeline.push((statement, seen.len() - 1));
+                        self.machine.queued();
+                    } else {
+                        self.machine.answered(reply(seen.len() - 1));
+                    }
+                }
+                Step::Sync => {
+                    seen.push("sync".to_owned());
+                    for (statement, number) in pipeline.drain(..) {
+                        self.machine.answered_pipelined(statement, reply(number));
+                    }
                 }
                 Step::Sleep {
                     duration_ns,
                     inside_response_time,
                 } => {
-                    assert!(inside_response_time);
-                    seen.push(format!("sleep {duration_ns}"));
+                    let where_to = if inside_response_time {
+                        "sleep"
+                    } else {
+                        "rest"
+                    };
+                    seen.push(format!("{where_to} {duration_ns}"));
                 }
                 Step::End(ending) => return (seen, ending),
             }
@@ -85,17 +136,23 @@ impl Client {
 
     /// The same with answers of one row.
     pub fn run(&mut self) -> (Vec<String>, Ending) {
-        self.run_with(|_| Reply {
-            rows: 1,
-            ..Reply::default()
-        })
+        self.run_with(|_| one())
     }
 }
 
-/// What `\set x expression` comes to, or the message of the failure.
+/// An answer of one row.
+pub fn one() -> Reply<'static> {
+    Reply {
+        rows: 1,
+        ..Reply::default()
+    }
+}
+
+/// What `\set x expression` comes to, or the message of the error or failure.
 pub fn value_of(expression: &str, given: &[(&str, Value)]) -> Result<String, String> {
     let text = format!("\\set x {expression}\nS :x;");
-    match Client::with(&text, given).run() {
+    let program = try_compile_with(&text, given).map_err(|error| error.to_string())?;
+    match Client::new(program).run() {
         (seen, Ending::Done) => Ok(seen[0]
             .trim_start_matches("S ? [")
             .trim_end_matches(']')

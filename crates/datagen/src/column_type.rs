@@ -1,0 +1,132 @@
+//! Takes the neutral word for a column's type; gives what makers of rows and drivers must know of it.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// The type of a column in neutral terms, as workloads declare it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnType {
+    /// 16 bits.
+    SmallInt,
+    /// 32 bits.
+    Int,
+    /// 64 bits.
+    BigInt,
+    Decimal {
+        precision: u32,
+        scale: u32,
+    },
+    /// IEEE 754, 32 bits.
+    Float,
+    /// IEEE 754, 64 bits.
+    Double,
+    /// Of so many characters, filled with spaces by systems that follow the standard.
+    Char(u32),
+    Varchar(u32),
+    Text,
+    Date,
+    /// Without a time zone.
+    Timestamp,
+    Bool,
+    Bytes,
+}
+
+/// The text is not the name of a type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownType(String);
+
+impl fmt::Display for UnknownType {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            out,
+            "expected one of smallint, int, bigint, decimal(p,s), float, double, char(n), varchar(n), text, date, \
+             timestamp, bool, bytes, found {:?}",
+            self.0
+        )
+    }
+}
+
+impl std::error::Error for UnknownType {}
+
+impl fmt::Display for ColumnType {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::SmallInt => out.write_str("smallint"),
+            Self::Int => out.write_str("int"),
+            Self::BigInt => out.write_str("bigint"),
+            Self::Decimal { precision, scale } => write!(out, "decimal({precision},{scale})"),
+            Self::Float => out.write_str("float"),
+            Self::Double => out.write_str("double"),
+            Self::Char(length) => write!(out, "char({length})"),
+            Self::Varchar(length) => write!(out, "varchar({length})"),
+            Self::Text => out.write_str("text"),
+            Self::Date => out.write_str("date"),
+            Self::Timestamp => out.write_str("timestamp"),
+            Self::Bool => out.write_str("bool"),
+            Self::Bytes => out.write_str("bytes"),
+        }
+    }
+}
+
+impl FromStr for ColumnType {
+    type Err = UnknownType;
+
+    fn from_str(text: &str) -> Result<Self, UnknownType> {
+        let unknown = || UnknownType(text.to_owned());
+        let (word, sizes) = match text.trim().split_once('(') {
+            Some((word, rest)) => (word, rest.strip_suffix(')').ok_or_else(unknown)?),
+            None => (text.trim(), ""),
+        };
+        let sizes: Vec<u32> = sizes
+            .split(',')
+            .filter(|size| !size.is_empty())
+            .map(|size| size.trim().parse().map_err(|_| unknown()))
+            .collect::<Result<_, _>>()?;
+        match (word.trim(), sizes.as_slice()) {
+            ("smallint", []) => Ok(Self::SmallInt),
+            ("int", []) => Ok(Self::Int),
+            ("bigint", []) => Ok(Self::BigInt),
+            ("decimal", &[precision, scale]) if scale <= precision => {
+                Ok(Self::Decimal { precision, scale })
+            }
+            ("float", []) => Ok(Self::Float),
+            ("double", []) => Ok(Self::Double),
+            ("char", &[length]) => Ok(Self::Char(length)),
+            ("varchar", &[length]) => Ok(Self::Varchar(length)),
+            ("text", []) => Ok(Self::Text),
+            ("date", []) => Ok(Self::Date),
+            ("timestamp", []) => Ok(Self::Timestamp),
+            ("bool", []) => Ok(Self::Bool),
+            ("bytes", []) => Ok(Self::Bytes),
+            _ => Err(unknown()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ColumnType;
+
+    #[test]
+    fn a_type_is_read_as_workloads_spell_it() {
+        let decimal = ColumnType::Decimal {
+            precision: 9,
+            scale: 2,
+        };
+        assert_eq!("decimal(9, 2)".parse(), Ok(decimal));
+        assert_eq!("char(16)".parse(), Ok(ColumnType::Char(16)));
+        assert_eq!(decimal.to_string(), "decimal(9,2)");
+        for wrong in [
+            "",
+            "int(4)",
+            "decimal",
+            "decimal(2,9)",
+            "char()",
+            "char(x)",
+            "integer",
+            "char(1",
+        ] {
+            assert!(wrong.parse::<ColumnType>().is_err(), "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Takes a value in text form, as one system or another prints it, and its type; gives the text by which
+//! equal values are equal whatever system they come from.
+//!
+//! Systems print one value in several ways: `t` and `1`, `1.50` and `1.5`, a `char(4)` with its blanks
+//! and without.
+
+use std::borrow::Cow;
+use std::io::Write as _;
+
+use crate::ColumnType;
+
+/// Digits of a 32-bit number that every system prints.
+const FLOAT_DIGITS: usize = 6;
+/// Digits of a 64-bit number that every system prints.
+const DOUBLE_DIGITS: usize = 15;
+
+impl ColumnType {
+    /// The text of `value` that all systems have in common. What is no value of the type stays as it is.
+    #[must_use]
+    pub fn comparable(self, value: &[u8]) -> Cow<'_, [u8]> {
+        match self {
+            Self::SmallInt
+            | Self::Int
+            | Self::BigInt
+            | Self::Varchar(_)
+            | Self::Text
+            | Self::Date => Cow::Borrowed(value),
+            Self::Char(_) => Cow::Borrowed(without_ending(value, b' ')),
+            Self::Timestamp => Cow::Borrowed(without_zeros(value)),
+            Self::Bool => Cow::Borrowed(match value {
+                b"t" | b"true" | b"TRUE" => b"1",
+                b"f" | b"false" | b"FALSE" => b"0",
+                other => other,
+            }),
+            Self::Decimal { scale, .. } => decimal(value, scale),
+            Self::Float => rounded(value, FLOAT_DIGITS),
+            Self::Double => rounded(value, DOUBLE_DIGITS),
+            Self::Bytes => from_hexadecimal(value).map_or(Cow::Borrowed(value), Cow::Owned),
+        }
+    }
+}
+
+fn without_ending(mut text: &[u8], ending: u8) -> &[u8] {
+    while let Some((&last, rest)) = text.split_last()
+        && last == ending
+    {
+        text = rest;
+    }
+    text
+}
+
+/// Without zeros behind a point, and without the point if nothing else stands behind it.
+fn without_zeros(text: &[u8]) -> &[u8] {
+    if !text.contains(&b'.') {
+        return text;
+    }
+    let kept = without_ending(text, b'0');
+    kept.strip_suffix(b".").unwrap_or(kept)
+}
+
+/// Systems that have no decimals keep a 64-bit number, of which `scale` digits behind the point are
+/// meant.
+fn decimal(value: &[u8], scale: u32) -> Cow<'_, [u8]> {
+    let (digits, is_negative) = match value.split_first() {
+        Some((b'-', rest)) => (rest, true),
+        _ => (value, false),
+    };
+    let whole_digits = digits.iter().position(|&byte| byte == b'.');
+    let fraction_len = whole_digits.map_or(0, |at| digits.len() - at - 1);
+    let is_plain = digits
+        .iter()
+        .all(|byte| byte.is_ascii_digit() || *byte == b'.');
+    if !is_plain || fraction_len > scale as usize {
+        let Some(number) = number(value) else {
+            return Cow::Borrowed(value);
+        };
+        let mut text = Vec::new();
+        write!(text, "{number:.*}", scale as usize).expect("memory takes any text");
+        let kept = without_zeros(&text).to_vec();
+        return Cow::Owned(if kept == b"-0" { b"0".to_vec() } else { kept });
+    }
+    let digits = without_zeros(digits);
+    let zeros = digits.iter().take_while(|&&byte| byte == b'0').count();
+    let mut text = Vec::with_capacity(digits.len() + 2);
+    let significant = &digits[zeros..];
+    if is_negative && !significant.is_empty() {
+        text.push(b'-');
+    }
+    if significant.is_empty() || significant[0] == b'.' {
+        text.push(b'0');
+    }
+    text.extend_from_slice(significant);
+    Cow::Owned(text)
+}
+
+fn rounded(value: &[u8], digits: usize) -> Cow<'_, [u8]> {
+    let Some(number) = number(value) else {
+        return Cow::Borrowed(value);
+    };
+    let mut text = Vec::new();
+    // Minus nothing is nothing: not every system keeps the sign.
+    let number = if number == 0.0 { 0.0 } else { number };
+    write!(text, "{number:.*e}", digits - 1).expect("memory takes any text");
+    Cow::Owned(text)
+}
+
+fn number(value: &[u8]) -> Option<f64> {
+    std::str::from_utf8(value).ok()?.parse().ok()
+}
+
+/// The bytes behind `\x68656c6c6f`; None where it is no such text.
+fn from_hexadecimal(value: &[u8]) -> Option<Vec<u8>> {
+    let digits = value.strip_prefix(b"\\x")?;
+    if !digits.len().is_multiple_of(2) {
+        return None;
+    }
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    digits
+        .chunks_exact(2)
+        .map(|pair| u8::try_from(digit(pair[0])? * 16 + digit(pair[1])?).ok())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ColumnType;
+
+    /// The forms of one value in several systems, and the one they have in common.
+    #[test]
+    fn equal_values_are_equal_however_they_are_printed() {
+        for (kind, forms, common) in [
+            ("bool", vec!["t", "1", "true"], "1"),
+            ("bool", vec!["f", "0"], "0"),
+            (
+                "decimal(9,2)",
+                vec!["1.50", "1.5", "01.5", "1.5000000000000002"],
+                "1.5",
+            ),
+            ("decimal(9,2)", vec!["-0.10", "-.1", "-0.1"], "-0.1"),
+            (
+                "decimal(9,2)",
+                vec!["0.00", "0", "-0", "0.0", "-0.001"],
+                "0",
+            ),
+            ("decimal(9,2)", vec!["100", "100.00", "1e2"], "100"),
+            ("char(4)", vec!["ab", "ab  "], "ab"),
+            ("float", vec!["0.1", "0.10000000149011612"], "1.00000e-1"),
+            ("double", vec!["3", "3.0", "3e0"], "3.00000000000000e0"),
+            ("double", vec!["0", "-0", "0.0"], "0.00000000000000e0"),
+            (
+                "timestamp",
+                vec!["2026-01-02 03:04:00", "2026-01-02 03:04:00.000000"],
+                "2026-01-02 03:04:00",
+            ),
+            ("bytes", vec!["\\x6869", "hi"], "hi"),
+            ("int", vec!["10"], "10"),
+            ("text", vec!["1.50 "], "1.50 "),
+        ] {
+            let kind: ColumnType = kind.parse().expect("a type");
+            for form in forms {
+                assert_eq!(
+                    String::from_utf8_lossy(&kind.comparable(form.as_bytes())),
+                    common,
+                    "{form} of {kind:?}"
+                );
+            }
+        }
+    }
+}

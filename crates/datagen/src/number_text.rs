@@ -1,0 +1,98 @@
+//! Takes numbers; appends the text that stands for them in files and in text protocols.
+
+use std::io::Write as _;
+
+/// Appends the decimal digits of `number`.
+#[inline]
+pub fn write_int(number: i64, out: &mut Vec<u8>) {
+    // By hand, because formatting costs ten times as much and rows are full of integers.
+    let mut digits = [0; 20];
+    let mut at = digits.len();
+    let mut rest = number.unsigned_abs();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + u8::try_from(rest % 10).expect("a remainder of 10");
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    if number < 0 {
+        at -= 1;
+        digits[at] = b'-';
+    }
+    out.extend_from_slice(&digits[at..]);
+}
+
+/// Below this exponent of ten, and from the other one on, the exponent is written.
+const PLAIN_EXPONENTS: std::ops::Range<i32> = -4..15;
+
+/// Appends the fewest digits that read back as the same number, the way most servers print a double
+/// precision number: `0.1`, `3`, `1e+20`; `NaN`, `Infinity`.
+pub fn write_double(number: f64, out: &mut Vec<u8>) {
+    if !number.is_finite() {
+        let word = match (number.is_nan(), number > 0.0) {
+            (true, _) => "NaN",
+            (false, true) => "Infinity",
+            (false, false) => "-Infinity",
+        };
+        return out.extend_from_slice(word.as_bytes());
+    }
+    let start = out.len();
+    write!(out, "{number:e}").expect("memory takes any text");
+    let mark = out[start..]
+        .iter()
+        .position(|&byte| byte == b'e')
+        .expect("the scientific form has an exponent");
+    let exponent = out[start + mark + 1..]
+        .iter()
+        .filter(|byte| byte.is_ascii_digit())
+        .fold(0, |value: i32, digit| value * 10 + i32::from(digit - b'0'));
+    let is_small = out.get(start + mark + 1) == Some(&b'-');
+    let exponent = if is_small { -exponent } else { exponent };
+    out.truncate(start);
+    if PLAIN_EXPONENTS.contains(&exponent) {
+        write!(out, "{number}").expect("memory takes any text");
+    } else {
+        write!(out, "{number:e}").expect("memory takes any text");
+        out.truncate(start + mark);
+        let sign = if is_small { '-' } else { '+' };
+        write!(out, "e{sign}{:02}", exponent.unsigned_abs()).expect("memory takes any text");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{write_double, write_int};
+
+    #[test]
+    fn integers_are_written_as_they_are_printed() {
+        for number in [0, 7, -1, 10, 1_234_567, i64::MAX, i64::MIN] {
+            let mut text = Vec::new();
+            write_int(number, &mut text);
+            assert_eq!(text, number.to_string().as_bytes());
+        }
+    }
+
+    #[test]
+    fn doubles_are_written_as_servers_print_them() {
+        for (number, expected) in [
+            (0.0, "0"),
+            (-0.0, "-0"),
+            (3.0, "3"),
+            (0.1, "0.1"),
+            (-1234.5, "-1234.5"),
+            (0.0001, "0.0001"),
+            (0.00001, "1e-05"),
+            (1.5e14, "150000000000000"),
+            (1e15, "1e+15"),
+            (1.25e300, "1.25e+300"),
+            (f64::NAN, "NaN"),
+            (f64::NEG_INFINITY, "-Infinity"),
+        ] {
+            let mut text = Vec::new();
+            write_double(number, &mut text);
+            assert_eq!(String::from_utf8_lossy(&text), expected);
+        }
+    }
+}

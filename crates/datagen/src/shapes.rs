@@ -1,0 +1,177 @@
+//! Takes uniform random bits; gives numbers of other distributions, drawn from the same stream.
+
+use crate::Random;
+
+impl Random {
+    /// At least 0, below 1; all 53 bits that a double holds are drawn.
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "53 bits are what a double holds"
+    )]
+    pub fn unit(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// Above 0, at most 1: for logarithms.
+    fn unit_above_zero(&mut self) -> f64 {
+        1.0 - self.unit()
+    }
+
+    /// Of the exponential distribution with mean 1.
+    pub fn exponential(&mut self) -> f64 {
+        -self.unit_above_zero().ln()
+    }
+
+    /// Of the standard normal distribution (Box and Muller, Annals of Mathematical Statistics 29, 1958).
+    pub fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * self.unit_above_zero().ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.unit()).cos()
+    }
+
+    /// An integer of `lowest..=highest`, the lower ones the likelier: the density over the range falls
+    /// by e to the power `parameter` from its beginning to its end. (pgbench's `random_exponential`.)
+    ///
+    /// # Panics
+    /// If the range is empty, or `parameter` is not above 0.
+    pub fn exponential_between(&mut self, lowest: i64, highest: i64, parameter: f64) -> i64 {
+        assert!(lowest <= highest && parameter > 0.0, "callers refuse such");
+        let cut = (-parameter).exp();
+        let share = -(cut + (1.0 - cut) * self.unit_above_zero()).ln() / parameter;
+        share_of(lowest, highest, share)
+    }
+
+    /// An integer of `lowest..=highest`, the middle ones the likelier: a normal distribution of which
+    /// `parameter` standard deviations either way cover the range, what is outside drawn again.
+    /// (pgbench's `random_gaussian`.)
+    ///
+    /// # Panics
+    /// If the range is empty, or `parameter` is below 2, since nearly all would be drawn again.
+    pub fn gaussian_between(&mut self, lowest: i64, highest: i64, parameter: f64) -> i64 {
+        assert!(lowest <= highest && parameter >= 2.0, "callers refuse such");
+        let deviations = loop {
+            let drawn = self.normal();
+            if (-parameter..parameter).contains(&drawn) {
+                break drawn;
+            }
+        };
+        share_of(lowest, highest, (deviations / parameter + 1.0) / 2.0)
+    }
+
+    /// An integer of `lowest..=highest`, the lower ones the likelier: the k-th as likely as 1 / k to the
+    /// power `parameter`. By rejection, so that no table of the range is needed (Devroye, «Non-Uniform
+    /// Random Variate Generation», 1986, X.6.1). (pgbench's `random_zipfian`.)
+    ///
+    /// # Panics
+    /// If the range is empty, or `parameter` is not above 1.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
+        reason = "what is drawn is compared with the range first"
+    )]
+    pub fn zipfian_between(&mut self, lowest: i64, highest: i64, parameter: f64) -> i64 {
+        assert!(lowest <= highest && parameter > 1.0, "callers refuse such");
+        let count = (i128::from(highest) - i128::from(lowest) + 1) as f64;
+        let bound = 2.0_f64.powf(parameter - 1.0);
+        let rank = loop {
+            let (first, second) = (self.unit_above_zero(), self.unit());
+            let rank = first.powf(-1.0 / (parameter - 1.0)).floor();
+            let ratio = (1.0 + 1.0 / rank).powf(parameter - 1.0);
+            let is_kept = second * rank * (ratio - 1.0) / (bound - 1.0) <= ratio / bound;
+            if is_kept && rank <= count {
+                break rank;
+            }
+        };
+        lowest.saturating_add((rank - 1.0) as i64).min(highest)
+    }
+}
+
+/// The integer at that share (at least 0, below 1) of the range.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "a share of a range of 64 bits is one"
+)]
+fn share_of(lowest: i64, highest: i64, share: f64) -> i64 {
+    let count = (i128::from(highest) - i128::from(lowest) + 1) as f64;
+    let offset = (count * share.max(0.0)) as u64;
+    // Rounding may come to the end of the range, which is one too far.
+    lowest
+        .wrapping_add(offset.cast_signed())
+        .clamp(lowest, highest)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Random;
+
+    /// How often each of the ten integers from −3 to 6 is drawn in 100,000.
+    fn counts(draw: impl Fn(&mut Random) -> i64) -> [f64; 10] {
+        let mut random = Random::stream(7, 0);
+        let mut counts = [0.0; 10];
+        for _ in 0..100_000 {
+            let drawn = draw(&mut random);
+            assert!((-3..=6).contains(&drawn), "{drawn}");
+            counts[usize::try_from(drawn + 3).expect("the range was tested")] += 1.0;
+        }
+        counts
+    }
+
+    /// Pearson's statistic stays below the bound that chance passes once in a million (9 degrees).
+    fn is_like(counts: &[f64; 10], weights: [f64; 10]) -> bool {
+        let sum: f64 = weights.iter().sum();
+        let statistic: f64 = counts
+            .iter()
+            .zip(weights)
+            .map(|(count, weight)| {
+                let expected = 100_000.0 * weight / sum;
+                (count - expected).powi(2) / expected
+            })
+            .sum();
+        statistic < 45.0
+    }
+
+    fn ranks(weight: impl Fn(f64) -> f64) -> [f64; 10] {
+        [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0].map(weight)
+    }
+
+    #[test]
+    fn an_exponential_choice_falls_by_the_same_ratio_at_every_step() {
+        for parameter in [0.1, 2.5, 10.0] {
+            let found = counts(|random| random.exponential_between(-3, 6, parameter));
+            let expected = ranks(|rank| (-parameter * rank / 10.0).exp());
+            assert!(is_like(&found, expected), "{parameter}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_gaussian_choice_has_the_areas_under_the_bell() {
+        // Areas of the standard normal distribution between −2.5 and 2.5 in ten equal steps.
+        let half = [0.016_54, 0.044_06, 0.091_85, 0.149_88, 0.191_46];
+        let weights = std::array::from_fn(|rank| half[rank.min(9 - rank)]);
+        let found = counts(|random| random.gaussian_between(-3, 6, 2.5));
+        assert!(is_like(&found, weights), "{found:?}");
+    }
+
+    #[test]
+    fn a_zipfian_choice_falls_with_the_power_of_the_rank() {
+        for parameter in [1.05, 1.5, 3.0] {
+            let found = counts(|random| random.zipfian_between(-3, 6, parameter));
+            let expected = ranks(|rank| (rank + 1.0).powf(-parameter));
+            assert!(is_like(&found, expected), "{parameter}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn ranges_of_one_and_of_everything_are_ranges() {
+        let mut random = Random::stream(1, 1);
+        for (lowest, highest) in [(5, 5), (i64::MIN, i64::MAX), (i64::MAX - 1, i64::MAX)] {
+            for _ in 0..1000 {
+                let range = lowest..=highest;
+                assert!(range.contains(&random.exponential_between(lowest, highest, 1.0)));
+                assert!(range.contains(&random.gaussian_between(lowest, highest, 3.0)));
+                assert!(range.contains(&random.zipfian_between(lowest, highest, 1.1)));
+            }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Takes an integer and a seed; gives a hash, the same as pgbench's.
+
+use super::Arguments;
+use crate::number::{Fault, number};
+use assay_datagen::{Random, Value};
+
+type Answer = Result<Value, Fault>;
+
+fn hashed(x: Arguments<'_>, hash: fn(i64, i64) -> i64) -> Answer {
+    let (key, seed) = (number(&x[0])?.int()?, number(&x[1])?.int()?);
+    Ok(Value::Int(hash(key, seed)))
+}
+
+pub(super) fn fnv1a(x: Arguments<'_>, _: &mut Random) -> Answer {
+    hashed(x, fnv1a_whole)
+}
+
+pub(super) fn murmur2(x: Arguments<'_>, _: &mut Random) -> Answer {
+    hashed(x, murmur2_whole)
+}
+
+pub(super) fn fnv1a_whole(key: i64, seed: i64) -> i64 {
+    fnv1a_of(key.cast_unsigned(), seed.cast_unsigned()).cast_signed()
+}
+
+pub(super) fn murmur2_whole(key: i64, seed: i64) -> i64 {
+    murmur2_of(key.cast_unsigned(), seed.cast_unsigned()).cast_signed()
+}
+
+/// FNV-1a with 64 bits over the bytes of the key, the lowest first; the seed changes the offset basis
+/// (Fowler, Noll, Vo, Eastlake, «The FNV Non-Cryptographic Hash Algorithm», IETF draft).
+fn fnv1a_of(key: u64, seed: u64) -> u64 {
+    const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
+    const PRIME: u64 = 0x0000_0100_0000_01b3;
+    let bytes = key.to_le_bytes();
+    bytes.into_iter().fold(BASIS ^ seed, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(PRIME)
+    })
+}
+
+/// MurmurHash64A of a key of one word (Appleby, 2008).
+pub(super) fn murmur2_of(key: u64, seed: u64) -> u64 {
+    const MULTIPLIER: u64 = 0xc6a4_a793_5bd1_e995;
+    const LENGTH: u64 = 8;
+    let mixed = |word: u64| word ^ (word >> 47);
+    let key = mixed(key.wrapping_mul(MULTIPLIER)).wrapping_mul(MULTIPLIER);
+    let hash = seed ^ LENGTH.wrapping_mul(MULTIPLIER);
+    let hash = (hash ^ key).wrapping_mul(MULTIPLIER);
+    mixed(mixed(hash).wrapping_mul(MULTIPLIER))
+}

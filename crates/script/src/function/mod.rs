@@ -1,0 +1,261 @@
+//! Takes values; gives what a function of the expression language makes of them. One table names
+//! the functions for the parser, the machine and the reference.
+
+mod arguments;
+mod choices;
+mod format;
+mod hashes;
+mod numbers;
+mod permutation;
+mod texts;
+mod times;
+
+use crate::number::Fault;
+use assay_datagen::{Random, Value};
+
+pub(crate) use arguments::Arguments;
+
+/// A function of the expression language.
+pub(crate) struct Function {
+    pub name: &'static str,
+    /// Its parameters, as the reference shows them.
+    pub parameters: &'static str,
+    pub synopsis: &'static str,
+    pub fewest: usize,
+    pub most: usize,
+    pub nature: Nature,
+    /// Whether pgbench has it too.
+    pub is_of_pgbench: bool,
+    /// With so many arguments, `:default_seed` is the next one; 0: never.
+    pub seed_after: usize,
+    /// Whether it looks at NULL itself; otherwise NULL among the arguments makes the result NULL.
+    pub takes_null: bool,
+    /// What can be wrong with the arguments that are known before anything runs; the others are `None`.
+    pub check: fn(&[Option<&Value>]) -> Result<(), Fault>,
+    pub body: Body,
+    /// The same for integers alone; `None` where there is no value, and [`Function::body`] says why.
+    pub whole: Option<Whole>,
+}
+
+/// What the value of a function depends on besides its arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Nature {
+    /// Nothing: it can be computed before anything runs.
+    Pure,
+    /// The random stream.
+    Random,
+    /// The world outside.
+    Outside,
+}
+
+type Whole = fn(&[i64], &mut Random) -> Option<i64>;
+
+pub(crate) enum Body {
+    Value(fn(Arguments<'_>, &mut Random) -> Result<Value, Fault>),
+    /// Appends its text, and nothing where it has no value.
+    Text(fn(Arguments<'_>, &mut Random, &mut Vec<u8>) -> Result<(), Fault>),
+}
+
+impl Function {
+    pub fn apply(&self, arguments: Arguments<'_>, random: &mut Random) -> Result<Value, Fault> {
+        if self.is_null_for(arguments) {
+            return Ok(Value::Null);
+        }
+        match self.body {
+            Body::Value(body) => body(arguments, random),
+            Body::Text(body) => {
+                let mut text = Vec::new();
+                body(arguments, random, &mut text)?;
+                let text = String::from_utf8(text).expect("functions write whole characters");
+                Ok(Value::Text(text.into()))
+            }
+        }
+    }
+
+    /// The short cut where all arguments are integers, as they mostly are in a hot path.
+    #[inline]
+    pub fn apply_whole(&self, arguments: &[Value], random: &mut Random) -> Option<i64> {
+        const FEW: usize = 3;
+        let whole = self.whole.filter(|_| arguments.len() <= FEW)?;
+        let mut taken = [0; FEW];
+        for (place, argument) in taken.iter_mut().zip(arguments) {
+            let Value::Int(number) = argument else {
+                return None;
+            };
+            *place = *number;
+        }
+        whole(&taken[..arguments.len()], random)
+    }
+
+    pub fn is_null_for(&self, arguments: Arguments<'_>) -> bool {
+        !self.takes_null && arguments.iter().any(|argument| *argument == Value::Null)
+    }
+
+    pub fn takes(&self, count: usize) -> bool {
+        (self.fewest..=self.most).contains(&count)
+    }
+
+    pub fn is_constant(&self) -> bool {
+        self.nature == Nature::Pure
+    }
+}
+
+const ANY: usize = usize::MAX;
+
+/// In the order of the reference. Semantics of pgbench's: its manual, «Built-In Functions».
+#[rustfmt::skip]
+pub(crate) static FUNCTIONS: &[Function] = &[
+    Function { whole: Some(|x, _| x[0].checked_abs()),
+        ..pure("abs", "number", "the absolute value", 1, 1, numbers::abs) },
+    Function { takes_null: true,
+        ..pure("debug", "x", "`x` itself, printed to the standard error with its type and the place of the call", 1, 1,
+            |x, _| Ok(x[0].clone())) },
+    pure("double", "x", "`x` as a double", 1, 1, numbers::double),
+    pure("exp", "x", "e to the power `x`", 1, 1, numbers::exp),
+    pure("greatest", "x [, ...]", "the largest; a double if any is one", 1, ANY, numbers::greatest),
+    Function { whole: Some(|x, _| Some(hashes::murmur2_whole(x[0], x[1]))),
+        ..seeded("hash", "x [, seed]", "the same as `hash_murmur2`", 1, hashes::murmur2) },
+    Function { whole: Some(|x, _| Some(hashes::fnv1a_whole(x[0], x[1]))),
+        ..seeded("hash_fnv1a", "x [, seed]", "the FNV-1a hash of an integer", 1, hashes::fnv1a) },
+    Function { whole: Some(|x, _| Some(hashes::murmur2_whole(x[0], x[1]))),
+        ..seeded("hash_murmur2", "x [, seed]", "the MurmurHash64A of an integer", 1, hashes::murmur2) },
+    pure("int", "x", "`x` as an integer, halves to the even one", 1, 1, numbers::int),
+    pure("least", "x [, ...]", "the smallest; a double if any is one", 1, ANY, numbers::least),
+    pure("ln", "x", "the natural logarithm", 1, 1, numbers::ln),
+    pure("mod", "a, b", "the remainder of `a / b`, with the sign of `a`; as `a % b`", 2, 2, numbers::remainder),
+    Function { whole: Some(|x, _| permutation::permute_whole(x[0], x[1], x[2])),
+        ..seeded("permute", "i, size [, seed]", "where `i` (modulo `size`) comes to stand in a shuffle of 0 to `size` - 1",
+            2, permutation::permute) },
+    pure("pi", "", "3.14159265358979", 0, 0, |_, _| Ok(Value::Double(std::f64::consts::PI))),
+    pure("pow", "x, y", "`x` to the power `y`, a double", 2, 2, numbers::power),
+    pure("power", "x, y", "the same", 2, 2, numbers::power),
+    Function { whole: Some(|x, random| (x[0] <= x[1]).then(|| random.between(x[0], x[1]))),
+        ..random("random", "lb, ub", "a uniform integer, `lb` and `ub` included", 2, 2, choices::uniform) },
+    Function { check: |x| choices::EXPONENTIAL.check(x),
+        ..random("random_exponential", "lb, ub, parameter", "an integer, the lower ones the likelier: the density \
+            falls by e to the power `parameter` (above 0) over the range", 3, 3, choices::exponential) },
+    Function { check: |x| choices::GAUSSIAN.check(x),
+        ..random("random_gaussian", "lb, ub, parameter", "an integer, the middle ones the likelier: the range covers \
+            `parameter` (2.0 or more) standard deviations either way", 3, 3, choices::gaussian) },
+    Function { check: |x| choices::ZIPFIAN.check(x),
+        ..random("random_zipfian", "lb, ub, parameter", "an integer, the lower ones the likelier: the k-th as \
+            likely as 1 / k to the power `parameter` (1.001 to 1000)", 3, 3, choices::zipfian) },
+    pure("sqrt", "x", "the square root", 1, 1, numbers::sqrt),
+    // Ours.
+    text("concat", "x [, ...]", "the texts of its arguments, one after the other", 1, ANY, Nature::Pure, texts::concat),
+    ours(pure("constant", "x", "`x` as a double: a pause that is always the same", 1, 1, numbers::double)),
+    text("date", "days", "the date so many days after 1970-01-01, as `2011-03-04`", 1, 1, Nature::Pure, times::date),
+    text("digits", "n", "a text of `n` random digits", 1, 1, Nature::Random, texts::digits),
+    ours(random("exponential", "mean [, most]", "a double by the exponential distribution; what would be more than \
+        `most` is `most`", 1, 2, choices::exponential_duration)),
+    Function { check: format::check,
+        ..text("format", "form [, x ...]", "`form` with its arguments in place of `%d` (an integer), `%f` (a number; \
+            `%.2f` has two decimals), `%s` (anything) and `%x` (an integer, hexadecimal); a width pads with spaces \
+            on the left, `-` before it on the right, `0` before it with zeros: `%08d`; `%%` is a `%`",
+            1, ANY, Nature::Pure, format::format) },
+    text("lastname", "n", "the last name of number 0 to 999: three syllables, one for each digit (TPC-C 4.3.2.3)", 1, 1,
+        Nature::Pure, texts::lastname),
+    text("lower", "x", "the text of `x` in lower case", 1, 1, Nature::Pure, texts::lower),
+    ours(Function { nature: Nature::Outside,
+        ..pure("now", "", "the seconds since 1970, an integer; unknown to generators of data, which depend on \
+            the seed alone", 0, 0, times::now) }),
+    ours(random("nurand", "a, x, y [, c]", "a non-uniform integer of `x` to `y`, `(((random(0, a) | random(x, y)) + c) % \
+        (y - x + 1)) + x` (TPC-C 2.1.6); `c` is 0 if it is not given", 3, 4, choices::nurand)),
+    ours(Function { takes_null: true,
+        ..random("pick", "x [, ...]", "one of its arguments, all alike likely", 1, ANY, choices::pick) }),
+    text("substr", "x, from [, n]", "the text of `x` from its character number `from` (the first is 1), `n` characters \
+        at most", 2, 3, Nature::Pure, texts::substr),
+    text("text", "min, max", "a text of `min` to `max` random letters (`A` to `Z`, `a` to `z`) and digits", 2, 2,
+        Nature::Random, texts::text),
+    text("timestamp", "seconds", "the moment so many seconds after the beginning of 1970, as `2011-03-04 17:53:38`", 1, 1,
+        Nature::Pure, times::timestamp),
+    ours(random("uniform", "least, most", "a double between the two", 2, 2, choices::uniform_duration)),
+    text("upper", "x", "the text of `x` in upper case", 1, 1, Nature::Pure, texts::upper),
+];
+
+/// What other languages call a function that we have.
+pub(crate) const OTHER_NAMES: &[(&str, &str)] = &[
+    ("min", "least"),
+    ("max", "greatest"),
+    ("rand", "random"),
+    ("round", "int"),
+];
+
+const fn pure(
+    name: &'static str,
+    parameters: &'static str,
+    synopsis: &'static str,
+    fewest: usize,
+    most: usize,
+    body: fn(Arguments<'_>, &mut Random) -> Result<Value, Fault>,
+) -> Function {
+    Function {
+        name,
+        parameters,
+        synopsis,
+        fewest,
+        most,
+        nature: Nature::Pure,
+        is_of_pgbench: true,
+        seed_after: 0,
+        check: |_| Ok(()),
+        takes_null: false,
+        body: Body::Value(body),
+        whole: None,
+    }
+}
+
+const fn ours(function: Function) -> Function {
+    Function {
+        is_of_pgbench: false,
+        ..function
+    }
+}
+
+/// A function that draws from the random stream.
+const fn random(
+    name: &'static str,
+    parameters: &'static str,
+    synopsis: &'static str,
+    fewest: usize,
+    most: usize,
+    body: fn(Arguments<'_>, &mut Random) -> Result<Value, Fault>,
+) -> Function {
+    Function {
+        nature: Nature::Random,
+        ..pure(name, parameters, synopsis, fewest, most, body)
+    }
+}
+
+/// A function whose last argument is a seed, the run's own if it is not given.
+const fn seeded(
+    name: &'static str,
+    parameters: &'static str,
+    synopsis: &'static str,
+    fewest: usize,
+    body: fn(Arguments<'_>, &mut Random) -> Result<Value, Fault>,
+) -> Function {
+    Function {
+        seed_after: fewest,
+        ..pure(name, parameters, synopsis, fewest, fewest + 1, body)
+    }
+}
+
+/// A function of ours that makes a text.
+const fn text(
+    name: &'static str,
+    parameters: &'static str,
+    synopsis: &'static str,
+    fewest: usize,
+    most: usize,
+    nature: Nature,
+    body: fn(Arguments<'_>, &mut Random, &mut Vec<u8>) -> Result<(), Fault>,
+) -> Function {
+    Function {
+        nature,
+        body: Body::Text(body),
+        ..ours(pure(name, parameters, synopsis, fewest, most, |_, _| {
+            Ok(Value::Null)
+        }))
+    }
+}

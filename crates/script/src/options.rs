@@ -1,0 +1,31 @@
+//! Takes what a workload gives to its scripts from outside; holds it for the compiler.
+
+use assay_datagen::Value;
+use std::collections::BTreeMap;
+
+/// What scripts are compiled with.
+#[derive(Clone, Copy, Debug)]
+pub struct Options<'a> {
+    /// Variables given from outside (`NULL` stands for what is not known for these data); scripts may
+    /// set them again.
+    pub variables: &'a [(String, Value)],
+    /// The identifiers that `:{name}` may stand for, in the order in which `:name` counts them from 0.
+    pub identifiers: &'a BTreeMap<String, Vec<String>>,
+    /// The statements of `\begin`, by isolation level in lower case; `""` where none is named.
+    pub begins: &'a BTreeMap<String, Vec<String>>,
+    /// Whether `\shell` and `\setshell` are allowed: they run whatever a script says on this machine.
+    pub allow_shell: bool,
+}
+
+static NONE: BTreeMap<String, Vec<String>> = BTreeMap::new();
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Self {
+            variables: &[],
+            identifiers: &NONE,
+            begins: &NONE,
+            allow_shell: false,
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Takes a command of `\shell` or `\setshell` and the values of its variables; runs it on this machine.
+
+use crate::names::name_end;
+use crate::number::Fault;
+use crate::operand::{Operand, Slot};
+use crate::place::Defect;
+use crate::program::Program;
+use crate::statement::Name;
+use assay_datagen::Value;
+use std::ops::Range;
+use std::process::Command;
+
+/// A command as the script spells it.
+#[derive(Clone, Debug)]
+pub(crate) struct Words<'a> {
+    /// The variable that takes the command's answer.
+    pub into: Option<Name<'a>>,
+    pub words: Vec<Word<'a>>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Word<'a> {
+    Text(&'a str),
+    Variable(Name<'a>),
+}
+
+/// A command whose variables are known.
+#[derive(Clone, Debug)]
+pub(crate) struct Shell {
+    pub into: Option<Slot>,
+    pub words: Vec<Result<String, Slot>>,
+}
+
+impl<'a> Words<'a> {
+    /// Words are divided by white space; one that is `:name` is that variable, and `::name` is the text
+    /// `:name` (as in pgbench).
+    pub fn read(text: &'a str, range: Range<usize>, takes_answer: bool) -> Result<Self, Defect> {
+        let mut into = None;
+        let mut words = Vec::new();
+        let mut at = range.start;
+        while at < range.end {
+            let rest = &text[at..range.end];
+            let is_joint = rest.starts_with("\\\n") || rest.starts_with("\\\r\n");
+            if is_joint || rest.starts_with(|letter: char| letter.is_ascii_whitespace()) {
+                at += 1;
+                continue;
+            }
+            let length = rest.find(|letter: char| letter.is_ascii_whitespace());
+            let word = &rest[..length.unwrap_or(rest.len())];
+            let end = at + word.len();
+            if takes_answer && into.is_none() {
+                if name_end(word, 0) != Some(word.len()) {
+                    let message = format!("expected the name of a variable, found {word}");
+                    return Err(Defect::new(at, message));
+                }
+                into = Some(Name { at, name: word });
+            } else {
+                words.push(match word.strip_prefix(':') {
+                    Some(colon) if colon.starts_with(':') => Word::Text(colon),
+                    Some(name) if name_end(name, 0) == Some(name.len()) => {
+                        Word::Variable(Name { at, name })
+                    }
+                    _ => Word::Text(word),
+                });
+            }
+            at = end;
+        }
+        let missing = match (takes_answer && into.is_none(), words.is_empty()) {
+            (true, _) => "the name of a variable",
+            (false, true) => "a command",
+            (false, false) => return Ok(Self { into, words }),
+        };
+        let message = format!("expected {missing}, found the end of the line");
+        Err(Defect::new(range.end, message))
+    }
+}
+
+impl Shell {
+    /// As a reader of the script knows it.
+    pub fn spelled(&self, program: &Program) -> String {
+        let words = self.words.iter().map(|word| match word {
+            Ok(text) => text.clone(),
+            Err(slot) => slot.show(program),
+        });
+        words.collect::<Vec<_>>().join(" ")
+    }
+
+    /// Runs the command line; where it has an answer to give, that is the integer that it prints.
+    pub fn run(&self, line: &str) -> Result<Option<Value>, Fault> {
+        let mut command = Command::new("/bin/sh");
+        command.arg("-c").arg(line);
+        let cannot = |error| Fault::of(format!("cannot run {line}: {error}"));
+        if self.into.is_none() {
+            let status = command.status().map_err(cannot)?;
+            return if status.success() {
+                Ok(None)
+            } else {
+                Err(Fault::of(format!("the command {line} failed: {status}")))
+            };
+        }
+        let output = command.stderr(std::process::Stdio::inherit());
+        let output = output.output().map_err(cannot)?;
+        if !output.status.success() {
+            let status = output.status;
+            return Err(Fault::of(format!("the command {line} failed: {status}")));
+        }
+        let printed = String::from_utf8_lossy(&output.stdout);
+        let printed = printed.lines().next().unwrap_or_default().trim();
+        match printed.parse() {
+            Ok(number) => Ok(Some(Value::Int(number))),
+            Err(_) => Err(Fault::of(format!(
+                "expected the command {line} to print an integer, found '{printed}'"
+            ))),
+        }
+    }
+}

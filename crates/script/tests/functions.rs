@@ -1,0 +1,241 @@
+//! The functions that are additions to pgbench's, and the random ones.
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that unwraps says enough by failing"
+)]
+
+mod support;
+
+use assay_datagen::{Random, Row, Value};
+use assay_script::expression::{Formula, Origin, compile};
+use support::value_of;
+
+fn formula(text: &str) -> Formula {
+    let origin = Origin {
+        path: "t.toml",
+        line: 3,
+        column: 9,
+    };
+    let constants = [("scale".to_owned(), Value::Int(10))];
+    compile(text, &["row", "name"], &constants, origin).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The texts of many rows.
+fn drawn(text: &str, count: i64) -> Vec<String> {
+    let formula = formula(text);
+    let mut random = Random::stream(5, 0);
+    let mut row = Row::new();
+    (0..count)
+        .map(|number| {
+            row.clear();
+            let values = [Value::Int(number), Value::Text("Ä".into())];
+            formula.write(&values, &mut random, &mut row).unwrap();
+            let cell = row.cells().next().unwrap();
+            let mut text = Vec::new();
+            cell.write_text(&mut text);
+            String::from_utf8(text).unwrap()
+        })
+        .collect()
+}
+
+#[test]
+fn texts_are_made_as_the_reference_says() {
+    for (expression, expected) in [
+        ("concat('a', 1, 2.5, TRUE)", "'a12.5TRUE'"),
+        ("concat('a', NULL)", "NULL"),
+        ("lower('ÄBC')", "'äbc'"),
+        ("upper('äbc')", "'ÄBC'"),
+        ("substr('Ärger', 2)", "'rger'"),
+        ("substr('Ärger', 1, 2)", "'Är'"),
+        ("substr('Ärger', -1, 3)", "'Ä'"),
+        ("substr('Ärger', 9, 3)", "''"),
+        ("substr(12345, 2, 3)", "'234'"),
+        (
+            "format('%d|%5d|%-5d|%05d|%d', 1, 2, 3, -4, 2.5)",
+            "'1|    2|3    |-0004|2'",
+        ),
+        ("format('%s|%4s|%-4s|%s', 'a', 'é', 'c', NULL)", "NULL"),
+        (
+            "format('%s|%4s|%-4s|%s', 'a', 'é', 'c', TRUE)",
+            "'a|   é|c   |TRUE'",
+        ),
+        (
+            "format('%f|%.2f|%08.3f|%x|%04x|100%%', 1.5, 2, -3.14159, 255, 10)",
+            "'1.500000|2.00|-003.142|ff|000a|100%'",
+        ),
+        ("lastname(0)", "'BARBARBAR'"),
+        ("lastname(371)", "'PRICALLYOUGHT'"),
+        ("lastname(999)", "'EINGEINGEING'"),
+        ("date(0)", "'1970-01-01'"),
+        ("date(11016)", "'2000-02-29'"),
+        ("timestamp(1299261218)", "'2011-03-04 17:53:38'"),
+        ("timestamp(-1)", "'1969-12-31 23:59:59'"),
+        ("timestamp(1.9)", "'1970-01-01 00:00:01'"),
+        ("text(0, 0)", "''"),
+        ("digits(0)", "''"),
+        ("constant(3)", "3.0"),
+        ("pick(7)", "7"),
+        ("pick(NULL)", "NULL"),
+        ("nurand(0, 5, 5)", "5"),
+        ("'it''s'", "'it''s'"),
+        ("format(:client_id)", "failure"),
+        ("format('%d', 'x')", "failure"),
+    ] {
+        let found = value_of(expression, &[]).unwrap_or_else(|_| "failure".to_owned());
+        assert_eq!(found.replace("'it's'", "'it''s'"), expected, "{expression}");
+    }
+}
+
+#[test]
+fn now_is_now() {
+    let before = std::time::UNIX_EPOCH.elapsed().unwrap().as_secs();
+    let now: u64 = value_of("now()", &[]).unwrap().parse().unwrap();
+    assert!((before..=before + 60).contains(&now));
+}
+
+#[test]
+fn random_texts_have_their_lengths_and_all_their_letters() {
+    let texts = drawn("text(3, 6)", 4000);
+    assert!(texts.iter().all(|text| (3..=6).contains(&text.len())));
+    let mut letters: Vec<char> = texts.concat().chars().collect();
+    letters.sort_unstable();
+    letters.dedup();
+    assert_eq!(letters.len(), 62);
+    assert!(letters.iter().all(char::is_ascii_alphanumeric));
+    let texts = drawn("digits(19)", 4000);
+    assert!(texts.iter().all(|text| text.len() == 19));
+    let digits = texts.concat();
+    for digit in '0'..='9' {
+        // 7,600 each is expected with a deviation of 83.
+        let count = digits.matches(digit).count();
+        assert!(count.abs_diff(7600) < 500, "{digit}: {count}");
+    }
+}
+
+/// Clause 2.1.6: `|` favours numbers with many ones, so the choice is far from uniform, in its range,
+/// and shifted by c.
+#[test]
+fn nurand_is_the_one_of_the_standard() {
+    let numbers = |text| {
+        drawn(text, 20_000)
+            .iter()
+            .map(|text| text.parse::<usize>().unwrap())
+            .collect::<Vec<_>>()
+    };
+    let mut counts = vec![0_i32; 1000];
+    numbers("nurand(255, 0, 999, 0)")
+        .iter()
+        .for_each(|&number| counts[number] += 1);
+    let with_ones = counts[255] + counts[511] + counts[767];
+    let with_zeros = counts[256] + counts[512] + counts[768];
+    assert!(
+        with_ones > 20 * (with_zeros + 1),
+        "{with_ones} {with_zeros}"
+    );
+    let mut shifted = vec![0_i32; 1000];
+    numbers("nurand(255, 0, 999, 100)")
+        .iter()
+        .for_each(|&number| shifted[number] += 1);
+    assert_eq!(counts[255], shifted[355]);
+    assert!(
+        numbers("nurand(8191, 1, 100000)")
+            .iter()
+            .all(|number| (1..=100_000).contains(number))
+    );
+}
+
+#[test]
+fn pick_takes_all_alike() {
+    let picked = drawn("pick('a', 'b', :name, 4, 5)", 20_000);
+    for text in ["a", "b", "Ä", "4", "5"] {
+        let count = picked.iter().filter(|&found| found == text).count();
+        assert!(count.abs_diff(4000) < 340, "{text}: {count}");
+    }
+}
+
+#[test]
+fn random_choices_come_from_their_functions() {
+    for text in [
+        "random_exponential(1, 9, 2.5)",
+        "random_gaussian(1, 9, 2.5)",
+        "random_zipfian(1, 9, 1.5)",
+    ] {
+        let numbers: Vec<i64> = drawn(text, 3000)
+            .iter()
+            .map(|text| text.parse().unwrap())
+            .collect();
+        let count = |wanted| numbers.iter().filter(|&&number| number == wanted).count();
+        assert!(
+            numbers.iter().all(|number| (1..=9).contains(number)),
+            "{text}"
+        );
+        let favourite = if text.contains("gaussian") { 5 } else { 1 };
+        assert!(
+            (1..=9).all(|other| other == favourite || count(other) < count(favourite)),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_formula_knows_what_it_depends_on() {
+    let one = formula(":row + 100000 * :scale");
+    assert!((one.uses(0), one.uses(1), one.is_random()) == (true, false, false));
+    let other = formula("CASE WHEN :scale = 10 THEN text(1, 2) ELSE :name END");
+    assert!((other.uses(0), other.uses(1), other.is_random()) == (false, false, true));
+    let mut random = Random::stream(1, 1);
+    let values = [Value::Int(4), Value::Null];
+    assert_eq!(
+        one.evaluate(&values, &mut random),
+        Ok(Value::Int(1_000_004))
+    );
+    let fault = formula("1 / :row")
+        .evaluate(&[Value::Int(0)], &mut random)
+        .unwrap_err();
+    assert_eq!(fault.to_string(), "division by zero: 1 / 0");
+}
+
+#[test]
+fn a_wrong_formula_is_told_at_its_place_in_the_file() {
+    let origin = Origin {
+        path: "w.toml",
+        line: 3,
+        column: 9,
+    };
+    for (text, place, message, hint) in [
+        (
+            ":rwo + 1",
+            "3:9",
+            "nothing sets the variable :rwo",
+            "did you mean :row?",
+        ),
+        (
+            "1 +\n  foo",
+            "4:3",
+            "expected a value, found foo",
+            "a variable is written :foo",
+        ),
+        (
+            "now()",
+            "3:9",
+            "the same value every time, found now()",
+            "the time as a parameter",
+        ),
+        (
+            ":row + 1 2",
+            "3:18",
+            "expected the end of the line, found 2",
+            "",
+        ),
+        ("", "3:9", "expected a value, found the end of the line", ""),
+        ("text(2, 1)", "3:9", "expected 0 <= min <= max", ""),
+    ] {
+        let error = compile(text, &["row"], &[], origin).unwrap_err();
+        assert!(
+            error.to_string().starts_with(&format!("w.toml:{place}: ")),
+            "{error}"
+        );
+        assert!(error.message.contains(message), "{error}");
+        assert!(error.hint.unwrap_or_default().contains(hint), "{text}");
+    }
+}

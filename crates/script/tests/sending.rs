@@ -1,0 +1,257 @@
+//! How statements are sent: in pipelines, combined, chosen among many, with the system's own beginnings.
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that unwraps says enough by failing"
+)]
+
+mod support;
+
+use assay_datagen::Value;
+use assay_script::{Ending, Need, Reply};
+use support::{Client, compiled, one, try_compile};
+
+fn row(columns: &[&str], cells: &[&str]) -> Reply<'static> {
+    let columns: Vec<String> = columns.iter().map(|&name| name.to_owned()).collect();
+    let cells: Vec<Option<Box<[u8]>>> = cells
+        .iter()
+        .map(|cell| Some(cell.as_bytes().into()))
+        .collect();
+    let cells = &*cells.leak();
+    Reply {
+        rows: 1,
+        columns: columns.leak(),
+        first_row: Some(cells),
+        last_row: Some(cells),
+        ..Reply::default()
+    }
+}
+
+fn error(class: &'static str) -> Reply<'static> {
+    Reply {
+        error: Some((class, "no")),
+        ..Reply::default()
+    }
+}
+
+fn failed(ending: Ending) -> (&'static str, String) {
+    match ending {
+        Ending::Failed { class, message } => (class, message),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_pipeline_is_sent_at_its_end_and_at_every_sync() {
+    let text = "A;\n\\startpipeline\n\\for i in 1..2\nB :i;\n\\endfor\n\\syncpipeline\n\\sleep 1 us\nC;\n\\endpipeline\nD;";
+    let (seen, ending) = Client::of(text).run();
+    let expected = [
+        "A []",
+        "B ? [1]",
+        "B ? [2]",
+        "sync",
+        "sleep 1000",
+        "C []",
+        "sync",
+        "D []",
+    ];
+    assert_eq!(
+        (seen.as_slice(), ending),
+        (expected.map(str::to_owned).as_slice(), Ending::Done)
+    );
+}
+
+#[test]
+fn the_first_error_of_a_pipeline_ends_the_transaction_with_its_place() {
+    let text = "\\startpipeline\nA;\n B;\nC;\n\\endpipeline\nD;";
+    let answers = [one(), error("deadlock"), error("other")];
+    let (seen, ending) = Client::of(text).run_with(|number| answers[number]);
+    assert_eq!(seen.len(), 4, "{seen:?}");
+    let expected = ("deadlock", "test.sql:3:2: no".to_owned());
+    assert_eq!(failed(ending), expected);
+}
+
+#[test]
+fn combined_statements_are_sent_together() {
+    let text = "\\set x 7\nA :x \\; B;\nC \\;\\; D \\; ;\nE;";
+    let expected = ["A ? [7]", "B []", "sync", "C []", "D []", "sync", "E []"];
+    assert_eq!(Client::of(text).run().0, expected);
+    // Within a pipeline it is the pipeline that sends them.
+    let text = "\\startpipeline\nA \\; B;\nC;\n\\endpipeline";
+    assert_eq!(Client::of(text).run().0, ["A []", "B []", "C []", "sync"]);
+}
+
+#[test]
+fn gset_speaks_of_the_last_of_combined_statements_and_aset_of_all() {
+    let answers = [row(&["a"], &["1"]), row(&["b"], &["2"])];
+    let reply = |number: usize| answers.get(number).copied().unwrap_or(one());
+    let text = "\\set g_a 0\nA \\; B \\gset g_\nC :g_a, :g_b;";
+    assert_eq!(Client::of(text).run_with(reply).0[3], "C ?, ? [0, 2]");
+    let text = "A \\; B \\aset\nC :a, :b;";
+    assert_eq!(Client::of(text).run_with(reply).0[3], "C ?, ? [1, 2]");
+    let needs = compiled("A \\; B \\gset\nC :b;").statements;
+    let needs: Vec<Need> = needs.iter().map(|statement| statement.need).collect();
+    assert_eq!(needs, [Need::Count, Need::Rows, Need::Count]);
+    let many = |_| Reply { rows: 2, ..one() };
+    let (class, message) = failed(Client::of("A \\; B \\gset\nC :b;").run_with(many).1);
+    assert_eq!(class, "expectation");
+    assert!(
+        message.starts_with("test.sql:1:6: \\gset expects one row, found 2"),
+        "{message}"
+    );
+}
+
+#[test]
+fn aset_takes_the_last_row_and_leaves_variables_alone_without_one() {
+    let several = Reply {
+        rows: 2,
+        first_row: row(&["a"], &["1"]).first_row,
+        ..row(&["a"], &["2"])
+    };
+    let text = "\\set p_a 9\nA \\aset p_\nB :p_a;";
+    assert_eq!(Client::of(text).run_with(|_| several).0[1], "B ? [2]");
+    let none = |_| Reply::default();
+    assert_eq!(Client::of(text).run_with(none).0[1], "B ? [9]");
+}
+
+#[test]
+fn begin_is_what_the_system_says_it_is() {
+    let text = "\\begin\nA;\n\\begin  SERIALIZABLE\n\\startpipeline\n\\begin read committed\n\\endpipeline";
+    let expected = [
+        "BEGIN []",
+        "A []",
+        "SET LEVEL []",
+        "BEGIN []",
+        "BEGIN []",
+        "sync",
+    ];
+    assert_eq!(Client::of(text).run().0, expected);
+    let program = compiled("A;\n \\begin");
+    assert_eq!(
+        (program.statements[1].line, program.statements[1].column),
+        (2, 2)
+    );
+}
+
+#[test]
+fn an_identifier_is_chosen_by_the_variable_of_its_name() {
+    let text = "SELECT :{column} FROM :{table} WHERE :{column} = :table;";
+    let program = |table, column| {
+        let given = [("table", Value::Int(table)), ("column", Value::Int(column))];
+        Client::with(text, &given).run()
+    };
+    assert_eq!(program(0, 0).0, ["SELECT x FROM a WHERE x = ? [0]"]);
+    assert_eq!(program(2, 0).0, ["SELECT x FROM c WHERE x = ? [2]"]);
+    assert_eq!(program(1, 1).0, ["SELECT y FROM b WHERE y = ? [1]"]);
+    for wrong in [-1, 3] {
+        let (class, message) = failed(program(wrong, 0).1);
+        let expected =
+            format!(":{{table}} has 3 choices, expected :table to be 0 to 2, found {wrong}");
+        assert!(
+            class == "script" && message.starts_with("test.sql:1:1: "),
+            "{message}"
+        );
+        assert!(message.contains(&expected), "{message}");
+    }
+}
+
+#[test]
+fn every_choice_is_a_statement_of_its_own_beside_the_others() {
+    let text = "\\set table 1\nA;\nB :{table} \\gset\n\\startpipeline\nC :{table};\n\\endpipeline";
+    let statements = compiled(text).statements;
+    let shown: Vec<_> = statements
+        .iter()
+        .map(|one| (one.text.as_str(), one.line, one.need == Need::Rows))
+        .collect();
+    let expected = [
+        ("A", 2, false),
+        ("B a", 3, true),
+        ("B b", 3, true),
+        ("B c", 3, true),
+        ("C a", 5, false),
+        ("C b", 5, false),
+        ("C c", 5, false),
+    ];
+    assert_eq!(shown, expected);
+    let seen = Client::of(text).run_with(|_| row(&["a"], &["1"])).0;
+    assert_eq!(seen, ["A []", "B b []", "C b []", "sync"]);
+}
+
+#[test]
+fn a_transaction_can_be_begun_again_as_it_was() {
+    let text = "\\set n :n + 1\n\\set x random(1, 1000000000)\nA :n, :x;\n\\set n :n + 10\n\\set x random(1, 9)";
+    let mut client = Client::with(text, &[("n", Value::Int(0))]);
+    client.machine.keep_start(true);
+    let first = client.run();
+    assert_eq!(client.rerun(), first);
+    assert_eq!(client.rerun(), first);
+    let second = client.run();
+    assert_ne!(second, first);
+    assert!(second.0[0].starts_with("A ?, ? [12, "), "{second:?}");
+    assert_eq!(client.rerun(), second);
+}
+
+#[test]
+fn pauses_may_be_drawn_and_may_lie_outside_the_response_time() {
+    let text = "\\keying 2\n\\think constant(3) ms\n\\think constant:4us\n\\sleep uniform:5ns..5ns\n\\keying exponential(0)";
+    let expected = [
+        "rest 2000000000",
+        "rest 3000000",
+        "rest 4000",
+        "sleep 5",
+        "rest 0",
+    ];
+    assert_eq!(Client::of(text).run().0, expected);
+}
+
+#[test]
+fn commands_of_the_shell_take_variables_and_may_give_one() {
+    let text = "\\set x 40\n\\setshell y expr :x \\\n + 2\nA :y;\n\\shell test :y = 42\n\\shell test ::y = :y";
+    let (seen, ending) = Client::of(text).run();
+    assert_eq!(seen, ["A ? [42]"]);
+    let (class, message) = failed(ending);
+    assert_eq!(class, "script");
+    assert!(
+        message.starts_with("test.sql:6:1: the command test :y = 42 failed"),
+        "{message}"
+    );
+    let (_, message) = failed(Client::of("\\setshell y echo five").run().1);
+    assert!(message.contains("expected the command echo five to print an integer, found 'five'"));
+}
+
+#[test]
+fn commands_of_the_shell_need_a_permission() {
+    let source = assay_script::Source {
+        name: "s",
+        path: "s.sql",
+        text: "A;\n\\shell rm x",
+        is_plain: false,
+    };
+    let error = assay_script::compile(&[source], &assay_script::Options::default()).unwrap_err();
+    assert_eq!((error.line, error.column), (2, 1));
+    assert!(error.hint.unwrap().contains("--allow-shell"));
+}
+
+#[test]
+fn what_is_given_and_never_set_is_a_constant() {
+    let given = |text: &str| {
+        let given = [("scale", Value::Int(3))];
+        support::try_compile_with(text, &given).unwrap().explain()
+    };
+    let folded = given("\\set aid random(1, 100000 * :scale)\nA :aid;");
+    assert!(
+        folded.contains(" 300000 ") && !folded.contains("Load"),
+        "{folded}"
+    );
+    for set in [
+        "\\set scale 4",
+        "\\for scale in 1..2\n\\endfor",
+        "A \\gset",
+        "A \\aset sc",
+        "\\setshell scale date",
+    ] {
+        let kept = given(&format!("{set}\n\\set aid 100000 * :scale\nA :aid;"));
+        assert!(kept.contains("Load"), "{kept}");
+    }
+    let message = try_compile("\\set x 1 / :client_id").map(|_| ());
+    assert!(message.is_ok(), "{message:?}");
+}

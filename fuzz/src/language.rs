@@ -1,0 +1,148 @@
+//! Takes any text; reads it as a script, or as an expression, and runs what it comes to. It may be refused,
+//! with a place that is in the text, but not panic, and what runs comes to an end.
+
+use assay_datagen::{Random, Row, Value};
+use assay_script::expression::{self, Origin};
+use assay_script::{
+    LiteralStyle, Machine, Options, Program, Reply, ScriptError, Source, Step, split_statements,
+};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Gives whether it is a script.
+pub fn script(text: &str) -> bool {
+    for style in [LiteralStyle::Doubled, LiteralStyle::Backslash] {
+        if let Err(error) = split_statements(&source(text), style) {
+            is_in(text, &error);
+        }
+    }
+    let program = match compiled(text) {
+        Ok(program) => program,
+        Err(error) => {
+            is_in(text, &error);
+            return false;
+        }
+    };
+    assert!(program.explain().contains("End"));
+    run(Machine::new(Arc::new(program), 1, 0));
+    true
+}
+
+/// Gives whether it is an expression.
+pub fn expression(text: &str) -> bool {
+    let origin = Origin {
+        path: "fuzzed.toml",
+        line: 1,
+        column: 1,
+    };
+    let constants = [("scale".to_owned(), Value::Int(7))];
+    let formula = match expression::compile(text, &["row", "name"], &constants, origin) {
+        Ok(formula) => formula,
+        Err(error) => {
+            is_in(text, &error);
+            return false;
+        }
+    };
+    let names = ["", "é", "12"].map(|name| Value::Text(name.into()));
+    for (number, name) in [0, 1, i64::MAX].into_iter().zip(names) {
+        let values = [Value::Int(number), name];
+        let mut random = Random::stream(1, 0);
+        let evaluated = formula.evaluate(&values, &mut random.clone());
+        let (mut written, mut pushed) = (Row::new(), Row::new());
+        match (formula.write(&values, &mut random, &mut written), evaluated) {
+            (Ok(()), Ok(value)) => {
+                pushed.push_value(&value);
+                assert_eq!(text_of(&written), text_of(&pushed), "{value:?}");
+            }
+            (Err(one), Err(other)) => assert_eq!(one, other),
+            (one, other) => panic!("written {one:?}, evaluated {other:?}"),
+        }
+    }
+    true
+}
+
+fn text_of(row: &Row) -> Option<Vec<u8>> {
+    let cell = row.cells().next().expect("one cell was written");
+    cell.text_in(&mut Vec::new()).map(<[u8]>::to_vec)
+}
+
+fn source(text: &str) -> Source<'_> {
+    Source {
+        name: "fuzzed",
+        path: "fuzzed.sql",
+        text,
+        is_plain: false,
+    }
+}
+
+/// With identifiers and beginnings of transactions, and without a shell.
+fn compiled(text: &str) -> Result<Program, ScriptError> {
+    let list = |name: &str, values: &[&str]| {
+        let values = values.iter().map(|&value| value.to_owned()).collect();
+        (name.to_owned(), values)
+    };
+    let options = Options {
+        variables: &[("scale".to_owned(), Value::Int(7))],
+        identifiers: &BTreeMap::from([list("table", &["a", "b"]), list("column", &["x"])]),
+        begins: &BTreeMap::from([
+            list("", &["BEGIN"]),
+            list("serializable", &["SET", "BEGIN"]),
+        ]),
+        allow_shell: false,
+    };
+    assay_script::compile(&[source(text)], &options)
+}
+
+/// The place of an error is one of the text, or right behind a line of it.
+fn is_in(text: &str, error: &ScriptError) {
+    let line = text.split('\n').nth(error.line as usize - 1);
+    let line = line.unwrap_or_else(|| panic!("{error}: no such line\n{text}"));
+    let columns = 1..=line.chars().count() + 1;
+    assert!(
+        columns.contains(&(error.column as usize)),
+        "{error}: no such column\n{text}"
+    );
+    assert!(!error.message.is_empty());
+}
+
+/// A few steps of two transactions, whatever the answers are.
+fn run(mut machine: Machine) {
+    const MOST_STEPS: usize = 200;
+    let columns = ["a".to_owned()];
+    let cells = [Some(b"1".as_slice().into())];
+    machine.keep_start(true);
+    for transaction in 0..3 {
+        let reply = Reply {
+            rows: 1 + transaction / 2,
+            affected: 0,
+            columns: &columns,
+            first_row: Some(&cells),
+            last_row: Some(&cells),
+            error: None,
+        };
+        if transaction == 1 {
+            machine.rewind();
+        } else {
+            machine.begin(0);
+        }
+        let mut pipeline = Vec::new();
+        for _ in 0..MOST_STEPS {
+            match machine.step() {
+                Step::Execute {
+                    statement,
+                    is_pipelined: true,
+                    ..
+                } => {
+                    pipeline.push(statement);
+                    machine.queued();
+                }
+                Step::Execute { .. } => machine.answered(reply),
+                Step::Sync => pipeline
+                    .drain(..)
+                    .for_each(|statement| machine.answered_pipelined(statement, reply)),
+                Step::Sleep { .. } => {}
+                Step::End(_) => break,
+            }
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! Takes any bytes; hands them to a wire codec as what the other side sent. It may refuse them, but not
+//! panic, use bytes that never came, or go round in circles.
+//!
+//! The first byte says how many of the others come at a time, the second what is asked for. The tests of
+//! `assay-drivers` run the same two functions with conversations that were broken at random.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use assay_datagen::{Row, Value};
+use assay_drivers::null::{Fate, Host};
+use assay_drivers::registry::{AnyWire, DRIVERS, Door};
+use assay_drivers::servers::{AnyServer, SERVERS};
+use assay_drivers::{
+    Answer, BulkForm, ConnectOptions, Demand, Keep, Progress, Request, SystemError, Wire as _,
+    WireServer as _,
+};
+
+/// The client's side reads `data` as what a server sent.
+pub fn client(protocol: &str, data: &[u8]) {
+    let [cut, choice, data @ ..] = data else {
+        return;
+    };
+    let mut wire = wire_of(protocol);
+    let (mut out, mut answer) = (Vec::new(), Answer::new(Keep::Rows));
+    wire.connected(&mut out);
+    let mut input = Vec::new();
+    // Half of all begin as `conversation` does, so that the answers are to what is asked.
+    let mut step = usize::from(*choice).saturating_sub(128);
+    for part in data.chunks(usize::from(*cut).max(1)) {
+        input.extend_from_slice(part);
+        loop {
+            out.clear();
+            let Ok((used, progress)) = wire.receive(&input, &mut out, &mut answer) else {
+                let mut again = Vec::new();
+                let _ = wire.receive(part, &mut again, &mut answer);
+                return;
+            };
+            assert!(used <= input.len(), "bytes were used that never came");
+            input.drain(..used);
+            match progress {
+                Progress::NeedMore => break,
+                Progress::StartTls => wire.secured(&mut out),
+                Progress::BulkReady => {
+                    for _ in 0..3 {
+                        let _ = wire.bulk_row(&a_row(), &mut out);
+                    }
+                    let abort = (step % 3 == 0).then_some("enough");
+                    wire.bulk_end(abort, &mut out);
+                    break;
+                }
+                Progress::Answered => answer.clear(Keep::Rows),
+                Progress::Ready => {
+                    answer.clear([Keep::Count, Keep::Digest, Keep::Rows][step % 3]);
+                    ask(&mut wire, step, &mut out);
+                    step += 1;
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// The server's side reads `data` as what a client sent.
+pub fn server(protocol: &str, data: &[u8]) {
+    let [cut, choice, data @ ..] = data else {
+        return;
+    };
+    let told = [
+        ("rows", ["0", "1", "3"][usize::from(*choice) % 3]),
+        ("fail", "deadlock@#4"),
+    ];
+    let told: BTreeMap<_, _> = told
+        .map(|(name, what)| (name.to_owned(), what.to_owned()))
+        .into();
+    let host = Host::new(&told).expect("the options are right");
+    let mut guest = host.enter().expect("there is room");
+    let mut server = server_of(protocol, Ok(1));
+    let (mut out, mut input) = (Vec::new(), Vec::new());
+    server.connected(&mut out);
+    for part in data.chunks(usize::from(*cut).max(1)) {
+        input.extend_from_slice(part);
+        loop {
+            out.clear();
+            let Ok((used, demand)) = server.receive(&input, &mut out) else {
+                return;
+            };
+            assert!(used <= input.len(), "bytes were used that never came");
+            let goes_on = match demand {
+                Demand::More => false,
+                Demand::Over => return,
+                Demand::Loaded { table, rows } => {
+                    guest.loaded(table, rows);
+                    true
+                }
+                Demand::Execute(statement) => {
+                    let fate = guest.fate(statement, Instant::now());
+                    let mut given = guest.answer(statement);
+                    match fate {
+                        Fate::Answered {
+                            error: Some(error), ..
+                        } => server.fail(&error, &mut out),
+                        _ => while !server.answer(&mut given, &mut out) {},
+                    }
+                    true
+                }
+            };
+            input.drain(..used);
+            if !goes_on {
+                break;
+            }
+        }
+    }
+}
+
+/// Whole conversations of a driver with the server of its protocol, as the bytes each side sent: what
+/// broken ones are made of.
+pub fn conversation(protocol: &str) -> (Vec<u8>, Vec<u8>) {
+    let host = Host::new(&BTreeMap::from([("rows".to_owned(), "2".to_owned())]))
+        .expect("the options are right");
+    let guest = host.enter().expect("there is room");
+    let (mut wire, mut server) = (wire_of(protocol), server_of(protocol, Ok(1)));
+    let (mut sent, mut received) = (Vec::new(), Vec::new());
+    let (mut to_server, mut to_client) = (Vec::new(), Vec::new());
+    let mut answer = Answer::new(Keep::Rows);
+    server.connected(&mut to_client);
+    wire.connected(&mut to_server);
+    let mut step = 0;
+    while step < 2 * REQUESTS {
+        sent.extend_from_slice(&to_server);
+        loop {
+            let (used, demand) = server
+                .receive(&to_server, &mut to_client)
+                .expect("the driver speaks as the server reads");
+            let goes_on = match demand {
+                Demand::More | Demand::Over => false,
+                Demand::Loaded { .. } => true,
+                Demand::Execute(statement) => {
+                    let mut given = guest.answer(statement);
+                    while !server.answer(&mut given, &mut to_client) {}
+                    true
+                }
+            };
+            to_server.drain(..used);
+            if !goes_on {
+                break;
+            }
+        }
+        received.extend_from_slice(&to_client);
+        while !to_client.is_empty() {
+            let (used, progress) = wire
+                .receive(&to_client, &mut to_server, &mut answer)
+                .expect("the server speaks as the driver reads");
+            to_client.drain(..used);
+            match progress {
+                Progress::NeedMore => break,
+                Progress::BulkReady => {
+                    let _ = wire.bulk_row(&a_row(), &mut to_server);
+                    wire.bulk_end(None, &mut to_server);
+                }
+                Progress::Ready => {
+                    answer.clear(Keep::Rows);
+                    ask(&mut wire, step, &mut to_server);
+                    step += 1;
+                }
+                Progress::Answered | Progress::StartTls => answer.clear(Keep::Rows),
+            }
+        }
+    }
+    (sent, received)
+}
+
+/// How many different requests [`ask`] knows.
+const REQUESTS: usize = 8;
+
+fn ask(wire: &mut AnyWire, step: usize, out: &mut Vec<u8>) {
+    let parameters = [Value::Int(7), Value::Text("é\0'".into()), Value::Null];
+    let text = "SELECT a, b FROM t WHERE c = ? AND d = ? AND e = ?";
+    let request = match step % REQUESTS {
+        0 => Request::Prepare { id: 1, text },
+        1 | 4 => Request::Execute {
+            id: 1,
+            parameters: &parameters,
+        },
+        2 => Request::Text("SELECT a FROM t"),
+        3 => Request::Bulk {
+            text: "COPY t (a, b) FROM STDIN",
+            form: BulkForm::Native,
+            types: &[],
+        },
+        5 => Request::Text("BEGIN; UPDATE t SET a = 1; COMMIT"),
+        6 => {
+            if wire.pipelines() {
+                for _ in 0..3 {
+                    let request = Request::Execute {
+                        id: 1,
+                        parameters: &parameters,
+                    };
+                    let _ = wire.queue(&request, out);
+                }
+                return wire.sync(out);
+            }
+            Request::Text("")
+        }
+        _ => Request::Text("INSERT INTO t VALUES (1, 'x') RETURNING a"),
+    };
+    if wire.request(&request, out).is_err() {
+        // It was never prepared, say: something else instead.
+        let _ = wire.request(&Request::Text("SELECT 1"), out);
+    }
+}
+
+fn a_row() -> Row {
+    let mut row = Row::new();
+    row.push_int(-1);
+    row.push_bytes(b"tab\tline\nback\\");
+    row.push_null();
+    row
+}
+
+fn wire_of(protocol: &str) -> AnyWire {
+    let driver = DRIVERS.iter().find(|(name, _)| *name == protocol);
+    let Some((_, Door::Wire(begin))) = driver else {
+        panic!("{protocol} is no wire driver");
+    };
+    begin(ConnectOptions {
+        user: "anybody".to_owned(),
+        password: Some("anything".to_owned()),
+        database: "any".to_owned(),
+        is_private: true,
+        session_statements: vec!["SET a = 1".to_owned()],
+        ..ConnectOptions::default()
+    })
+}
+
+fn server_of(protocol: &str, admission: Result<u32, SystemError>) -> AnyServer {
+    let server = SERVERS.iter().find(|(name, _)| *name == protocol);
+    (server.expect("it is in the list").1)(admission)
+}
