@@ -1,5 +1,7 @@
 //! What came back for one request: counted always, digested or kept where asked for.
 
+use assay_datagen::{ColumnType, RowHash};
+
 use crate::SystemError;
 
 /// How much of the rows the engine wants.
@@ -34,7 +36,11 @@ pub struct Answer {
     pub columns: Vec<String>,
     /// Kept rows, where asked for.
     pub kept: Vec<Vec<Option<Box<[u8]>>>>,
-    row_hash: u64,
+    row_hash: RowHash,
+    /// Of the columns, where cells are hashed in the form that all systems have in common.
+    types: Vec<ColumnType>,
+    /// Cells of the row under way that were hashed so.
+    place: usize,
     row: Vec<Option<Box<[u8]>>>,
 }
 
@@ -47,7 +53,13 @@ impl Answer {
         }
     }
 
-    /// Forgets the last answer and keeps the memory.
+    /// From here on each cell is hashed in the form that all systems have in common
+    /// ([`ColumnType::comparable`]): equal rows of two systems have one digest.
+    pub fn compare_as(&mut self, types: Vec<ColumnType>) {
+        self.types = types;
+    }
+
+    /// Forgets the last answer and keeps the memory, and the types of `compare_as`.
     pub fn clear(&mut self, keep: Keep) {
         self.keep = keep;
         self.rows = 0;
@@ -80,7 +92,8 @@ impl Answer {
     }
 
     pub fn begin_row(&mut self) {
-        self.row_hash = 0xcbf2_9ce4_8422_2325;
+        self.row_hash = RowHash::default();
+        self.place = 0;
         self.row.clear();
     }
 
@@ -88,14 +101,11 @@ impl Answer {
         if self.keep == Keep::Count {
             return;
         }
-        // FNV-1a over the cell and a mark for its end; NULL and the empty text differ in the mark.
-        const PRIME: u64 = 0x0000_0100_0000_01b3;
-        let mut hash = self.row_hash;
-        for &byte in text.unwrap_or_default() {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(PRIME);
+        match (self.types.get(self.place), text) {
+            (Some(kind), Some(text)) => self.row_hash.cell(Some(&kind.comparable(text))),
+            _ => self.row_hash.cell(text),
         }
-        let mark = if text.is_some() { 0x1f } else { 0x00 };
-        self.row_hash = (hash ^ mark).wrapping_mul(PRIME).wrapping_add(1);
+        self.place += 1;
         if self.keep == Keep::Rows {
             self.row.push(text.map(Into::into));
         }
@@ -104,7 +114,7 @@ impl Answer {
     pub fn end_row(&mut self) {
         self.rows += 1;
         if self.keep != Keep::Count {
-            self.digest = self.digest.wrapping_add(self.row_hash);
+            self.digest = self.digest.wrapping_add(self.row_hash.sum());
         }
         if self.keep == Keep::Rows {
             self.kept.push(std::mem::take(&mut self.row));

@@ -8,16 +8,22 @@
 
 mod answer;
 mod error;
+mod lexis;
 pub mod mysql;
 pub mod null;
 pub mod postgresql;
 pub mod registry;
 mod request;
+mod server;
+pub mod servers;
 pub mod sqlite;
 
 pub use answer::{Answer, Keep};
 pub use error::{ErrorClass, SystemError};
 pub use request::{BulkForm, ConnectOptions, LocalOptions, Request};
+pub use server::{Demand, WireServer};
+
+use std::ops::ControlFlow;
 
 use assay_datagen::Row;
 
@@ -33,6 +39,10 @@ pub enum Progress {
     Ready,
     /// The server waits for bulk rows ([`Wire::bulk_row`], then [`Wire::bulk_end`]).
     BulkReady,
+    /// The answer to the oldest request of a pipeline is complete; more is to come, at least the
+    /// pipeline's end ([`Progress::Ready`]), which is no answer but may hold an error (the end of the
+    /// pipeline commits what has no transaction of its own). Clear the answer and read on.
+    Answered,
 }
 
 /// A network protocol as a state machine. At most one request is under way at a time.
@@ -54,7 +64,8 @@ pub trait Wire: Send {
 
     /// Reads what the server sent. Consumes whole messages only; says how many bytes it used (the
     /// caller keeps the rest and appends to it) and what it wants next. Stops after the message
-    /// that makes it `Ready`, `BulkReady` or `StartTls`. May append to `out` (authentication).
+    /// that makes it `Ready`, `BulkReady`, `StartTls` or `Answered`. May append to `out`
+    /// (authentication).
     ///
     /// # Errors
     /// Where the server refused the connection, or spoke against the protocol.
@@ -65,9 +76,35 @@ pub trait Wire: Send {
         answer: &mut Answer,
     ) -> Result<(usize, Progress), SystemError>;
 
+    /// Whether several requests may be sent before the first answer ([`Wire::queue`]).
+    fn pipelines(&self) -> bool {
+        false
+    }
+
+    /// Appends one request of a pipeline, [`Request::Execute`] or [`Request::Text`] with one statement.
+    /// Nothing is answered before [`Wire::sync`]; a [`Wire::request`] instead forgets the pipeline,
+    /// whose bytes must not be sent then.
+    ///
+    /// # Errors
+    /// Where the request cannot be expressed, or the protocol has no pipelines. Nothing was appended.
+    fn queue(&mut self, _request: &Request<'_>, _out: &mut Vec<u8>) -> Result<(), SystemError> {
+        Err(SystemError::new(
+            ErrorClass::Other,
+            "",
+            "this protocol answers one request at a time",
+        ))
+    }
+
+    /// Ends the pipeline: the answers arrive in order, each as [`Progress::Answered`]; after one with
+    /// an error the server passes over the rest, which get no answer. At last comes `Ready`.
+    fn sync(&mut self, _out: &mut Vec<u8>) {}
+
     /// Appends one row of the bulk load under way, in the form the protocol wants, straight into
     /// the send buffer. The caller sends `out` whenever it has grown beyond 64 KiB.
-    fn bulk_row(&mut self, row: &Row, out: &mut Vec<u8>);
+    ///
+    /// Breaks where the row cannot be expressed: the load is then given up in `out`, and the answer that
+    /// [`Wire::receive`] gives holds the error.
+    fn bulk_row(&mut self, row: &Row, out: &mut Vec<u8>) -> ControlFlow<()>;
 
     /// Ends the bulk load; the answer then arrives through [`Wire::receive`]. With `abort`, the
     /// server is told to give up and the answer will hold an error.
@@ -101,6 +138,12 @@ pub trait Blocking: Send {
     fn bulk_end(&mut self, abort: Option<&str>, answer: &mut Answer) -> Result<(), SystemError>;
 
     fn server_version(&self) -> &str;
+
+    /// What the library has counted in this session so far, by name (`buffer_hits`: pages found in its
+    /// memory; `buffer_misses`: pages it had to read); empty where it counts nothing.
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
 
     /// What another thread may call to make the call under way return early with an error (a
     /// deadline, Ctrl-C); `None` where the library has nothing of the kind.

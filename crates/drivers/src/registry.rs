@@ -1,6 +1,8 @@
 //! The one list of drivers. Everything else that must know what drivers there are (the enums below,
 //! the names Python sees, the conformance tests) is made from it.
 
+use std::ops::ControlFlow;
+
 use assay_datagen::Row;
 
 use crate::{
@@ -74,8 +76,26 @@ macro_rules! drivers {
                 match self { $(Self::$wire(wire) => wire.receive(input, out, answer),)* }
             }
 
+            fn pipelines(&self) -> bool {
+                match self { $(Self::$wire(wire) => wire.pipelines(),)* }
+            }
+
             #[inline]
-            fn bulk_row(&mut self, row: &Row, out: &mut Vec<u8>) {
+            fn queue(
+                &mut self,
+                request: &Request<'_>,
+                out: &mut Vec<u8>,
+            ) -> Result<(), SystemError> {
+                match self { $(Self::$wire(wire) => wire.queue(request, out),)* }
+            }
+
+            #[inline]
+            fn sync(&mut self, out: &mut Vec<u8>) {
+                match self { $(Self::$wire(wire) => wire.sync(out),)* }
+            }
+
+            #[inline]
+            fn bulk_row(&mut self, row: &Row, out: &mut Vec<u8>) -> ControlFlow<()> {
                 match self { $(Self::$wire(wire) => wire.bulk_row(row, out),)* }
             }
 
@@ -121,6 +141,10 @@ macro_rules! drivers {
 
             fn server_version(&self) -> &str {
                 match self { $(Self::$blocking(library) => library.server_version(),)* }
+            }
+
+            fn counters(&self) -> Vec<(&'static str, u64)> {
+                match self { $(Self::$blocking(library) => library.counters(),)* }
             }
 
             fn canceller(&self) -> Option<Canceller> {

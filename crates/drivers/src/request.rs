@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use assay_datagen::Value;
+use assay_datagen::{ColumnType, Value};
 
 /// One request. Statement ids are small and dense (0, 1, 2 …) and chosen by the engine.
 #[derive(Clone, Copy, Debug)]
@@ -14,8 +14,13 @@ pub enum Request<'a> {
     Prepare { id: u32, text: &'a str },
     /// Executes a prepared statement.
     Execute { id: u32, parameters: &'a [Value] },
-    /// Begins a bulk load; `text` is the statement the dialect renders for it.
-    Bulk { text: &'a str, form: BulkForm },
+    /// Begins a bulk load; `text` is the statement the dialect renders for it, `types` are those of
+    /// its columns (none: not known).
+    Bulk {
+        text: &'a str,
+        form: BulkForm,
+        types: &'a [ColumnType],
+    },
 }
 
 /// How bulk rows travel.

@@ -44,6 +44,7 @@ fn load(session: &mut NullConnection, table: &str, rows: u64) -> Answer {
     let request = Request::Bulk {
         text: &insert,
         form: BulkForm::Native,
+        types: &[],
     };
     let mut answer = Answer::default();
     session

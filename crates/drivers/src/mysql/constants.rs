@@ -30,11 +30,18 @@ pub(super) mod extended {
 
 pub(super) mod command {
     pub(in crate::mysql) const QUIT: u8 = 0x01;
+    pub(in crate::mysql) const INIT_DB: u8 = 0x02;
     pub(in crate::mysql) const QUERY: u8 = 0x03;
+    pub(in crate::mysql) const STATISTICS: u8 = 0x09;
     pub(in crate::mysql) const PING: u8 = 0x0E;
+    pub(in crate::mysql) const CHANGE_USER: u8 = 0x11;
     pub(in crate::mysql) const STMT_PREPARE: u8 = 0x16;
     pub(in crate::mysql) const STMT_EXECUTE: u8 = 0x17;
+    pub(in crate::mysql) const STMT_SEND_LONG_DATA: u8 = 0x18;
     pub(in crate::mysql) const STMT_CLOSE: u8 = 0x19;
+    pub(in crate::mysql) const STMT_RESET: u8 = 0x1A;
+    pub(in crate::mysql) const SET_OPTION: u8 = 0x1B;
+    pub(in crate::mysql) const RESET_CONNECTION: u8 = 0x1F;
 }
 
 /// The first byte of what a server answers.
@@ -47,7 +54,10 @@ pub(super) mod head {
     pub(in crate::mysql) const ERROR: u8 = 0xFF;
 }
 
-/// Bit of the server's status: another result follows this one.
+/// Bits of the server's status.
+pub(super) const IN_TRANSACTION: u16 = 1;
+pub(super) const AUTOCOMMIT: u16 = 1 << 1;
+/// Another result follows this one.
 pub(super) const MORE_RESULTS: u16 = 1 << 3;
 
 /// Collation `utf8mb4_bin` in both families: text is compared byte by byte, as the systems beside

@@ -16,7 +16,7 @@ use super::packet::Packets;
 use super::refusal::{self, Moment};
 use super::server_ok::ServerOk;
 use crate::{Answer, ErrorClass, Keep, Progress, SystemError};
-use assay_datagen::Row;
+use assay_datagen::{Cell, Row};
 
 /// The caller sends what has grown beyond this, so no packet is touched again once it could be on
 /// its way.
@@ -191,14 +191,15 @@ fn write_line(row: &Row, out: &mut Vec<u8>) {
             out.push(b'\t');
         }
         match cell {
-            None => out.extend_from_slice(br"\N"),
-            Some(text) => escape::append(text, out, |byte| match byte {
+            Cell::Null => out.extend_from_slice(br"\N"),
+            Cell::Text(text) => escape::append(text, out, |byte| match byte {
                 b'\\' => Some(b'\\'),
                 b'\t' => Some(b't'),
                 b'\n' => Some(b'n'),
                 0 => Some(b'0'),
                 _ => None,
             }),
+            number => number.write_text(out),
         }
     }
     out.push(b'\n');

@@ -35,6 +35,15 @@ pub(super) struct Agreement {
 }
 
 impl Agreement {
+    /// What a client answers that it can do, of what it was offered.
+    pub(super) fn of(flags: u32, extended: u32) -> Self {
+        Self { flags, extended }
+    }
+
+    pub(super) fn has(self, capability: u32) -> bool {
+        self.flags & capability != 0
+    }
+
     /// Rows end with an OK packet and definitions with nothing; else an EOF packet ends both.
     pub(super) fn deprecates_eof(self) -> bool {
         self.flags & capability::DEPRECATE_EOF != 0

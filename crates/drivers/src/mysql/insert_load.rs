@@ -11,7 +11,7 @@ use super::packet::Packets;
 use super::refusal::{self, Moment};
 use super::server_ok::ServerOk;
 use crate::{Answer, ErrorClass, Progress, SystemError};
-use assay_datagen::Row;
+use assay_datagen::{Cell, Row};
 
 /// Bytes after which a statement is full: below the smallest `max_allowed_packet` in use (1 MiB).
 const FULL_STATEMENT: usize = 512 * 1024;
@@ -104,7 +104,7 @@ impl InsertLoad {
             Some(&head::OK) => {
                 let ok = ServerOk::read(payload)
                     .ok_or_else(|| refusal::malformed("the end of an INSERT", payload))?;
-                self.affected += ok.affected;
+                self.affected = self.affected.saturating_add(ok.affected);
                 self.warnings += u64::from(ok.warnings);
             }
             Some(&head::ERROR) => {
@@ -161,17 +161,20 @@ impl InsertLoad {
     }
 }
 
-fn write_literal(cell: Option<&[u8]>, out: &mut Vec<u8>) {
-    let Some(text) = cell else {
-        return out.extend_from_slice(b"NULL");
-    };
-    out.push(b'\'');
-    escape::append(text, out, |byte| match byte {
-        b'\\' | b'\'' => Some(byte),
-        0 => Some(b'0'),
-        _ => None,
-    });
-    out.push(b'\'');
+fn write_literal(cell: Cell<'_>, out: &mut Vec<u8>) {
+    match cell {
+        Cell::Null => out.extend_from_slice(b"NULL"),
+        Cell::Text(text) => {
+            out.push(b'\'');
+            escape::append(text, out, |byte| match byte {
+                b'\\' | b'\'' => Some(byte),
+                0 => Some(b'0'),
+                _ => None,
+            });
+            out.push(b'\'');
+        }
+        number => number.write_text(out),
+    }
 }
 
 #[cfg(test)]

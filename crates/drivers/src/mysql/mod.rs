@@ -30,9 +30,14 @@ mod results;
 mod rows;
 mod scan;
 mod scramble;
+mod server;
+mod server_greeting;
 mod server_ok;
+mod server_reply;
 mod session;
 mod statement;
+
+use std::ops::ControlFlow;
 
 use assay_datagen::Row;
 
@@ -42,7 +47,8 @@ use constants::command;
 use file_load::FileLoad;
 use insert_load::InsertLoad;
 use packet::Packets;
-use results::{Format, Results, Step};
+use results::{Format, Results, Skim, Step};
+pub use server::MysqlServer;
 use session::{Opening, Server};
 use statement::{Preparation, Statement};
 
@@ -146,6 +152,36 @@ impl MysqlWire {
         Ok(progress)
     }
 
+    /// Passes over the messages of a usual answer whose rows are only counted: gives their bytes, and
+    /// whether the answer is complete. All other messages are left for [`MysqlWire::packet`].
+    #[inline]
+    fn skim(&mut self, input: &[u8], answer: &mut Answer) -> (usize, bool) {
+        let Phase::Results { results, id } = &mut self.phase else {
+            return (0, false);
+        };
+        if answer.wants_cells() {
+            return (0, false);
+        }
+        let columns = match id.and_then(|id| self.statements.get(id as usize)) {
+            Some(Some(Statement::Prepared(prepared))) => prepared.columns.len(),
+            _ => usize::MAX,
+        };
+        let mut used = 0;
+        while let Some(payload) = self.packets.peek(&input[used..]) {
+            let skim = results.skim(payload, self.server.agreement, columns, answer);
+            if skim == Skim::Left {
+                break;
+            }
+            self.packets.passed();
+            used += Packets::HEADER + payload.len();
+            if skim == Skim::End {
+                self.phase = Phase::Idle;
+                return (used, true);
+            }
+        }
+        (used, false)
+    }
+
     /// What the caller may do where no message is under way.
     fn standing(&self) -> Progress {
         match &self.phase {
@@ -225,12 +261,14 @@ impl Wire for MysqlWire {
             Request::Bulk {
                 text,
                 form: BulkForm::Native,
+                ..
             } => {
                 self.phase = Phase::FileLoad(FileLoad::begin(text, &mut self.packets, out));
             }
             Request::Bulk {
                 text,
                 form: BulkForm::MultiRow,
+                ..
             } => {
                 self.phase = Phase::InsertLoad(InsertLoad::begin(text, &mut self.packets, out));
             }
@@ -245,7 +283,13 @@ impl Wire for MysqlWire {
         out: &mut Vec<u8>,
         answer: &mut Answer,
     ) -> Result<(usize, Progress), SystemError> {
-        let received = self.receive_messages(input, out, answer);
+        let (skimmed, is_complete) = self.skim(input, answer);
+        if is_complete {
+            return Ok((skimmed, Progress::Ready));
+        }
+        let received = self
+            .receive_messages(&input[skimmed..], out, answer)
+            .map(|(used, progress)| (skimmed + used, progress));
         if received.is_err() {
             self.phase = Phase::Over;
         }
@@ -253,12 +297,13 @@ impl Wire for MysqlWire {
     }
 
     #[inline]
-    fn bulk_row(&mut self, row: &Row, out: &mut Vec<u8>) {
+    fn bulk_row(&mut self, row: &Row, out: &mut Vec<u8>) -> ControlFlow<()> {
         match &mut self.phase {
             Phase::FileLoad(load) => load.row(row, &mut self.packets, out),
             Phase::InsertLoad(load) => load.row(row, &mut self.packets, out),
             _ => debug_assert!(false, "rows come after BulkReady"),
         }
+        ControlFlow::Continue(())
     }
 
     fn bulk_end(&mut self, abort: Option<&str>, out: &mut Vec<u8>) {

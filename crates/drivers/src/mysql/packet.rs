@@ -106,6 +106,26 @@ impl Packets {
         out.len() - start - Self::HEADER
     }
 
+    /// The payload of the first packet of `input`, where it is a message of its own, whole and in order;
+    /// nothing where [`Packets::read`] must look closer. Then [`Packets::passed`], if it is used.
+    #[inline]
+    pub(super) fn peek<'a>(&self, input: &'a [u8]) -> Option<&'a [u8]> {
+        let &[a, b, c, sequence] = input.first_chunk()?;
+        let length = u32::from_le_bytes([a, b, c, 0]) as usize;
+        let is_plain = sequence == self.sequence && length < FULL && self.joined.is_empty();
+        if is_plain {
+            input.get(Self::HEADER..Self::HEADER + length)
+        } else {
+            None
+        }
+    }
+
+    /// The packet that was peeked at is used.
+    #[inline]
+    pub(super) fn passed(&mut self) {
+        self.sequence = self.sequence.wrapping_add(1);
+    }
+
     /// Reads one message; gives how many bytes of `input` it used (also where the message is not
     /// complete: the parts of a long one are kept here) and the payload where it is complete.
     pub(super) fn read<'a>(

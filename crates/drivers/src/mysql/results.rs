@@ -37,6 +37,15 @@ pub(super) enum Step {
     End,
 }
 
+/// What [`Results::skim`] made of a message.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Skim {
+    Passed,
+    End,
+    /// It was not looked at: [`Results::packet`] must.
+    Left,
+}
+
 pub(super) struct Results {
     stage: Stage,
     format: Format,
@@ -50,6 +59,45 @@ impl Results {
             format,
             is_first: true,
         }
+    }
+
+    /// Takes a message of a usual answer whose rows are only counted, without reading more of it than
+    /// that needs. `columns` is how many the server remembers having described.
+    #[inline]
+    pub(super) fn skim(
+        &mut self,
+        payload: &[u8],
+        agreement: Agreement,
+        columns: usize,
+        answer: &mut Answer,
+    ) -> Skim {
+        match (self.stage, payload) {
+            (Stage::Row, [head::ERROR, ..]) => return Skim::Left,
+            (Stage::Row, [head::END, ..]) if agreement.deprecates_eof() => {
+                return skim_end(payload, answer);
+            }
+            (Stage::Row, [head::END, ..]) => return Skim::Left,
+            (Stage::Row, _) => answer.pass_row(),
+            (Stage::Head, [head::OK, ..]) => return skim_end(payload, answer),
+            (Stage::Head, [count, 0])
+                if agreement.caches_metadata() && usize::from(*count) == columns =>
+            {
+                self.stage = Stage::Row;
+            }
+            // The definitions come with every answer, and are of no use to this one.
+            (Stage::Head, [count @ 1..=250]) if !agreement.caches_metadata() => {
+                self.stage = Stage::Definition {
+                    left: usize::from(*count),
+                };
+            }
+            (Stage::Definition { left }, [first, ..])
+                if !agreement.caches_metadata() && *first != head::ERROR =>
+            {
+                self.after_definition(left - 1, agreement);
+            }
+            _ => return Skim::Left,
+        }
+        Skim::Passed
     }
 
     /// `columns` are those of the last result with this shape, where the server remembers having
@@ -180,7 +228,7 @@ impl Results {
     fn ended(&mut self, payload: &[u8], answer: &mut Answer) -> Result<Step, SystemError> {
         let ok = ServerOk::read(payload)
             .ok_or_else(|| refusal::malformed("the end of a result", payload))?;
-        answer.affected += ok.affected;
+        answer.affected = answer.affected.saturating_add(ok.affected);
         Ok(self.next_or_end(ok))
     }
 
@@ -204,6 +252,25 @@ impl Results {
         self.stage = Stage::Head;
         self.is_first = false;
         Step::More
+    }
+}
+
+/// The OK packet at the end of the last result.
+#[inline]
+fn skim_end(payload: &[u8], answer: &mut Answer) -> Skim {
+    let mut scan = Scan(payload);
+    let mut read = || {
+        scan.u8()?;
+        let affected = scan.length()?;
+        scan.length()?; // last inserted id
+        Some((affected, scan.u16()?))
+    };
+    match read() {
+        Some((affected, status)) if status & MORE_RESULTS == 0 => {
+            answer.affected = answer.affected.saturating_add(affected);
+            Skim::End
+        }
+        _ => Skim::Left,
     }
 }
 

@@ -24,6 +24,9 @@ pub(super) struct Prepared {
     parameter_count: usize,
     /// Types the server was told with the last execution, two bytes each; empty before the first.
     bound: Vec<u8>,
+    /// The last execution as it was sent, without types, where each parameter had a value of fixed size:
+    /// the next one of that kind is a copy with other values.
+    whole: Vec<u8>,
     /// As the server sent them last.
     pub(super) columns: Vec<Column>,
 }
@@ -48,7 +51,13 @@ impl Statement {
         Ok(match self {
             Self::Prepared(prepared) => {
                 packets.begin_command();
-                packets.write(out, |out| prepared.write(parameters, out));
+                if prepared.patch(parameters, out) {
+                    packets.passed();
+                } else {
+                    let start = out.len();
+                    packets.write(out, |out| prepared.write(parameters, out));
+                    prepared.keep(parameters, &out[start..]);
+                }
                 Format::Binary
             }
             Self::Text(text) => {
@@ -84,6 +93,9 @@ impl Prepared {
             out[nulls_at + at / 8] |= 1 << (at % 8);
         }
         let types_change = self.bind(parameters);
+        if types_change {
+            self.whole.clear();
+        }
         out.push(types_change.into());
         if types_change {
             out.extend_from_slice(&self.bound);
@@ -97,6 +109,51 @@ impl Prepared {
                 Value::Text(text) => write_text(out, text.as_bytes()),
             }
         }
+    }
+
+    /// Keeps an execution to be patched, as it was sent with its packet header.
+    fn keep(&mut self, parameters: &[Value], packet: &[u8]) {
+        let is_fixed = |value: &Value| !matches!(value, Value::Null | Value::Text(_));
+        let bytes = Packets::HEADER + self.head_bytes() + sizes(parameters);
+        // One that told types is longer; the next one of its kind will not be.
+        if packet.len() == bytes && parameters.iter().all(is_fixed) {
+            self.whole.clear();
+            self.whole.extend_from_slice(packet);
+        }
+    }
+
+    /// Bytes of an execution that come before the values, where no types are told.
+    fn head_bytes(&self) -> usize {
+        match self.parameter_count {
+            0 => 10,
+            count => 10 + count.div_ceil(8) + 1,
+        }
+    }
+
+    /// Appends a copy of the last execution with these values; says whether they are of its kind, and
+    /// leaves `out` as it was where one is not.
+    #[inline]
+    fn patch(&self, parameters: &[Value], out: &mut Vec<u8>) -> bool {
+        if self.whole.is_empty() {
+            return false;
+        }
+        let start = out.len();
+        out.extend_from_slice(&self.whole);
+        let mut rest = &mut out[start + Packets::HEADER + self.head_bytes()..];
+        for (bound, value) in self.bound.chunks_exact(2).zip(parameters) {
+            let behind = match (bound[0], value) {
+                (kind::LONGLONG, Value::Int(number)) => put(rest, number.to_le_bytes()),
+                (kind::DOUBLE, Value::Double(number)) => put(rest, number.to_le_bytes()),
+                (kind::TINY, Value::Bool(truth)) => put(rest, [(*truth).into()]),
+                _ => None,
+            };
+            let Some(behind) = behind else {
+                out.truncate(start);
+                return false;
+            };
+            rest = behind;
+        }
+        true
     }
 
     /// Whether the server must be told types.
@@ -119,6 +176,23 @@ impl Prepared {
         }
         types_change
     }
+}
+
+/// Bytes of values of fixed size.
+fn sizes(parameters: &[Value]) -> usize {
+    let size = |value: &Value| match value {
+        Value::Bool(_) => 1,
+        _ => 8,
+    };
+    parameters.iter().map(size).sum()
+}
+
+/// Bytes in the place of as many others; gives what stands behind them.
+#[inline]
+fn put<const SIZE: usize>(at: &mut [u8], bytes: [u8; SIZE]) -> Option<&mut [u8]> {
+    let (place, behind) = at.split_first_chunk_mut()?;
+    *place = bytes;
+    Some(behind)
 }
 
 /// A preparation under way: the definitions of parameters and of columns follow its first answer.
@@ -144,6 +218,7 @@ impl Preparation {
             server_id,
             parameter_count: parameters,
             bound: Vec::new(),
+            whole: Vec::new(),
             columns: Vec::with_capacity(columns),
         };
         let to_pass = parameters + ends(parameters);

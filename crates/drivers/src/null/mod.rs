@@ -1,39 +1,42 @@
 //! A system that does nothing, as slowly and as badly as it is told: the whole tool can be tried and
 //! tested with nothing installed, and the measurer can be measured.
 //!
-//! It accepts any statement. What it remembers is how many rows were loaded into each table, so that
+//! It accepts any statement. What it remembers is how many rows were put into each table, so that
 //! a load can be verified; what it answers otherwise is told by its options (see [`options`]).
 
 mod delay;
+mod guest;
+mod lines;
+mod loading;
 mod options;
-mod random;
+pub(crate) mod query;
+mod selection;
 mod site;
+mod statement;
 mod tables;
 mod trigger;
+mod tuples;
+mod words;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use assay_datagen::Row;
 
+use crate::lexis::Literals;
 use crate::{
     Answer, Blocking, BulkForm, Canceller, ErrorClass, LocalOptions, Request, SystemError,
 };
-use options::Options;
-use random::Random;
-use site::{Entrance, Site};
-use tables::Statement;
+pub use guest::{Fate, Given, Guest, Host};
+pub(crate) use lines::Lines;
+pub use statement::Statement;
+pub(crate) use statement::{Change, Meaning};
+pub(crate) use tuples::Tuples;
 
 /// One session.
 pub struct NullConnection {
-    site: Arc<Site>,
-    /// When the first of the site's open sessions was opened.
-    since: Instant,
-    options: Options,
-    random: Random,
-    /// Statements executed so far, but for those of the schema.
-    requests: u64,
+    guest: Guest,
     prepared: Vec<Option<Statement>>,
     bulk: Option<Bulk>,
     is_cancelled: Arc<AtomicBool>,
@@ -49,18 +52,8 @@ impl NullConnection {
     /// # Errors
     /// Where an option says something impossible, or the site has as many sessions as it takes.
     pub fn open(site: &LocalOptions<'_>) -> Result<Self, SystemError> {
-        let options = Options::parse(site.options)?;
-        let Entrance {
-            site,
-            ordinal,
-            since,
-        } = Site::enter(site.options, options.refuse_after)?;
         Ok(Self {
-            site,
-            since,
-            random: Random::new(options.seed, ordinal),
-            options,
-            requests: 0,
+            guest: Host::shared(site.options)?.enter()?,
             prepared: Vec::new(),
             bulk: None,
             is_cancelled: Arc::new(AtomicBool::new(false)),
@@ -68,74 +61,36 @@ impl NullConnection {
     }
 
     fn execute(&mut self, statement: &Statement, answer: &mut Answer) -> Result<(), SystemError> {
-        if statement.is_schema() {
-            self.answer(statement, answer);
-            return Ok(());
-        }
-        self.requests += 1;
-        let began = Instant::now();
-        let age = began.saturating_duration_since(self.since);
         self.is_cancelled.store(false, Ordering::Relaxed);
-        if let Some(lose) = &mut self.options.lose
-            && lose.fires(self.requests, age, &mut self.random)
-        {
-            return Err(SystemError::new(
-                ErrorClass::LostConnection,
-                "",
-                told_by("lose"),
-            ));
-        }
-        let pause = self.pause(age);
-        if !delay::wait_until(began + pause, &self.is_cancelled) {
+        let began = Instant::now();
+        let Fate::Answered { after, error } = self.guest.fate(statement, began) else {
+            let message = guest::told_by("lose");
+            return Err(SystemError::new(ErrorClass::LostConnection, "", message));
+        };
+        if !delay::wait_until(began + after, &self.is_cancelled) {
             answer.error = Some(SystemError::new(ErrorClass::Timeout, "", "broken off"));
-            return Ok(());
+        } else if error.is_some() {
+            answer.error = error;
+        } else {
+            give(statement, self.guest.answer(statement), answer);
         }
-        for failure in &mut self.options.failures {
-            if failure.trigger.fires(self.requests, age, &mut self.random) {
-                answer.error = Some(SystemError::new(failure.class, "", told_by("fail")));
-                return Ok(());
-            }
-        }
-        self.answer(statement, answer);
         Ok(())
     }
-
-    /// How long this statement takes: its delay, and the stalls that it meets.
-    fn pause(&mut self, age: Duration) -> Duration {
-        let mut pause = self.options.delay.draw(&mut self.random);
-        for stall in &mut self.options.stalls {
-            pause = stall.lengthen(pause, self.requests, age, &mut self.random);
-        }
-        pause
-    }
-
-    fn answer(&self, statement: &Statement, answer: &mut Answer) {
-        match statement {
-            Statement::Count(table) => match self.site.tables().rows(table) {
-                Some(rows) => answer_rows(1, rows, answer),
-                None => answer_rows(self.options.rows, 1, answer),
-            },
-            Statement::Read => answer_rows(self.options.rows, 1, answer),
-            Statement::Create(table) => self.site.tables().make(table),
-            Statement::Drop(table) => self.site.tables().remove(table),
-            Statement::Empty(table) => answer.affected = self.site.tables().empty(table),
-            Statement::Change => answer.affected = 1,
-            Statement::Schema | Statement::Other => {}
-        }
-    }
 }
 
-fn told_by(option: &str) -> String {
-    format!("told to by the option {option}")
-}
-
-/// Rows of one column that count up from `first`.
-fn answer_rows(rows: u64, first: u64, answer: &mut Answer) {
-    answer.column("n");
-    for row in 0..rows {
+fn give(statement: &Statement, given: Given, answer: &mut Answer) {
+    answer.affected = given.affected;
+    statement
+        .columns
+        .iter()
+        .for_each(|name| answer.column(name));
+    for row in 0..given.rows {
         if answer.wants_cells() {
             answer.begin_row();
-            answer.cell(Some((first + row).to_string().as_bytes()));
+            let number = (given.first + row).to_string();
+            for _ in &statement.columns {
+                answer.cell(Some(number.as_bytes()));
+            }
             answer.end_row();
         } else {
             answer.pass_row();
@@ -146,13 +101,13 @@ fn answer_rows(rows: u64, first: u64, answer: &mut Answer) {
 impl Blocking for NullConnection {
     fn request(&mut self, request: &Request<'_>, answer: &mut Answer) -> Result<(), SystemError> {
         match *request {
-            Request::Text(text) => self.execute(&Statement::of(text), answer),
+            Request::Text(text) => self.execute(&Statement::of(text, Literals::Doubled), answer),
             Request::Prepare { id, text } => {
                 let index = id as usize;
                 if self.prepared.len() <= index {
                     self.prepared.resize(index + 1, None);
                 }
-                self.prepared[index] = Some(Statement::of(text));
+                self.prepared[index] = Some(Statement::of(text, Literals::Doubled));
                 Ok(())
             }
             Request::Execute { id, .. } => {
@@ -169,9 +124,10 @@ impl Blocking for NullConnection {
             Request::Bulk {
                 text,
                 form: BulkForm::Native | BulkForm::MultiRow,
+                ..
             } => {
                 self.bulk = Some(Bulk {
-                    table: tables::table_of_insert(text),
+                    table: loading::table_of_bulk(text),
                     rows: 0,
                 });
                 Ok(())
@@ -197,7 +153,7 @@ impl Blocking for NullConnection {
         }
         answer.affected = bulk.rows;
         if let Some(table) = bulk.table {
-            self.site.tables().add(table, bulk.rows);
+            self.guest.loaded(&table, bulk.rows);
         }
         Ok(())
     }
@@ -211,11 +167,5 @@ impl Blocking for NullConnection {
         Some(Box::new(move || {
             is_cancelled.store(true, Ordering::Relaxed)
         }))
-    }
-}
-
-impl Drop for NullConnection {
-    fn drop(&mut self) {
-        self.site.leave();
     }
 }

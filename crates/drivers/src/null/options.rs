@@ -13,19 +13,19 @@
 //!
 //! `stall` and `fail` take several, separated by commas. Times count from the first of the sessions that
 //! the site now has. Statements that make, change or drop tables and indexes are done at once, never fail
-//! and are not counted: what is told is about the work, and the work can be prepared.
+//! and are not counted: what is told is about the work, and the work can be prepared. Nor does ROLLBACK fail.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::delay::Delay;
-use super::random::Random;
-use super::trigger::{self, Trigger};
+use assay_datagen::{Distribution, Random, duration};
+
+use super::trigger::Trigger;
 use crate::{ErrorClass, SystemError};
 
 #[derive(Clone, Debug)]
 pub(super) struct Options {
-    pub delay: Delay,
+    pub delay: Distribution,
     pub stalls: Vec<Stall>,
     pub failures: Vec<Failure>,
     pub lose: Option<Trigger>,
@@ -67,11 +67,19 @@ impl Stall {
 }
 
 impl Options {
+    /// Whether nothing is told of how statements are answered: each is at once, and well.
+    pub(super) fn is_plain(&self) -> bool {
+        self.delay == Distribution::ZERO
+            && self.stalls.is_empty()
+            && self.failures.is_empty()
+            && self.lose.is_none()
+    }
+
     /// # Errors
     /// Where an option is unknown or says what it cannot mean.
     pub(super) fn parse(given: &BTreeMap<String, String>) -> Result<Self, SystemError> {
         let mut options = Self {
-            delay: Delay::None,
+            delay: Distribution::ZERO,
             stalls: Vec::new(),
             failures: Vec::new(),
             lose: None,
@@ -87,8 +95,8 @@ impl Options {
             let number = || value.parse().map_err(|_| wrong("a number"));
             match key.as_str() {
                 "delay" => {
-                    options.delay = Delay::parse(value).ok_or_else(|| {
-                        wrong("a distribution such as constant:1ms, uniform:1ms..3ms, exponential:1ms or lognormal:1ms,0.5")
+                    options.delay = Distribution::parse(value).ok_or_else(|| {
+                        wrong(&format!("a distribution such as {}", Distribution::FORMS))
                     })?;
                 }
                 "stall" => {
@@ -127,9 +135,9 @@ fn list<T>(text: &str, parse: fn(&str) -> Option<T>) -> Option<Vec<T>> {
 }
 
 fn stall(text: &str) -> Option<Stall> {
-    let (duration, when) = text.split_once('@')?;
+    let (lasting, when) = text.split_once('@')?;
     Some(Stall {
-        duration: trigger::duration(duration)?,
+        duration: duration(lasting)?,
         trigger: Trigger::parse(when)?,
     })
 }

@@ -26,9 +26,8 @@ struct Sessions {
     since: Option<Instant>,
 }
 
-/// A session's view of its site.
+/// A session's place at its site.
 pub(super) struct Entrance {
-    pub site: Arc<Site>,
     /// The session's number among all there were.
     pub ordinal: u64,
     /// When the first of the open sessions was opened.
@@ -36,16 +35,17 @@ pub(super) struct Entrance {
 }
 
 impl Site {
-    /// Opens a session with the site of these options.
+    /// The site of this process that has these options.
+    pub(super) fn shared(options: &BTreeMap<String, String>) -> Arc<Self> {
+        Arc::clone(locked(&SITES).entry(options.clone()).or_default())
+    }
+
+    /// Opens a session.
     ///
     /// # Errors
     /// Where the site has as many sessions as it takes.
-    pub(super) fn enter(
-        options: &BTreeMap<String, String>,
-        most: Option<u64>,
-    ) -> Result<Entrance, SystemError> {
-        let site = Arc::clone(locked(&SITES).entry(options.clone()).or_default());
-        let mut sessions = locked(&site.sessions);
+    pub(super) fn enter(&self, most: Option<u64>) -> Result<Entrance, SystemError> {
+        let mut sessions = locked(&self.sessions);
         if let Some(most) = most.filter(|&most| sessions.open >= most) {
             return Err(SystemError::new(
                 ErrorClass::TooManyConnections,
@@ -58,12 +58,9 @@ impl Site {
         }
         sessions.open += 1;
         sessions.opened += 1;
-        let (ordinal, since) = (sessions.opened, sessions.since.unwrap_or_else(Instant::now));
-        drop(sessions);
         Ok(Entrance {
-            site,
-            ordinal,
-            since,
+            ordinal: sessions.opened,
+            since: sessions.since.unwrap_or_else(Instant::now),
         })
     }
 

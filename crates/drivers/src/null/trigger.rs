@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::random::Random;
+use assay_datagen::{Random, duration};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Trigger {
@@ -47,18 +47,4 @@ impl Trigger {
             Self::Share(share) => random.unit() < share,
         }
     }
-}
-
-/// A number with `s`, `ms`, `us` or `ns`.
-pub(super) fn duration(text: &str) -> Option<Duration> {
-    let unit_at = text.find(|character: char| character.is_ascii_alphabetic())?;
-    let number: f64 = text[..unit_at].parse().ok()?;
-    let unit_s = match &text[unit_at..] {
-        "s" => 1.0,
-        "ms" => 1e-3,
-        "us" => 1e-6,
-        "ns" => 1e-9,
-        _ => return None,
-    };
-    Duration::try_from_secs_f64(number * unit_s).ok()
 }

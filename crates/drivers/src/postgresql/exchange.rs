@@ -1,6 +1,9 @@
 //! Takes the messages that answer one request; fills the answer, and says when the next may come.
 //!
-//! Every request ends in ReadyForQuery, also after an error: the server skips what was still to do.
+//! Every request ends in ReadyForQuery, also after an error: the server skips what was still to do. A
+//! pipeline is one such exchange with several answers.
+
+use assay_datagen::ColumnType;
 
 use super::message::{Fields, Message, tag};
 use super::parameter::ParameterType;
@@ -9,7 +12,9 @@ use super::rows;
 use super::statement::Statement;
 use crate::{Answer, ErrorClass, Progress, SystemError};
 
-/// A request that was sent and is not yet answered.
+/// A request that was sent and is not yet answered. Plain numbers: one begins and ends with every
+/// statement, and has nothing to give back.
+#[derive(Clone, Copy)]
 pub(super) struct Exchange {
     pub asked: Asked,
     /// The server said that the statement is done (or that there was none).
@@ -18,21 +23,71 @@ pub(super) struct Exchange {
     copies_out: bool,
     /// The server waited for rows, as a bulk load expects.
     took_rows: bool,
-    /// We told the server to give up the rows; it words that as a cancelled query, which it is not.
-    pub gave_up: bool,
 }
 
+#[derive(Clone, Copy)]
 pub(super) enum Asked {
     Text,
     Prepare {
         id: u32,
-        types: Box<[ParameterType]>,
-        columns: Vec<String>,
     },
     Execute {
         id: u32,
     },
     Bulk,
+    Pipeline {
+        /// Answers still to come.
+        owed: usize,
+    },
+}
+
+/// The statement that is being prepared, and what the server told of it.
+#[derive(Default)]
+pub(super) struct Description {
+    text: Box<str>,
+    /// Parameters in the text.
+    count: usize,
+    types: Box<[ParameterType]>,
+    columns: Vec<String>,
+}
+
+impl Description {
+    /// Nothing was told yet.
+    pub fn of(text: String, count: usize) -> Self {
+        Self {
+            text: text.into(),
+            count,
+            ..Self::default()
+        }
+    }
+}
+
+/// What a session keeps that a usual exchange does not need.
+#[derive(Default)]
+pub(super) struct Kept {
+    /// By statement id; `None` where Prepare failed or was never asked.
+    pub statements: Vec<Option<Statement>>,
+    pub description: Description,
+    /// The pipeline under way: the prepared statement of each request, none where it went as text.
+    pub pipeline: Vec<Option<u32>>,
+    /// The statements whose types were declared anew, in the order in which the server will agree to it.
+    pub declaring: Vec<u32>,
+    /// Of the columns of the bulk load, where its rows go in binary; none: they go as text.
+    pub bulk_types: Box<[ColumnType]>,
+    /// Why we told the server to give up the rows; it words that as a cancelled query, which it is not.
+    pub gave_up: Option<SystemError>,
+}
+
+impl Kept {
+    /// What was declared and not agreed to did not come to be.
+    #[cold]
+    pub fn undeclare(&mut self) {
+        for id in self.declaring.drain(..) {
+            if let Some(Some(statement)) = self.statements.get_mut(id as usize) {
+                statement.undeclare();
+            }
+        }
+    }
 }
 
 impl Exchange {
@@ -42,8 +97,39 @@ impl Exchange {
             is_complete: false,
             copies_out: false,
             took_rows: false,
-            gave_up: false,
         }
+    }
+
+    /// Passes over the messages of a usual answer whose rows are only counted. Gives how many bytes they
+    /// had, and whether the answer is complete; any other message, and one whose end is missing, is
+    /// left for [`Exchange::read`].
+    #[inline]
+    pub fn skim(&mut self, input: &[u8], answer: &mut Answer) -> (usize, bool) {
+        let mut at = 0;
+        if answer.wants_cells() || !matches!(self.asked, Asked::Execute { .. } | Asked::Text) {
+            return (0, false);
+        }
+        while let Some(&[tag, a, b, c, d]) = input[at..].first_chunk() {
+            let length = u32::from_be_bytes([a, b, c, d]) as usize;
+            let Some(body) = input.get(at + 5..at + 1 + length) else {
+                break;
+            };
+            match tag {
+                tag::DATA_ROW => answer.pass_row(),
+                // No columns are named where no cells are wanted.
+                tag::BIND_COMPLETE | tag::ROW_DESCRIPTION | tag::NO_DATA => {}
+                tag::COMMAND_COMPLETE if !self.copies_out => {
+                    self.is_complete = true;
+                    answer.affected = answer.affected.saturating_add(rows::affected(body));
+                }
+                tag::READY if self.is_complete && answer.error.is_none() => {
+                    return (at + 1 + length, true);
+                }
+                _ => break,
+            }
+            at += 1 + length;
+        }
+        (at, false)
     }
 
     /// Reads one message; `None` where more must follow.
@@ -54,7 +140,7 @@ impl Exchange {
     pub fn read(
         &mut self,
         message: Message<'_>,
-        statements: &mut [Option<Statement>],
+        kept: &mut Kept,
         out: &mut Vec<u8>,
         answer: &mut Answer,
     ) -> Result<Option<Progress>, SystemError> {
@@ -62,19 +148,33 @@ impl Exchange {
             tag::DATA_ROW => rows::row(message.body, answer)?,
             tag::BIND_COMPLETE => {
                 if answer.wants_columns() {
-                    self.name_columns(statements, answer);
+                    self.name_columns(kept, answer);
                 }
             }
             tag::COMMAND_COMPLETE => {
                 self.is_complete = true;
                 if !self.copies_out {
-                    answer.affected += rows::affected(message.body);
+                    answer.affected = answer.affected.saturating_add(rows::affected(message.body));
                 }
+                return self.one_answered();
             }
-            tag::READY => return self.end(statements, answer).map(Some),
-            _ => return self.read_rare(message, out, answer),
+            tag::READY => return self.end(message.body, kept, answer).map(Some),
+            _ => return self.read_rare(message, kept, out, answer),
         }
         Ok(None)
+    }
+
+    /// A statement is done: in a pipeline that is an answer.
+    #[inline]
+    fn one_answered(&mut self) -> Result<Option<Progress>, SystemError> {
+        let Asked::Pipeline { owed } = &mut self.asked else {
+            return Ok(None);
+        };
+        self.copies_out = false;
+        *owed = owed.checked_sub(1).ok_or_else(|| {
+            SystemError::protocol("the end of the pipeline", "an answer to nothing")
+        })?;
+        Ok(Some(Progress::Answered))
     }
 
     /// The messages that the usual execution does not see.
@@ -82,20 +182,36 @@ impl Exchange {
     fn read_rare(
         &mut self,
         message: Message<'_>,
+        kept: &mut Kept,
         out: &mut Vec<u8>,
         answer: &mut Answer,
     ) -> Result<Option<Progress>, SystemError> {
         match message.tag {
             tag::ERROR => {
-                let mut error = of_statement(refusal::read(message.body)?)?;
-                if self.gave_up && error.class == ErrorClass::Timeout {
-                    error.class = ErrorClass::Other;
-                }
+                kept.undeclare();
+                let error = of_statement(refusal::read(message.body)?)?;
+                let error = match kept.gave_up.take() {
+                    Some(reason) if error.class == ErrorClass::Timeout => SystemError {
+                        code: error.code,
+                        ..reason
+                    },
+                    _ => error,
+                };
                 answer.error.get_or_insert(error);
+                if let Asked::Pipeline { owed } = &mut self.asked
+                    && *owed > 0
+                {
+                    *owed = 0; // the server passes over the rest
+                    return Ok(Some(Progress::Answered));
+                }
             }
-            tag::EMPTY_QUERY => self.is_complete = true,
-            tag::ROW_DESCRIPTION => match &mut self.asked {
-                Asked::Prepare { columns, .. } => {
+            tag::EMPTY_QUERY => {
+                self.is_complete = true;
+                return self.one_answered();
+            }
+            tag::ROW_DESCRIPTION => match self.asked {
+                Asked::Prepare { .. } => {
+                    let columns = &mut kept.description.columns;
                     rows::columns(message.body, |name| columns.push(name.to_owned()))?;
                 }
                 _ if answer.wants_columns() => {
@@ -106,15 +222,20 @@ impl Exchange {
                 _ => {}
             },
             tag::PARAMETER_DESCRIPTION => {
-                if let Asked::Prepare { types, .. } = &mut self.asked {
-                    *types = parameter_types(message.body)?;
+                if let Asked::Prepare { .. } = self.asked {
+                    kept.description.types = parameter_types(message.body)?;
                 }
             }
-            tag::COPY_IN => return self.copy_in(message.body, out),
+            tag::COPY_IN => return self.copy_in(message.body, kept, out),
             tag::COPY_OUT => self.copies_out = true,
             tag::COPY_DATA if self.copies_out => answer.pass_row(),
+            tag::PARSE_COMPLETE => {
+                // A text of a pipeline is parsed as well, and has no types to declare.
+                if self.statement(kept).is_some() && !kept.declaring.is_empty() {
+                    kept.declaring.remove(0);
+                }
+            }
             tag::COPY_DONE
-            | tag::PARSE_COMPLETE
             | tag::CLOSE_COMPLETE
             | tag::NO_DATA
             | tag::NOTICE
@@ -125,18 +246,31 @@ impl Exchange {
         Ok(None)
     }
 
-    /// The server waits for rows. Only a bulk load has them, and only in text.
-    fn copy_in(&mut self, body: &[u8], out: &mut Vec<u8>) -> Result<Option<Progress>, SystemError> {
+    /// The server waits for rows. Only a bulk load has them, and only in the format it asked for.
+    fn copy_in(
+        &mut self,
+        body: &[u8],
+        kept: &mut Kept,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<Progress>, SystemError> {
         let is_text = Fields(body).byte()? == 0;
-        match self.asked {
-            Asked::Bulk if is_text => {
+        if let Asked::Pipeline { .. } = self.asked {
+            // What follows in the pipeline is already on its way, and would be taken for rows.
+            return Err(SystemError::protocol(
+                "the answer to a statement in a pipeline",
+                "a question for rows (COPY … FROM STDIN)",
+            ));
+        }
+        let reason = match self.asked {
+            Asked::Bulk if is_text == kept.bulk_types.is_empty() => {
                 self.took_rows = true;
                 return Ok(Some(Progress::BulkReady));
             }
-            Asked::Bulk => super::copy_fail("rows are sent in the text format of COPY", out),
-            _ => super::copy_fail("COPY … FROM STDIN is for bulk loads only", out),
-        }
-        self.gave_up = true;
+            Asked::Bulk => "rows are sent in the text format of COPY",
+            _ => "COPY … FROM STDIN is for bulk loads only",
+        };
+        super::copy_fail(reason, out);
+        kept.gave_up = Some(SystemError::new(ErrorClass::Other, "", reason));
         if matches!(self.asked, Asked::Execute { .. }) {
             // The Sync that came with the execution was dropped as part of the rows.
             out.extend_from_slice(b"S\0\0\0\x04");
@@ -146,17 +280,36 @@ impl Exchange {
 
     fn end(
         &mut self,
-        statements: &mut [Option<Statement>],
+        status: &[u8],
+        kept: &mut Kept,
         answer: &mut Answer,
     ) -> Result<Progress, SystemError> {
-        if answer.error.is_some() {
+        if let Some(error) = &answer.error {
+            // A transaction that the error aborted would not go on.
+            if let Asked::Prepare { id } = self.asked
+                && kept.description.count > 0
+                && refusal::is_of_types(&error.code)
+                && status == b"I"
+            {
+                let Description { text, count, .. } = std::mem::take(&mut kept.description);
+                kept.statements[id as usize] = Some(Statement::unknown(id, text, count)?);
+                answer.error = None;
+            }
             return Ok(Progress::Ready);
         }
-        match &mut self.asked {
-            Asked::Prepare { id, types, columns } => {
-                let statement =
-                    Statement::new(*id, std::mem::take(types), std::mem::take(columns))?;
-                statements[*id as usize] = Some(statement);
+        match self.asked {
+            Asked::Prepare { id } => {
+                let told = std::mem::take(&mut kept.description);
+                let statement = Statement::new(id, told.text, told.types, told.columns)?;
+                kept.statements[id as usize] = Some(statement);
+            }
+            Asked::Pipeline { owed: 0 } => {}
+            Asked::Pipeline { owed } => {
+                let found = format_args!("the end of the pipeline");
+                return Err(SystemError::protocol(
+                    &format!("{owed} more answers"),
+                    found,
+                ));
             }
             _ if !self.is_complete => {
                 return Err(SystemError::protocol(
@@ -173,15 +326,27 @@ impl Exchange {
         Ok(Progress::Ready)
     }
 
+    /// The prepared statement whose execution is being answered.
+    fn statement<'a>(&self, kept: &'a Kept) -> Option<&'a Statement> {
+        let id = match self.asked {
+            Asked::Execute { id } => id,
+            Asked::Pipeline { owed } => {
+                let number = kept.pipeline.len().checked_sub(owed)?;
+                (*kept.pipeline.get(number)?)?
+            }
+            _ => return None,
+        };
+        kept.statements.get(id as usize)?.as_ref()
+    }
+
     #[cold]
-    fn name_columns(&self, statements: &[Option<Statement>], answer: &mut Answer) {
-        if let Asked::Execute { id } = self.asked
-            && let Some(Some(statement)) = statements.get(id as usize)
+    fn name_columns(&self, kept: &Kept, answer: &mut Answer) {
+        for name in self
+            .statement(kept)
+            .iter()
+            .flat_map(|statement| &statement.columns)
         {
-            statement
-                .columns
-                .iter()
-                .for_each(|name| answer.column(name));
+            answer.column(name);
         }
     }
 }

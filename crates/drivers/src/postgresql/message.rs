@@ -4,7 +4,7 @@
 //! (PostgreSQL manual, "Frontend/Backend Protocol", "Message Formats"). Tag and length are checked as
 //! soon as they are there, so that a server of another protocol is refused instead of waited for.
 
-use crate::SystemError;
+use crate::{ErrorClass, SystemError};
 
 pub(super) mod tag {
     pub const AUTHENTICATION: u8 = b'R';
@@ -36,15 +36,18 @@ pub(super) mod tag {
 /// The server cannot build a larger message (its `MaxAllocSize`, 1 GiB less one byte).
 pub(super) const LARGEST_BYTES: usize = 0x3fff_ffff;
 
-const IS_TAG: [bool; 256] = {
+const IS_TAG: [bool; 256] = table_of(tag::ALL);
+
+/// Which bytes are among these tags.
+pub(super) const fn table_of(tags: &[u8]) -> [bool; 256] {
     let mut table = [false; 256];
     let mut index = 0;
-    while index < tag::ALL.len() {
-        table[tag::ALL[index] as usize] = true;
+    while index < tags.len() {
+        table[tags[index] as usize] = true;
         index += 1;
     }
     table
-};
+}
 
 #[derive(Clone, Copy)]
 pub(super) struct Message<'a> {
@@ -73,15 +76,27 @@ impl Message<'_> {
 /// Where `input` does not begin with a message of this protocol.
 #[inline]
 pub(super) fn first(input: &[u8]) -> Result<Option<Message<'_>>, SystemError> {
+    first_among(&IS_TAG, input)
+}
+
+/// The same, of the side whose messages have these tags.
+///
+/// # Errors
+/// As [`first`].
+#[inline]
+pub(super) fn first_among<'a>(
+    is_tag: &[bool; 256],
+    input: &'a [u8],
+) -> Result<Option<Message<'a>>, SystemError> {
     let Some((head, rest)) = input.split_first_chunk::<5>() else {
         return match input.first() {
-            Some(&tag) if !IS_TAG[usize::from(tag)] => Err(not_a_message(input)),
+            Some(&tag) if !is_tag[usize::from(tag)] => Err(not_a_message(input)),
             _ => Ok(None),
         };
     };
     let [tag, length @ ..] = *head;
     let length = u32::from_be_bytes(length) as usize;
-    if !IS_TAG[usize::from(tag)] || !(4..=LARGEST_BYTES).contains(&length) {
+    if !is_tag[usize::from(tag)] || !(4..=LARGEST_BYTES).contains(&length) {
         return Err(not_a_message(input));
     }
     Ok(rest.get(..length - 4).map(|body| Message { tag, body }))
@@ -94,6 +109,28 @@ fn not_a_message(input: &[u8]) -> SystemError {
         "a message of the PostgreSQL protocol 3",
         format_args!("\"{sample}\""),
     )
+}
+
+/// The length of a message to the server that holds `text`, and `around_bytes` more.
+///
+/// # Errors
+/// Where the server would not take so long a message, or the text would end early.
+pub(super) fn length_of(text: &str, around_bytes: usize) -> Result<u32, SystemError> {
+    let length = text.len() + around_bytes;
+    if length > LARGEST_BYTES {
+        return Err(too_large(length));
+    }
+    if text.as_bytes().contains(&0) {
+        let message = "a statement cannot hold a zero byte";
+        return Err(SystemError::new(ErrorClass::Data, "", message));
+    }
+    Ok(u32::try_from(length).expect("it is below 1 GiB"))
+}
+
+#[cold]
+pub(super) fn too_large(bytes: usize) -> SystemError {
+    let message = format!("a message of {bytes} bytes; the server takes at most {LARGEST_BYTES}");
+    SystemError::new(ErrorClass::Data, "", message)
 }
 
 /// Reads the fields of a body one after the other; every read past the end is an error, not a panic.

@@ -9,38 +9,54 @@
 //! protocol's text format.
 
 mod authentication;
+mod copy_binary;
+mod copy_data;
 mod copy_text;
+mod date_time;
 mod exchange;
 mod message;
 mod parameter;
 mod placeholders;
 mod refusal;
 mod rows;
+mod server;
+mod server_copy;
+mod server_portal;
+mod server_reply;
+mod server_request;
+mod server_startup;
 mod startup;
 mod statement;
 
-use assay_datagen::Row;
+use std::ops::ControlFlow;
+
+use assay_datagen::{Row, Value};
 use bytes::BytesMut;
 use postgres_protocol::message::frontend;
 
 use crate::{Answer, BulkForm, ConnectOptions, ErrorClass, Progress, Request, SystemError, Wire};
-use copy_text::CopyText;
-use exchange::{Asked, Exchange};
+use copy_data::CopyData;
+use exchange::{Asked, Description, Exchange, Kept};
+pub use server::PostgresqlServer;
 use startup::{Server, Startup};
 use statement::Statement;
+
+const TOO_EARLY: &str = "a request before the session was ready for it";
 
 /// One session with a PostgreSQL server, or with anything that speaks its protocol.
 pub struct PostgresqlWire {
     options: ConnectOptions,
     phase: Phase,
+    /// While the session begins.
+    startup: Startup,
     server: Server,
-    /// By statement id; `None` where Prepare failed or was never asked.
-    statements: Vec<Option<Statement>>,
+    kept: Kept,
     /// The bulk load whose rows the server takes now.
-    copy: Option<CopyText>,
+    copy: Option<CopyData>,
 }
 
 /// Where the session stands.
+#[derive(Clone, Copy)]
 enum Phase {
     /// No bytes have gone either way.
     New,
@@ -48,8 +64,10 @@ enum Phase {
     TlsAsked,
     /// TLS is being set up by the caller.
     TlsBegun,
-    Starting(Startup),
+    Starting,
     Idle,
+    /// So many requests of a pipeline were written, and its end was not.
+    Queueing(usize),
     Busy(Exchange),
     /// An error ended the session.
     Over,
@@ -66,25 +84,67 @@ impl PostgresqlWire {
         Self {
             options,
             phase: Phase::New,
+            startup: Startup::default(),
             server: Server::default(),
-            statements: Vec::new(),
+            kept: Kept::default(),
             copy: None,
         }
     }
 
+    /// Tells the server to forget the rows it got; `reason` is what its answer will hold.
+    #[cold]
+    fn give_up(&mut self, reason: SystemError, out: &mut Vec<u8>) {
+        self.copy = None;
+        copy_fail(&reason.message, out);
+        self.kept.gave_up = Some(reason);
+    }
+
     fn start(&mut self, out: &mut Vec<u8>) {
         startup::begin(&self.options, out);
-        self.phase = Phase::Starting(Startup::default());
+        self.startup = Startup::default();
+        self.phase = Phase::Starting;
+    }
+
+    #[inline]
+    fn prepared(&self, id: u32) -> Result<&Statement, SystemError> {
+        match self.kept.statements.get(id as usize) {
+            Some(Some(statement)) => Ok(statement),
+            _ => Err(refused("the statement was not prepared in this session")),
+        }
+    }
+
+    /// Prepares a statement again for values of other types, and appends its execution by `write`.
+    #[cold]
+    fn declare(
+        &mut self,
+        id: u32,
+        parameters: &[Value],
+        write: impl Fn(&Statement, &[Value], &mut Vec<u8>) -> Result<bool, SystemError>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), SystemError> {
+        let start = out.len();
+        let Some(Some(statement)) = self.kept.statements.get_mut(id as usize) else {
+            return Err(refused("the statement was not prepared in this session"));
+        };
+        statement.declare(id, parameters, out)?;
+        if let Err(error) = write(statement, parameters, out) {
+            out.truncate(start);
+            statement.undeclare();
+            return Err(error);
+        }
+        self.kept.declaring.push(id);
+        Ok(())
     }
 
     fn prepare(&mut self, id: u32, text: &str, out: &mut Vec<u8>) -> Result<Asked, SystemError> {
-        let (text, _) = placeholders::respell(text);
+        let (text, count) = placeholders::respell(text);
         let name = statement::name(id);
         let index = id as usize;
-        if self.statements.len() <= index {
-            self.statements.resize_with(index + 1, || None);
+        let statements = &mut self.kept.statements;
+        if statements.len() <= index {
+            statements.resize_with(index + 1, || None);
         }
-        let was_prepared = self.statements[index].is_some();
+        let was_prepared = statements[index].is_some();
         cold(out, |buffer| {
             if was_prepared {
                 frontend::close(b'S', &name, buffer)?;
@@ -94,12 +154,9 @@ impl PostgresqlWire {
             frontend::sync(buffer);
             Ok(())
         })?;
-        self.statements[index] = None;
-        Ok(Asked::Prepare {
-            id,
-            types: Box::default(),
-            columns: Vec::new(),
-        })
+        statements[index] = None;
+        self.kept.description = Description::of(text, count);
+        Ok(Asked::Prepare { id })
     }
 
     fn advance(
@@ -121,30 +178,39 @@ impl PostgresqlWire {
             used += message.size();
             match &mut self.phase {
                 Phase::Busy(exchange) => {
-                    let statements = &mut self.statements;
-                    let Some(progress) = exchange.read(message, statements, out, answer)? else {
+                    let kept = &mut self.kept;
+                    let Some(progress) = exchange.read(message, kept, out, answer)? else {
                         continue;
                     };
                     match progress {
-                        Progress::BulkReady => self.copy = Some(CopyText::default()),
+                        Progress::BulkReady => {
+                            self.copy = Some(match &*kept.bulk_types {
+                                [] => CopyData::text(),
+                                types => CopyData::binary(types),
+                            });
+                        }
+                        Progress::Answered => {}
                         _ => (self.copy, self.phase) = (None, Phase::Idle),
                     }
                     return Ok((used, progress));
                 }
-                Phase::Starting(startup) => {
-                    if startup.read(message, &self.options, &mut self.server, out)? {
+                Phase::Starting => {
+                    if self
+                        .startup
+                        .read(message, &self.options, &mut self.server, out)?
+                    {
                         self.phase = Phase::Idle;
                         return Ok((used, Progress::Ready));
                     }
                 }
-                Phase::Idle => exchange::while_idle(message)?,
+                Phase::Idle | Phase::Queueing(_) => exchange::while_idle(message)?,
                 Phase::New | Phase::TlsAsked | Phase::TlsBegun | Phase::Over => {
                     return Err(message.unexpected("silence"));
                 }
             }
         }
         // Idle, with nothing but notices: nobody waits for anything.
-        let is_idle = matches!(self.phase, Phase::Idle);
+        let is_idle = matches!(self.phase, Phase::Idle | Phase::Queueing(_));
         let progress = if is_idle {
             Progress::Ready
         } else {
@@ -172,15 +238,16 @@ impl Wire for PostgresqlWire {
 
     #[inline]
     fn request(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Result<(), SystemError> {
-        if !matches!(self.phase, Phase::Idle) {
-            return Err(refused("a request before the session was ready for it"));
+        match self.phase {
+            Phase::Idle => {}
+            Phase::Queueing(_) => self.kept.undeclare(), // the pipeline is not sent
+            _ => return Err(refused(TOO_EARLY)),
         }
         let asked = match *request {
             Request::Execute { id, parameters } => {
-                let Some(Some(statement)) = self.statements.get(id as usize) else {
-                    return Err(refused("the statement was not prepared in this session"));
-                };
-                statement.execute(parameters, out)?;
+                if !self.prepared(id)?.execute(parameters, out)? {
+                    self.declare(id, parameters, Statement::execute, out)?;
+                }
                 Asked::Execute { id }
             }
             Request::Text(text) => {
@@ -191,8 +258,18 @@ impl Wire for PostgresqlWire {
             Request::Bulk {
                 text,
                 form: BulkForm::Native,
+                types,
             } => {
-                query(text, out)?;
+                match copy_binary::statement(text, types) {
+                    Some(text) => {
+                        query(&text, out)?;
+                        self.kept.bulk_types = types.into();
+                    }
+                    None => {
+                        query(text, out)?;
+                        self.kept.bulk_types = Box::default();
+                    }
+                }
                 Asked::Bulk
             }
             Request::Bulk {
@@ -208,6 +285,49 @@ impl Wire for PostgresqlWire {
         Ok(())
     }
 
+    fn pipelines(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn queue(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Result<(), SystemError> {
+        let queued = match self.phase {
+            Phase::Idle => 0,
+            Phase::Queueing(queued) => queued,
+            _ => return Err(refused(TOO_EARLY)),
+        };
+        let id = match *request {
+            Request::Execute { id, parameters } => {
+                if !self.prepared(id)?.queue(parameters, out)? {
+                    self.declare(id, parameters, Statement::queue, out)?;
+                }
+                Some(id)
+            }
+            Request::Text(text) => {
+                statement::queue_text(text, out)?;
+                None
+            }
+            Request::Prepare { .. } | Request::Bulk { .. } => {
+                return Err(refused("only executions can be part of a pipeline"));
+            }
+        };
+        self.kept.pipeline.truncate(queued);
+        self.kept.pipeline.push(id);
+        self.phase = Phase::Queueing(queued + 1);
+        Ok(())
+    }
+
+    #[inline]
+    fn sync(&mut self, out: &mut Vec<u8>) {
+        let owed = match self.phase {
+            Phase::Queueing(queued) => queued,
+            _ => 0,
+        };
+        self.kept.pipeline.truncate(owed);
+        out.extend_from_slice(statement::SYNC);
+        self.phase = Phase::Busy(Exchange::new(Asked::Pipeline { owed }));
+    }
+
     #[inline]
     fn receive(
         &mut self,
@@ -215,31 +335,43 @@ impl Wire for PostgresqlWire {
         out: &mut Vec<u8>,
         answer: &mut Answer,
     ) -> Result<(usize, Progress), SystemError> {
-        let progress = self.advance(input, out, answer);
+        let mut skimmed = 0;
+        if let Phase::Busy(exchange) = &mut self.phase {
+            let (used, is_complete) = exchange.skim(input, answer);
+            if is_complete {
+                self.phase = Phase::Idle;
+                return Ok((used, Progress::Ready));
+            }
+            skimmed = used;
+        }
+        let progress = self
+            .advance(&input[skimmed..], out, answer)
+            .map(|(used, progress)| (skimmed + used, progress));
         if progress.is_err() {
             (self.copy, self.phase) = (None, Phase::Over);
         }
         progress
     }
 
-    fn bulk_row(&mut self, row: &Row, out: &mut Vec<u8>) {
+    #[inline]
+    fn bulk_row(&mut self, row: &Row, out: &mut Vec<u8>) -> ControlFlow<()> {
         // Without a load under way the server has already refused it, and drops what still comes.
-        if let Some(copy) = &mut self.copy {
-            copy.row(row, out);
+        if let Some(copy) = &mut self.copy
+            && let Err(error) = copy.row(row, out)
+        {
+            self.give_up(error, out);
+            return ControlFlow::Break(());
         }
+        ControlFlow::Continue(())
     }
 
     fn bulk_end(&mut self, abort: Option<&str>, out: &mut Vec<u8>) {
-        if self.copy.take().is_some() {
-            match abort {
-                Some(reason) => {
-                    copy_fail(reason, out);
-                    if let Phase::Busy(exchange) = &mut self.phase {
-                        exchange.gave_up = true;
-                    }
-                }
-                None => out.extend_from_slice(b"c\0\0\0\x04"),
+        match (abort, self.copy.take()) {
+            (Some(reason), Some(_)) => {
+                self.give_up(SystemError::new(ErrorClass::Other, "", reason), out);
             }
+            (None, Some(copy)) => copy.end(out),
+            (_, None) => {}
         }
     }
 
@@ -259,23 +391,9 @@ impl Wire for PostgresqlWire {
 /// Appends a simple query.
 #[inline]
 fn query(text: &str, out: &mut Vec<u8>) -> Result<(), SystemError> {
-    let length = text.len() + 5;
-    if length > message::LARGEST_BYTES {
-        return Err(statement::too_large(length));
-    }
-    if text.as_bytes().contains(&0) {
-        return Err(SystemError::new(
-            ErrorClass::Data,
-            "",
-            "a statement cannot hold a zero byte",
-        ));
-    }
+    let length = message::length_of(text, 5)?;
     out.push(b'Q');
-    out.extend_from_slice(
-        &u32::try_from(length)
-            .expect("it is below 1 GiB")
-            .to_be_bytes(),
-    );
+    out.extend_from_slice(&length.to_be_bytes());
     out.extend_from_slice(text.as_bytes());
     out.push(0);
     Ok(())

@@ -7,6 +7,8 @@
 //! `jsonb_exists` does the same. Lexical rules: PostgreSQL manual, 4.1, with
 //! `standard_conforming_strings` on, its default since 9.1.
 
+use crate::lexis::{self, Literals, is_identifier};
+
 /// Respells the parameters; gives the text and how many there are.
 pub(super) fn respell(text: &str) -> (String, usize) {
     let bytes = text.as_bytes();
@@ -34,12 +36,7 @@ pub(super) fn respell(text: &str) -> (String, usize) {
                 respelled.push_str(&format!("{before}${count}{behind}"));
                 copied
             }
-            b'\'' => after_quote(bytes, at, has_escapes(bytes, at)),
-            b'"' => after_quote(bytes, at, false),
-            b'-' if bytes.get(at + 1) == Some(&b'-') => after_line(bytes, at),
-            b'/' if bytes.get(at + 1) == Some(&b'*') => after_comment(bytes, at),
-            b'$' => after_dollar(bytes, at),
-            _ => at + 1,
+            _ => lexis::behind(bytes, at, Literals::Doubled),
         };
         at = next;
     }
@@ -52,73 +49,6 @@ fn is_parameter(bytes: &[u8], at: usize) -> bool {
     let is_any_key = follows(b'|') && bytes.get(at + 2) != Some(&b'|');
     let is_path_match = at > 0 && bytes[at - 1] == b'@';
     !is_any_key && !follows(b'&') && !is_path_match
-}
-
-fn is_identifier(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
-}
-
-/// Whether the literal that opens at `at` is an `E'…'`, in which a backslash escapes.
-fn has_escapes(bytes: &[u8], at: usize) -> bool {
-    let is_e = at > 0 && bytes[at - 1].eq_ignore_ascii_case(&b'e');
-    is_e && (at < 2 || !(is_identifier(bytes[at - 2]) || bytes[at - 2] == b'$'))
-}
-
-/// The place behind the literal or identifier that opens at `at`. A doubled quote reads as the end
-/// of one and the beginning of the next, which comes to the same; but escapes must go on then.
-fn after_quote(bytes: &[u8], at: usize, escapes: bool) -> usize {
-    let quote = bytes[at];
-    let mut at = at + 1;
-    while at < bytes.len() {
-        match bytes[at] {
-            b'\\' if escapes => at += 2,
-            byte if byte == quote && bytes.get(at + 1) == Some(&quote) => at += 2,
-            byte if byte == quote => return at + 1,
-            _ => at += 1,
-        }
-    }
-    bytes.len()
-}
-
-fn after_line(bytes: &[u8], at: usize) -> usize {
-    let rest = &bytes[at..];
-    rest.iter()
-        .position(|&byte| byte == b'\n')
-        .map_or(bytes.len(), |end| at + end + 1)
-}
-
-/// The place behind the comment that opens at `at`; comments nest.
-fn after_comment(bytes: &[u8], at: usize) -> usize {
-    let (mut at, mut depth) = (at + 2, 1);
-    while at < bytes.len() && depth > 0 {
-        match &bytes[at..] {
-            [b'/', b'*', ..] => (at, depth) = (at + 2, depth + 1),
-            [b'*', b'/', ..] => (at, depth) = (at + 2, depth - 1),
-            _ => at += 1,
-        }
-    }
-    at
-}
-
-/// The place behind the `$tag$…$tag$` that opens at `at`, or behind the `$` where none does.
-fn after_dollar(bytes: &[u8], at: usize) -> usize {
-    if at > 0 && (is_identifier(bytes[at - 1]) || bytes[at - 1] == b'$') {
-        return at + 1;
-    }
-    let name = bytes[at + 1..]
-        .iter()
-        .take_while(|&&byte| is_identifier(byte))
-        .count();
-    let opening_ends = at + 1 + name;
-    let begins_with_digit = bytes.get(at + 1).is_some_and(u8::is_ascii_digit);
-    if begins_with_digit || bytes.get(opening_ends) != Some(&b'$') {
-        return at + 1;
-    }
-    let mark = &bytes[at..=opening_ends];
-    let body = &bytes[opening_ends + 1..];
-    body.windows(mark.len())
-        .position(|window| window == mark)
-        .map_or(bytes.len(), |end| opening_ends + 1 + end + mark.len())
 }
 
 #[cfg(test)]

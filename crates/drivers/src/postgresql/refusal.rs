@@ -96,6 +96,14 @@ pub(super) fn class(code: &str) -> ErrorClass {
     }
 }
 
+/// Whether an SQLSTATE says that the types of what was parsed do not go together, or are not known:
+/// values may have others.
+pub(super) fn is_of_types(code: &str) -> bool {
+    // Datatype mismatch, cannot coerce, ambiguous and undefined function (an operator is one),
+    // ambiguous parameter, indeterminate datatype.
+    ["42804", "42846", "42725", "42883", "42P08", "42P18"].contains(&code)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

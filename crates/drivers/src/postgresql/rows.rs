@@ -38,10 +38,11 @@ pub(super) fn columns(body: &[u8], mut tell: impl FnMut(&str)) -> Result<(), Sys
 /// none (`SELECT 5` returns five).
 #[inline]
 pub(super) fn affected(body: &[u8]) -> u64 {
-    const THAT_CHANGE_ROWS: [&[u8]; 5] = [b"UPDATE ", b"INSERT ", b"DELETE ", b"MERGE ", b"COPY "];
-    if !THAT_CHANGE_ROWS.iter().any(|word| body.starts_with(word)) {
+    // Four letters tell them from all others.
+    let (b"UPDA" | b"INSE" | b"DELE" | b"MERG" | b"COPY") = body.first_chunk().unwrap_or(b"none")
+    else {
         return 0;
-    }
+    };
     // INSERT has an object id (always 0) before its count, the others only the count.
     let digits = body
         .strip_suffix(b"\0")

@@ -3,7 +3,7 @@
 //! The declared type of a column makes integers and reals of the texts that look like one (column
 //! affinity), just as it does with the literals of a script.
 
-use assay_datagen::Row;
+use assay_datagen::{Cell, Row};
 use rusqlite::types::{Null, ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection};
 
@@ -100,16 +100,21 @@ fn insert_row(
     is_integer: &[bool],
 ) -> rusqlite::Result<()> {
     for (index, cell) in row.cells().enumerate() {
-        let Some(text) = cell else {
-            statement.raw_bind_parameter(index + 1, Null)?;
-            continue;
-        };
-        let may_be_integer = is_integer.get(index).copied().unwrap_or(false);
-        match may_be_integer.then(|| affinity::integer(text)).flatten() {
-            Some(integer) => statement.raw_bind_parameter(index + 1, integer)?,
-            None => {
-                let text = ToSqlOutput::Borrowed(ValueRef::Text(text));
-                statement.raw_bind_parameter(index + 1, text)?;
+        let parameter = index + 1;
+        match cell {
+            Cell::Null => statement.raw_bind_parameter(parameter, Null)?,
+            Cell::Int(integer) => statement.raw_bind_parameter(parameter, integer)?,
+            Cell::Double(real) => statement.raw_bind_parameter(parameter, real)?,
+            Cell::Bool(truth) => statement.raw_bind_parameter(parameter, truth)?,
+            Cell::Text(text) => {
+                let may_be_integer = is_integer.get(index).copied().unwrap_or(false);
+                match may_be_integer.then(|| affinity::integer(text)).flatten() {
+                    Some(integer) => statement.raw_bind_parameter(parameter, integer)?,
+                    None => {
+                        let text = ToSqlOutput::Borrowed(ValueRef::Text(text));
+                        statement.raw_bind_parameter(parameter, text)?;
+                    }
+                }
             }
         }
     }

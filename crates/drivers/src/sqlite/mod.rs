@@ -6,6 +6,7 @@
 
 mod affinity;
 mod bulk;
+mod counters;
 mod options;
 mod patience;
 mod refusal;
@@ -223,6 +224,7 @@ impl Blocking for SqliteConnection {
             Request::Bulk {
                 text,
                 form: BulkForm::Native,
+                ..
             } => Bulk::begin(&self.connection, text).map(|bulk| self.bulk = Some(bulk)),
             Request::Bulk {
                 form: BulkForm::MultiRow,
@@ -271,6 +273,10 @@ impl Blocking for SqliteConnection {
 
     fn server_version(&self) -> &str {
         &self.version
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        counters::of(&self.connection)
     }
 
     fn canceller(&self) -> Option<Canceller> {

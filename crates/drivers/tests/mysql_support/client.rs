@@ -174,13 +174,20 @@ impl Client {
     ) -> Answer {
         let mut answer = Answer::new(Keep::Count);
         self.wire
-            .request(&Request::Bulk { text, form }, &mut self.out)
+            .request(
+                &Request::Bulk {
+                    text,
+                    form,
+                    types: &[],
+                },
+                &mut self.out,
+            )
             .expect("a bulk request");
         if self.turn(&mut answer).expect("the session goes on") == Progress::Ready {
             return answer;
         }
         for row in rows {
-            self.wire.bulk_row(&row, &mut self.out);
+            assert!(self.wire.bulk_row(&row, &mut self.out).is_continue());
             if self.out.len() > 64 * 1024 {
                 self.send();
             }

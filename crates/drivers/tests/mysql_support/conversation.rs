@@ -68,24 +68,32 @@ pub fn steps() -> Vec<Step> {
 }
 
 /// Takes the steps with a client; gives one line for each: what the answer was.
-pub fn hold(client: &mut Client, steps: &[Step]) -> Vec<String> {
+pub fn hold(client: &mut Client, steps: &[Step], keep: Keep) -> Vec<String> {
     let mut lines = vec![client_line(client)];
     for step in steps {
         let answer = match step {
-            Step::Text(text) => client.ask(&Request::Text(text), Keep::Rows),
-            Step::Prepare(id, text) => client.ask(&Request::Prepare { id: *id, text }, Keep::Rows),
+            Step::Text(text) => client.ask(&Request::Text(text), keep),
+            Step::Prepare(id, text) => client.ask(&Request::Prepare { id: *id, text }, keep),
             Step::Execute(id, parameters) => client.ask(
                 &Request::Execute {
                     id: *id,
                     parameters,
                 },
-                Keep::Rows,
+                keep,
             ),
             Step::Load(form, text, rows) => Ok(client.load(text, *form, rows.clone(), None)),
         };
         lines.push(answer_line(&answer.expect("the session goes on")));
     }
     lines
+}
+
+/// What a line says where rows are only counted.
+pub fn counted(line: &str) -> String {
+    match line.split_once(" affected (") {
+        Some((counts, _)) => format!("{counts} affected"),
+        None => line.to_owned(),
+    }
 }
 
 fn client_line(client: &Client) -> String {

@@ -94,10 +94,24 @@ pub fn begin(
                 out,
             )?;
         }
+        "queue" => {
+            match rest.split_once(' ').unwrap_or((rest, "")) {
+                ("text", text) => wire.queue(&Request::Text(text), out)?,
+                (_, rest) => {
+                    let (id, list) = numbered(rest);
+                    let parameters: Vec<Value> = list.split_terminator(", ").map(value).collect();
+                    let parameters = &parameters;
+                    wire.queue(&Request::Execute { id, parameters }, out)?;
+                }
+            }
+            return Ok(false);
+        }
+        "sync" => wire.sync(out),
         "bulk" => wire.request(
             &Request::Bulk {
                 text: rest,
                 form: BulkForm::Native,
+                types: &[],
             },
             out,
         )?,
@@ -110,7 +124,7 @@ pub fn begin(
                     row.push_bytes(&unescape(cell))
                 }
             }
-            wire.bulk_row(&row, out);
+            assert!(wire.bulk_row(&row, out).is_continue());
             return Ok(false);
         }
         "end" => wire.bulk_end(None, out),
@@ -144,6 +158,33 @@ pub fn meaning(result: &Result<Progress, SystemError>, answer: &Answer) -> Strin
         write!(line, " [{}]", cells.collect::<Vec<_>>().join("|")).expect("memory");
     }
     line
+}
+
+/// Reads answers until the step is over or the server owes bytes; those of a pipeline are told one by
+/// one in front of the last. `read` gives what the driver makes of what has come.
+pub fn read_all(
+    told: &mut String,
+    answer: &mut Answer,
+    keep: Keep,
+    mut read: impl FnMut(&mut Answer) -> Result<Progress, SystemError>,
+) -> Result<Progress, SystemError> {
+    loop {
+        let result = read(answer);
+        if result != Ok(Progress::Answered) {
+            return result;
+        }
+        write!(told, "{}; ", meaning(&result, answer)).expect("memory");
+        answer.clear(keep);
+    }
+}
+
+/// What a meaning says where rows are only counted.
+pub fn counted(meaning: &str) -> String {
+    let parts = meaning.split("; ").map(|part| {
+        let end = part.find(" columns ").or_else(|| part.find(" ["));
+        &part[..end.unwrap_or(part.len())]
+    });
+    parts.collect::<Vec<_>>().join("; ")
 }
 
 pub fn answer() -> Answer {

@@ -34,6 +34,7 @@ fn bulk_rows_are_what_literals_in_a_script_are() {
         &Request::Bulk {
             text: insert,
             form: BulkForm::Native,
+            types: &[],
         },
     );
     let mut row = Row::new();
@@ -82,6 +83,7 @@ fn a_bulk_load_names_its_first_wrong_row_and_an_aborted_one_its_reason() {
     let bulk = Request::Bulk {
         text: "INSERT INTO t (a, b) VALUES (?, ?)",
         form: BulkForm::Native,
+        types: &[],
     };
     let mut row = Row::new();
     let mut load = |session: &mut SqliteConnection, abort: Option<&str>| {

@@ -1,0 +1,94 @@
+//! Takes the text a client sent, of one statement or of several; gives them one by one, and how many
+//! parameters a text has.
+
+use super::statement::Statement;
+use super::words::Words;
+use crate::lexis::{self, Literals, is_identifier};
+
+/// The statements of a text, those that say nothing left out.
+pub(crate) fn statements(text: &str, literals: Literals) -> impl Iterator<Item = Statement> {
+    Parts { text, literals }
+        .filter(move |part| Words::new(part, literals).next().is_some())
+        .map(move |part| Statement::of(part, literals))
+}
+
+/// How many parameters a text has: question marks, or the highest number behind a dollar.
+pub(crate) fn parameters(text: &str, literals: Literals) -> u16 {
+    let bytes = text.as_bytes();
+    let (mut count, mut highest, mut at) = (0_u16, 0_u16, 0);
+    while at < bytes.len() {
+        let begins = at == 0 || !(is_identifier(bytes[at - 1]) || bytes[at - 1] == b'$');
+        match bytes[at] {
+            b'?' => count = count.saturating_add(1),
+            b'$' if begins => {
+                let digits = bytes[at + 1..]
+                    .iter()
+                    .take_while(|byte| byte.is_ascii_digit());
+                let end = at + 1 + digits.count();
+                highest = highest.max(text[at + 1..end].parse().unwrap_or(0));
+            }
+            _ => {}
+        }
+        at = lexis::behind(bytes, at, literals);
+    }
+    match literals {
+        Literals::Doubled => highest,
+        Literals::Backslash => count,
+    }
+}
+
+/// A text cut at its semicolons.
+struct Parts<'a> {
+    text: &'a str,
+    literals: Literals,
+}
+
+impl<'a> Iterator for Parts<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        if self.text.is_empty() {
+            return None;
+        }
+        let bytes = self.text.as_bytes();
+        let mut at = 0;
+        // Mostly there is none at all, and then nothing needs to be read.
+        if memchr::memchr(b';', bytes).is_none() {
+            at = bytes.len();
+        }
+        while at < bytes.len() && bytes[at] != b';' {
+            at = lexis::behind(bytes, at, self.literals);
+        }
+        let (part, rest) = self.text.split_at(at.min(bytes.len()));
+        self.text = rest.strip_prefix(';').unwrap_or(rest);
+        Some(part)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::null::Meaning;
+
+    fn meanings(text: &str, literals: Literals) -> Vec<Meaning> {
+        statements(text, literals).map(|one| one.meaning).collect()
+    }
+
+    #[test]
+    fn a_semicolon_in_a_literal_or_a_comment_parts_nothing() {
+        let text = "begin; select ';'; /* ; */ commit -- ;\n;;";
+        let expected = [Meaning::Begin, Meaning::Read, Meaning::Commit];
+        assert_eq!(meanings(text, Literals::Doubled), expected);
+        assert_eq!(meanings(r"select '\';'; end", Literals::Backslash).len(), 2);
+        assert_eq!(meanings(" ;  -- nothing", Literals::Doubled), []);
+    }
+
+    #[test]
+    fn parameters_are_counted_as_the_protocol_spells_them() {
+        let count = |text| parameters(text, Literals::Doubled);
+        assert_eq!(count("select $2, '$9', a$3, $1, $$ $7 $$"), 2);
+        assert_eq!(count("select $99999999999"), 0);
+        let count = |text| parameters(text, Literals::Backslash);
+        assert_eq!(count(r"select ?, '?', '\'?', ? # ?"), 2);
+    }
+}

@@ -1,0 +1,133 @@
+//! Takes the bytes of a bulk load in the binary form of `COPY`, cut anywhere; gives how many rows they
+//! hold.
+
+/// Rows in the binary form of `COPY`: a header, then for each row the number of its values and before
+/// each value its length, at last −1 (PostgreSQL manual, COPY, "Binary Format").
+#[derive(Debug)]
+pub(crate) struct Tuples {
+    rows: u64,
+    /// Bytes of the header, of a value or of its length that are still to come.
+    left: usize,
+    reading: Reading,
+    /// The bytes so far of a number that was cut.
+    number: Vec<u8>,
+    /// Values of the row under way that are still to come.
+    values: u16,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reading {
+    Header,
+    HeaderExtension,
+    Count,
+    Length,
+    Skipped(After),
+    End,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum After {
+    HeaderExtension,
+    Value,
+}
+
+impl Default for Tuples {
+    fn default() -> Self {
+        /// The signature, and the flags.
+        const HEADER_BYTES: usize = 11 + 4;
+        Self {
+            rows: 0,
+            left: HEADER_BYTES,
+            reading: Reading::Header,
+            number: Vec::new(),
+            values: 0,
+        }
+    }
+}
+
+impl Tuples {
+    pub(crate) fn take(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() && self.reading != Reading::End {
+            let (part, rest) = bytes.split_at(self.left.min(bytes.len()));
+            bytes = rest;
+            self.left -= part.len();
+            if matches!(
+                self.reading,
+                Reading::Count | Reading::Length | Reading::HeaderExtension
+            ) {
+                self.number.extend_from_slice(part);
+            }
+            // A value of no length is over before it has begun.
+            while self.left == 0 && self.reading != Reading::End {
+                self.step();
+            }
+        }
+    }
+
+    pub(crate) fn finish(self) -> u64 {
+        self.rows
+    }
+
+    fn step(&mut self) {
+        let number = self
+            .number
+            .iter()
+            .fold(0_u32, |number, &byte| number << 8 | u32::from(byte));
+        self.number.clear();
+        let next = match self.reading {
+            Reading::Header => (Reading::HeaderExtension, 4),
+            Reading::HeaderExtension => (Reading::Skipped(After::HeaderExtension), number as usize),
+            Reading::Count => {
+                let Some(count) = u16::try_from(number)
+                    .ok()
+                    .filter(|&count| count != u16::MAX)
+                else {
+                    self.reading = Reading::End;
+                    return;
+                };
+                self.values = count;
+                self.rows += 1;
+                self.next_value()
+            }
+            Reading::Length => {
+                // −1 is NULL, which has no bytes.
+                let length = if number == u32::MAX { 0 } else { number };
+                (Reading::Skipped(After::Value), length as usize)
+            }
+            Reading::Skipped(After::HeaderExtension) => (Reading::Count, 2),
+            Reading::Skipped(After::Value) => {
+                self.values -= 1;
+                self.next_value()
+            }
+            Reading::End => return,
+        };
+        (self.reading, self.left) = next;
+    }
+
+    fn next_value(&self) -> (Reading, usize) {
+        if self.values > 0 {
+            (Reading::Length, 4)
+        } else {
+            (Reading::Count, 2)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tuples_are_counted_however_they_are_cut() {
+        let mut bytes = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\x02xx".to_vec();
+        bytes.extend_from_slice(b"\0\x02\0\0\0\x04abcd\xff\xff\xff\xff");
+        bytes.extend_from_slice(b"\0\0");
+        bytes.extend_from_slice(b"\0\x01\0\0\0\0");
+        bytes.extend_from_slice(b"\xff\xff");
+        for cut in 1..=bytes.len() {
+            let mut tuples = Tuples::default();
+            bytes.chunks(cut).for_each(|part| tuples.take(part));
+            assert_eq!(tuples.finish(), 3, "cut every {cut} bytes");
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Takes the text of a statement; gives its words one by one: names with their quotes and points,
+//! literals whole, and every other sign by itself. Blanks and comments are passed over.
+
+use crate::lexis::{self, Literals, is_identifier};
+
+#[derive(Clone, Debug)]
+pub(super) struct Words<'a> {
+    text: &'a str,
+    at: usize,
+    literals: Literals,
+}
+
+impl<'a> Words<'a> {
+    pub(super) fn new(text: &'a str, literals: Literals) -> Self {
+        Self {
+            text,
+            at: 0,
+            literals,
+        }
+    }
+
+    /// Those outside parentheses.
+    pub(super) fn at_top(&mut self) -> impl Iterator<Item = &'a str> {
+        let mut depth = 0_u32;
+        self.by_ref().filter(move |&word| {
+            match word {
+                "(" => depth += 1,
+                ")" => depth = depth.saturating_sub(1),
+                _ => return depth == 0,
+            }
+            false
+        })
+    }
+}
+
+impl<'a> Iterator for Words<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        let bytes = self.text.as_bytes();
+        let is_name = |byte: u8| is_identifier(byte) || b".\"`".contains(&byte);
+        loop {
+            let start = self.at;
+            let first = *bytes.get(start)?;
+            if is_name(first) {
+                let rest = &bytes[start..];
+                let length = rest.iter().position(|&byte| !is_name(byte));
+                self.at = start + length.unwrap_or(rest.len());
+                return Some(&self.text[start..self.at]);
+            }
+            self.at = lexis::behind(bytes, start, self.literals);
+            let is_comment = self.at > start + 1 && first != b'\'' && first != b'$';
+            if !first.is_ascii_whitespace() && !is_comment {
+                // What is no name begins and ends with a byte of ASCII.
+                return Some(&self.text[start..self.at]);
+            }
+        }
+    }
+}
+
+pub(super) fn is_word(word: &str, wanted: &str) -> bool {
+    word.eq_ignore_ascii_case(wanted)
+}
+
+/// A word in lower case and without quotes.
+pub(super) fn plain(word: &str) -> String {
+    word.replace(['"', '`'], "").to_lowercase()
+}
+
+/// The words that can matter, up to a semicolon.
+pub(super) fn first_words(words: Words<'_>) -> Vec<String> {
+    const MOST: usize = 64;
+    words
+        .take_while(|&word| word != ";")
+        .take(MOST)
+        .map(plain)
+        .collect()
+}

@@ -1,0 +1,185 @@
+//! Takes rows; gives CopyData messages, written straight into the send buffer.
+//!
+//! Rows share a message until the send buffer holds 64 KiB; the message's length is kept right after
+//! every row, so that the buffer can be sent at any time.
+
+use assay_datagen::{ColumnType, Row};
+
+use super::copy_binary::{self, BinaryRow};
+use super::copy_text;
+use crate::{ErrorClass, SystemError};
+
+/// Below this the caller does not send, so that an open message is still ours to patch.
+const SEND_AT_BYTES: usize = 64 * 1024;
+
+/// A bulk load whose rows the server takes now.
+pub(super) struct CopyData {
+    form: Form,
+    /// The message that is open at the end of the send buffer: where it begins, and where it ended when
+    /// we last looked; a buffer of another length was sent.
+    open: Option<(usize, usize)>,
+    rows: u64,
+}
+
+enum Form {
+    Text,
+    Binary(BinaryRow),
+}
+
+impl CopyData {
+    pub fn text() -> Self {
+        Self::of(Form::Text)
+    }
+
+    /// # Panics
+    /// If one of the types cannot travel so: [`copy_binary::statement`] has looked at them.
+    pub fn binary(types: &[ColumnType]) -> Self {
+        Self::of(Form::Binary(BinaryRow::new(types)))
+    }
+
+    fn of(form: Form) -> Self {
+        Self {
+            form,
+            open: None,
+            rows: 0,
+        }
+    }
+
+    /// # Errors
+    /// Where the row cannot be expressed; then nothing of it is in `out`.
+    #[inline]
+    pub fn row(&mut self, row: &Row, out: &mut Vec<u8>) -> Result<(), SystemError> {
+        let start = match self.open {
+            Some((start, end)) if end == out.len() && end < SEND_AT_BYTES => start,
+            _ => {
+                let start = out.len();
+                out.extend_from_slice(b"d\0\0\0\0");
+                start
+            }
+        };
+        let mut written = Ok(());
+        match &self.form {
+            Form::Text => copy_text::row(row, out),
+            Form::Binary(form) => {
+                if self.rows == 0 {
+                    out.extend_from_slice(copy_binary::HEADER);
+                }
+                let before = out.len();
+                written = form.write(row, out).map_err(|misfit| {
+                    out.truncate(before);
+                    let message = format!("row {}: {misfit}", self.rows + 1);
+                    SystemError::new(ErrorClass::Data, "", message)
+                });
+            }
+        }
+        self.rows += 1;
+        let length =
+            u32::try_from(out.len() - start - 1).expect("readers bound a row far below 4 GiB");
+        out[start + 1..start + 5].copy_from_slice(&length.to_be_bytes());
+        self.open = Some((start, out.len()));
+        written
+    }
+
+    pub fn end(self, out: &mut Vec<u8>) {
+        if matches!(self.form, Form::Binary(_)) {
+            let header: &[u8] = if self.rows == 0 {
+                copy_binary::HEADER
+            } else {
+                b""
+            };
+            let length = 4 + header.len() + copy_binary::TRAILER.len();
+            out.push(b'd');
+            out.extend_from_slice(&u32::try_from(length).expect("25 at most").to_be_bytes());
+            out.extend_from_slice(header);
+            out.extend_from_slice(copy_binary::TRAILER);
+        }
+        out.extend_from_slice(b"c\0\0\0\x04");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EXPRESSED: &str = "a row of cells that fit";
+
+    fn row(cells: &[Option<&[u8]>]) -> Row {
+        let mut row = Row::new();
+        for cell in cells {
+            match cell {
+                Some(text) => row.push_bytes(text),
+                None => row.push_null(),
+            }
+        }
+        row
+    }
+
+    #[test]
+    fn rows_share_a_message_and_mistakable_bytes_are_escaped() {
+        let (mut copy, mut out) = (CopyData::text(), Vec::new());
+        copy.row(&row(&[Some(b"a\tb\\"), None]), &mut out)
+            .expect(EXPRESSED);
+        assert_eq!(out, b"d\0\0\0\x0ea\\tb\\\\\t\\N\n");
+        copy.row(&row(&[Some(b""), Some(b"\r\n\xff")]), &mut out)
+            .expect(EXPRESSED);
+        assert_eq!(out, b"d\0\0\0\x15a\\tb\\\\\t\\N\n\t\\r\\n\xff\n");
+    }
+
+    #[test]
+    fn a_buffer_that_was_sent_or_is_full_begins_a_new_message() {
+        let (mut copy, mut out) = (CopyData::text(), Vec::new());
+        copy.row(&row(&[Some(b"a")]), &mut out).expect(EXPRESSED);
+        out.clear();
+        copy.row(&row(&[Some(b"b")]), &mut out).expect(EXPRESSED);
+        assert_eq!(out, b"d\0\0\0\x06b\n");
+        copy.row(&row(&[Some(&[b'x'; SEND_AT_BYTES])]), &mut out)
+            .expect(EXPRESSED);
+        let full = out.len();
+        copy.row(&row(&[Some(b"c")]), &mut out).expect(EXPRESSED);
+        assert_eq!(out[full..], *b"d\0\0\0\x06c\n");
+    }
+
+    #[test]
+    fn binary_rows_have_a_header_before_the_first_and_a_trailer_behind_the_last() {
+        let types = [ColumnType::Int, ColumnType::Char(2)];
+        let (mut copy, mut out) = (CopyData::binary(&types), Vec::new());
+        let mut cells = Row::new();
+        cells.push_int(258);
+        cells.push_bytes(b"ab");
+        copy.row(&cells, &mut out).expect(EXPRESSED);
+        cells.clear();
+        cells.push_null();
+        cells.push_null();
+        copy.row(&cells, &mut out).expect(EXPRESSED);
+        copy.end(&mut out);
+        let rows =
+            b"\0\x02\0\0\0\x04\0\0\x01\x02\0\0\0\x02ab\0\x02\xff\xff\xff\xff\xff\xff\xff\xff";
+        let length = 4 + 19 + u8::try_from(rows.len()).expect("short");
+        let mut expected = vec![b'd', 0, 0, 0, length];
+        expected.extend_from_slice(b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0");
+        expected.extend_from_slice(rows);
+        expected.extend_from_slice(b"d\0\0\0\x06\xff\xffc\0\0\0\x04");
+        assert_eq!(out, expected);
+        let mut out = Vec::new();
+        CopyData::binary(&types).end(&mut out);
+        assert_eq!(out[..5], *b"d\0\0\0\x19", "an empty load has both as well");
+    }
+
+    #[test]
+    fn a_row_that_cannot_be_expressed_is_told_with_its_number_and_left_out() {
+        let (mut copy, mut out) = (CopyData::binary(&[ColumnType::SmallInt]), Vec::new());
+        let mut row_of = |number, out: &mut Vec<u8>| {
+            let mut cells = Row::new();
+            cells.push_int(number);
+            copy.row(&cells, out)
+        };
+        row_of(1, &mut out).expect(EXPRESSED);
+        let sent = out.clone();
+        let error = row_of(40_000, &mut out).expect_err("it has more than 16 bits");
+        assert_eq!(
+            error.message,
+            "row 2: column 1: expected smallint, found 40000"
+        );
+        assert_eq!(out, sent);
+    }
+}

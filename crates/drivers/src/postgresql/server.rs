@@ -1,0 +1,415 @@
+//! Takes the bytes a client sends; gives the statements in them, and writes the server's answers: the
+//! other side of [`PostgresqlWire`](super::PostgresqlWire).
+//!
+//! It lets everybody in, declines TLS, and reads both forms of query, `COPY … FROM STDIN` included.
+//! What it cannot do: several portals of one statement half read (a row limit of Execute is passed
+//! over), `COPY … TO`, function calls, and cancelling.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use super::message::{self, Fields, Message};
+use super::server_copy::Copy;
+use super::server_portal::{Portal, Prepared};
+use super::server_reply::{self as reply, Status};
+use super::server_startup::{self as startup, Opening};
+use crate::lexis::Literals;
+use crate::null::{Given, Meaning, Statement, query};
+use crate::server::{Demand, PIECE_BYTES, WireServer};
+use crate::{ErrorClass, SystemError};
+
+/// The tags of what a client sends.
+mod tag {
+    pub const BIND: u8 = b'B';
+    pub const CLOSE: u8 = b'C';
+    pub const COPY_DATA: u8 = b'd';
+    pub const COPY_DONE: u8 = b'c';
+    pub const COPY_FAIL: u8 = b'f';
+    pub const DESCRIBE: u8 = b'D';
+    pub const EXECUTE: u8 = b'E';
+    pub const FLUSH: u8 = b'H';
+    pub const FUNCTION_CALL: u8 = b'F';
+    pub const PARSE: u8 = b'P';
+    pub const QUERY: u8 = b'Q';
+    pub const SYNC: u8 = b'S';
+    pub const TERMINATE: u8 = b'X';
+
+    pub const IS_TAG: [bool; 256] = super::message::table_of(b"BCdcfDEHFPQSXp");
+}
+
+/// The server's side of one session.
+pub struct PostgresqlServer {
+    admission: Result<u32, SystemError>,
+    phase: Phase,
+    pub(super) status: Status,
+    pub(super) statements: HashMap<Box<[u8]>, Arc<Prepared>>,
+    /// The portal without a name, which is the usual one.
+    pub(super) portal: Option<Portal>,
+    pub(super) portals: HashMap<Box<[u8]>, Portal>,
+    pub(super) running: Running,
+    /// Statements of a simple query behind the one that is running.
+    queue: VecDeque<Statement>,
+    /// Rows of the statement under way that were sent.
+    sent: u64,
+    pub(super) copy: Option<Copy>,
+    /// The table of the load that has just ended, and its rows.
+    loaded: (String, u64),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Opening,
+    Open,
+    /// An error has ended a batch of the extended protocol: all up to its Sync is passed over.
+    Skipping,
+    Over,
+}
+
+/// The statement under way.
+pub(super) enum Running {
+    None,
+    /// Of a simple query.
+    Simple(Statement),
+    /// Of the portal without a name.
+    Unnamed,
+    Named(Box<[u8]>),
+}
+
+/// What a message comes to.
+pub(super) enum Step {
+    Go,
+    Execute,
+    Loaded,
+    Over,
+}
+
+impl PostgresqlServer {
+    /// `admission` is the session's number, or why it is turned away.
+    #[must_use]
+    pub fn new(admission: Result<u32, SystemError>) -> Self {
+        Self {
+            admission,
+            phase: Phase::Opening,
+            status: Status::Idle,
+            statements: HashMap::new(),
+            portal: None,
+            portals: HashMap::new(),
+            running: Running::None,
+            queue: VecDeque::new(),
+            sent: 0,
+            copy: None,
+            loaded: (String::new(), 0),
+        }
+    }
+
+    fn opening(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<(usize, bool), SystemError> {
+        let mut used = 0;
+        while self.phase == Phase::Opening {
+            let Some((size, opening)) = startup::first(&input[used..])? else {
+                return Ok((used, false));
+            };
+            used += size;
+            match (opening, &self.admission) {
+                (Opening::Encryption, _) => out.push(b'N'),
+                (Opening::Cancel, _) => self.phase = Phase::Over,
+                (Opening::Startup { minor }, Ok(id)) => {
+                    startup::welcome(*id, minor, out);
+                    self.phase = Phase::Open;
+                }
+                (Opening::Startup { .. }, Err(refusal)) => {
+                    reply::error(refusal, true, out);
+                    self.phase = Phase::Over;
+                }
+            }
+        }
+        Ok((used, true))
+    }
+
+    fn message(&mut self, message: Message<'_>, out: &mut Vec<u8>) -> Result<Step, SystemError> {
+        if self.copy.is_some() {
+            return self.copying(message, out);
+        }
+        if self.phase == Phase::Skipping && !matches!(message.tag, tag::SYNC | tag::TERMINATE) {
+            return Ok(Step::Go);
+        }
+        let mut fields = Fields(message.body);
+        match message.tag {
+            tag::BIND => self.bind(fields, out)?,
+            tag::EXECUTE => return self.execute(fields.text()?, out),
+            tag::SYNC => {
+                self.phase = Phase::Open;
+                self.portal = None;
+                reply::ready(self.status, out);
+            }
+            tag::QUERY => {
+                let text = String::from_utf8_lossy(fields.text()?);
+                self.queue
+                    .extend(query::statements(&text, Literals::Doubled));
+                if self.queue.is_empty() {
+                    out.extend_from_slice(b"I\0\0\0\x04");
+                    reply::ready(self.status, out);
+                }
+            }
+            tag::PARSE => self.parse(fields, out)?,
+            tag::DESCRIBE => self.describe(fields, out)?,
+            tag::CLOSE => {
+                match (fields.byte()?, fields.text()?) {
+                    (b'S', name) => drop(self.statements.remove(name)),
+                    (_, b"") => self.portal = None,
+                    (_, name) => drop(self.portals.remove(name)),
+                }
+                out.extend_from_slice(b"3\0\0\0\x04");
+            }
+            tag::TERMINATE => return Ok(Step::Over),
+            // Rows that were still on their way when their load ended.
+            tag::FLUSH | tag::COPY_DATA | tag::COPY_DONE | tag::COPY_FAIL => {}
+            tag::FUNCTION_CALL => {
+                let error = SystemError::new(ErrorClass::Other, "0A000", "no function calls here");
+                self.refuse(&error, out);
+                self.phase = Phase::Open;
+                reply::ready(self.status, out);
+            }
+            _ => return Err(unexpected(message)),
+        }
+        Ok(Step::Go)
+    }
+
+    /// Takes the next statement of a simple query, where one waits.
+    fn next_of_query(&mut self, out: &mut Vec<u8>) -> Option<Step> {
+        let statement = self.queue.pop_front()?;
+        if self.status == Status::Failed && !ends_transaction(&statement.meaning) {
+            self.queue.clear();
+            reply::error(&aborted(), false, out);
+            reply::ready(self.status, out);
+            return Some(Step::Go);
+        }
+        self.copy = self.begins_copy(&statement, true, out);
+        if self.copy.is_some() {
+            return Some(Step::Go);
+        }
+        self.running = Running::Simple(statement);
+        Some(Step::Execute)
+    }
+
+    pub(super) fn begins_copy(
+        &self,
+        statement: &Statement,
+        is_simple: bool,
+        out: &mut Vec<u8>,
+    ) -> Option<Copy> {
+        let Meaning::Load {
+            table, is_binary, ..
+        } = &statement.meaning
+        else {
+            return None;
+        };
+        if self.status == Status::Failed {
+            return None;
+        }
+        reply::copy_in(*is_binary, out);
+        Some(Copy::new(table, *is_binary, is_simple))
+    }
+
+    /// A message while rows of a load come.
+    fn copying(&mut self, message: Message<'_>, out: &mut Vec<u8>) -> Result<Step, SystemError> {
+        let Some(copy) = &mut self.copy else {
+            return Ok(Step::Go);
+        };
+        let is_simple = copy.is_simple();
+        match message.tag {
+            tag::COPY_DATA => copy.take(message.body),
+            tag::FLUSH | tag::SYNC => {}
+            tag::COPY_DONE => {
+                self.loaded = (self.copy.take()).map(Copy::finish).unwrap_or_default();
+                reply::complete("COPY ", Some(self.loaded.1), out);
+                if is_simple && self.queue.is_empty() {
+                    reply::ready(self.status, out);
+                }
+                return Ok(Step::Loaded);
+            }
+            tag::COPY_FAIL => {
+                let reason = Fields(message.body).text()?;
+                let message = format!(
+                    "COPY from stdin failed: {}",
+                    String::from_utf8_lossy(reason)
+                );
+                self.copy = None;
+                self.end_with(
+                    &SystemError::new(ErrorClass::Timeout, "57014", message),
+                    is_simple,
+                    out,
+                );
+            }
+            tag::TERMINATE => return Ok(Step::Over),
+            _ => return Err(unexpected(message)),
+        }
+        Ok(Step::Go)
+    }
+
+    fn statement(&self) -> Option<&Statement> {
+        match &self.running {
+            Running::None => None,
+            Running::Simple(statement) => Some(statement),
+            Running::Unnamed => self
+                .portal
+                .as_ref()
+                .map(|portal| &portal.prepared.statement),
+            Running::Named(name) => {
+                (self.portals.get(name)).map(|portal| &portal.prepared.statement)
+            }
+        }
+    }
+
+    /// Refuses a message of the extended protocol.
+    #[cold]
+    pub(super) fn refuse(&mut self, error: &SystemError, out: &mut Vec<u8>) {
+        self.end_with(error, false, out);
+    }
+
+    /// Answers what is under way with an error.
+    fn end_with(&mut self, error: &SystemError, is_simple: bool, out: &mut Vec<u8>) {
+        self.queue.clear();
+        let is_fatal = error.class.ends_the_session();
+        reply::error(error, is_fatal, out);
+        if is_fatal {
+            self.phase = Phase::Over;
+            return;
+        }
+        self.status = self.status.after_error();
+        if is_simple {
+            reply::ready(self.status, out);
+        } else {
+            self.phase = Phase::Skipping;
+        }
+    }
+
+    fn advance(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<(usize, Step), SystemError> {
+        let mut used = 0;
+        if self.phase == Phase::Opening {
+            let (size, has_ended) = self.opening(input, out)?;
+            used = size;
+            if !has_ended {
+                return Ok((used, Step::Go));
+            }
+        }
+        loop {
+            if self.phase == Phase::Over {
+                return Ok((used, Step::Over));
+            }
+            if self.copy.is_none()
+                && let Some(step) = self.next_of_query(out)
+            {
+                if matches!(step, Step::Execute) {
+                    return Ok((used, step));
+                }
+                continue;
+            }
+            let Some(message) = message::first_among(&tag::IS_TAG, &input[used..])? else {
+                return Ok((used, Step::Go));
+            };
+            used += message.size();
+            match self.message(message, out)? {
+                Step::Go => {}
+                step => return Ok((used, step)),
+            }
+        }
+    }
+}
+
+impl WireServer for PostgresqlServer {
+    /// The client speaks first.
+    fn connected(&mut self, _out: &mut Vec<u8>) {}
+
+    #[inline]
+    fn receive<'a>(
+        &'a mut self,
+        input: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(usize, Demand<'a>), SystemError> {
+        let (used, step) = self.advance(input, out)?;
+        let demand = match step {
+            Step::Go => Demand::More,
+            Step::Over => Demand::Over,
+            Step::Loaded => Demand::Loaded {
+                table: &self.loaded.0,
+                rows: self.loaded.1,
+            },
+            Step::Execute => Demand::Execute(self.statement().expect("the step says so")),
+        };
+        Ok((used, demand))
+    }
+
+    #[inline]
+    fn answer(&mut self, given: &mut Given, out: &mut Vec<u8>) -> bool {
+        let piece_end = out.len() + PIECE_BYTES;
+        let portal = match &self.running {
+            Running::Unnamed => self.portal.as_ref(),
+            Running::Named(name) => self.portals.get(name),
+            Running::Simple(..) | Running::None => None,
+        };
+        let statement = match (&self.running, portal) {
+            (Running::Simple(statement), _) => {
+                if self.sent == 0 && !statement.columns.is_empty() {
+                    reply::columns(statement, |_| false, out);
+                }
+                statement
+            }
+            (_, Some(portal)) => &portal.prepared.statement,
+            (_, None) => return true,
+        };
+        let columns = statement.columns.len();
+        let is_binary = |at| portal.is_some_and(|portal| portal.is_binary(at));
+        while given.rows > 0 && columns > 0 {
+            if out.len() >= piece_end {
+                return false;
+            }
+            reply::row(given.first, columns, is_binary, out);
+            given.first += 1;
+            given.rows -= 1;
+            self.sent += 1;
+        }
+        let meaning = &statement.meaning;
+        reply::end_of(meaning, self.status, self.sent, given.affected, out);
+        self.status = self.status.after(meaning);
+        let is_simple = matches!(self.running, Running::Simple(_));
+        (self.running, self.sent) = (Running::None, 0);
+        if is_simple && self.queue.is_empty() {
+            reply::ready(self.status, out);
+        }
+        true
+    }
+
+    fn fail(&mut self, error: &SystemError, out: &mut Vec<u8>) {
+        let is_simple = matches!(self.running, Running::Simple(_));
+        if self
+            .statement()
+            .is_some_and(|statement| ends_transaction(&statement.meaning))
+        {
+            // A COMMIT that fails has rolled back.
+            self.status = Status::Idle;
+        }
+        (self.running, self.sent) = (Running::None, 0);
+        self.end_with(error, is_simple, out);
+    }
+}
+
+pub(super) fn ends_transaction(meaning: &Meaning) -> bool {
+    matches!(meaning, Meaning::Commit | Meaning::Rollback)
+}
+
+/// The error of every statement between an error and the end of its transaction.
+pub(super) fn aborted() -> SystemError {
+    let message = "current transaction is aborted, commands ignored until end of transaction block";
+    SystemError::new(ErrorClass::Other, "25P02", message)
+}
+
+fn unexpected(message: Message<'_>) -> SystemError {
+    let found = format!("message '{}'", message.tag.escape_ascii());
+    refused_client("a request", &found)
+}
+
+/// The client spoke against the protocol.
+pub(super) fn refused_client(expected: &str, found: &str) -> SystemError {
+    let message = format!("expected {expected}, the client sent {found}");
+    SystemError::new(ErrorClass::Protocol, "08P01", message)
+}

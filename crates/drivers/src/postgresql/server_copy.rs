@@ -1,0 +1,49 @@
+//! Takes the rows of a `COPY … FROM STDIN` as a client sends them; gives how many there were.
+
+use crate::null::{Lines, Tuples};
+
+pub(super) struct Copy {
+    table: String,
+    is_simple: bool,
+    rows: Rows,
+}
+
+enum Rows {
+    Text(Lines),
+    Binary(Tuples),
+}
+
+impl Copy {
+    pub(super) fn new(table: &str, is_binary: bool, is_simple: bool) -> Self {
+        Self {
+            table: table.to_owned(),
+            is_simple,
+            rows: if is_binary {
+                Rows::Binary(Tuples::default())
+            } else {
+                Rows::Text(Lines::default())
+            },
+        }
+    }
+
+    /// Whether a simple query began it.
+    pub(super) fn is_simple(&self) -> bool {
+        self.is_simple
+    }
+
+    pub(super) fn take(&mut self, bytes: &[u8]) {
+        match &mut self.rows {
+            Rows::Text(lines) => lines.take(bytes),
+            Rows::Binary(tuples) => tuples.take(bytes),
+        }
+    }
+
+    /// The table, and the count.
+    pub(super) fn finish(self) -> (String, u64) {
+        let rows = match self.rows {
+            Rows::Text(lines) => lines.finish(),
+            Rows::Binary(tuples) => tuples.finish(),
+        };
+        (self.table, rows)
+    }
+}

@@ -1,0 +1,84 @@
+//! Takes Parse and Bind messages; keeps what an execution of them must know.
+
+use std::sync::Arc;
+
+use super::message::Fields;
+use crate::SystemError;
+use crate::null::Statement;
+
+/// A prepared statement.
+pub(super) struct Prepared {
+    pub(super) statement: Statement,
+    /// Object ids of the parameters' types.
+    pub(super) types: Box<[u32]>,
+}
+
+/// `bigint`: what a parameter is taken to be where the client does not say, and what each column is.
+pub(super) const INT8: u32 = 20;
+
+impl Prepared {
+    /// `types` are those that the client names, 0 where it leaves the choice.
+    pub(super) fn new(statement: Statement, parameters: u16, mut types: Vec<u32>) -> Self {
+        types.resize(usize::from(parameters).max(types.len()), 0);
+        for one in types.iter_mut().filter(|one| **one == 0) {
+            *one = INT8;
+        }
+        Self {
+            statement,
+            types: types.into(),
+        }
+    }
+}
+
+/// A statement whose parameters are bound. Their values are passed over.
+pub(super) struct Portal {
+    pub(super) prepared: Arc<Prepared>,
+    formats: Formats,
+}
+
+/// In which format the client wants the columns.
+enum Formats {
+    All { is_binary: bool },
+    Each(Box<[bool]>),
+}
+
+impl Portal {
+    /// `fields` are those of Bind behind the names.
+    ///
+    /// # Errors
+    /// Where the message ends inside a field.
+    #[inline]
+    pub(super) fn bind(
+        prepared: Arc<Prepared>,
+        mut fields: Fields<'_>,
+    ) -> Result<Self, SystemError> {
+        let parameter_formats = fields.count()?;
+        fields.bytes(2 * parameter_formats)?;
+        for _ in 0..fields.count()? {
+            // −1 is NULL, which has no bytes.
+            if let Ok(length) = usize::try_from(fields.int32()?) {
+                fields.bytes(length)?;
+            }
+        }
+        let formats = match fields.count()? {
+            0 => Formats::All { is_binary: false },
+            1 => Formats::All {
+                is_binary: fields.int16()? == 1,
+            },
+            many => Formats::Each(
+                (0..many)
+                    .map(|_| fields.int16().map(|format| format == 1))
+                    .collect::<Result<_, _>>()?,
+            ),
+        };
+        Ok(Self { prepared, formats })
+    }
+
+    #[inline]
+    pub(super) fn is_binary(&self, column: usize) -> bool {
+        match &self.formats {
+            Formats::All { is_binary } => *is_binary,
+            Formats::Each(formats) => formats.get(column).copied().unwrap_or(false),
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Takes what a client says before its first request; writes the welcome.
+
+use super::message::Fields;
+use super::server::refused_client;
+use super::server_reply::{self as reply, Status, message};
+use crate::SystemError;
+
+/// A message of a session that begins; it has no tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Opening {
+    /// The wish for TLS, or for the encryption of Kerberos.
+    Encryption,
+    /// A session of its own that is to break off another's statement.
+    Cancel,
+    /// With the highest minor version of the protocol that the client speaks.
+    Startup { minor: u16 },
+}
+
+/// The server takes no longer one (its `MAX_STARTUP_PACKET_LENGTH`).
+const LONGEST_BYTES: usize = 10_000;
+const CANCEL: u32 = 80_877_102;
+const TLS: u32 = 80_877_103;
+const KERBEROS: u32 = 80_877_104;
+const MAJOR: u32 = 3;
+
+/// The first message and its size, or `None` where its end has not arrived.
+///
+/// # Errors
+/// Where `input` does not begin with a message of this protocol.
+pub(super) fn first(input: &[u8]) -> Result<Option<(usize, Opening)>, SystemError> {
+    let Some(head) = input.first_chunk::<8>() else {
+        return Ok(None);
+    };
+    let mut fields = Fields(head);
+    let length = usize::try_from(fields.int32()?).unwrap_or(0);
+    let code = fields.int32()?.cast_unsigned();
+    let opening = match code {
+        CANCEL => Opening::Cancel,
+        TLS | KERBEROS => Opening::Encryption,
+        _ if code >> 16 == MAJOR => Opening::Startup {
+            minor: (code & 0xffff) as u16,
+        },
+        _ => return Err(not_ours(input)),
+    };
+    if !(8..=LONGEST_BYTES).contains(&length) {
+        return Err(not_ours(input));
+    }
+    Ok((input.len() >= length).then_some((length, opening)))
+}
+
+fn not_ours(input: &[u8]) -> SystemError {
+    let sample = input[..input.len().min(16)].escape_ascii();
+    refused_client(
+        "the beginning of a session of protocol 3",
+        &format!("\"{sample}\""),
+    )
+}
+
+/// Everybody is let in, without a password.
+pub(super) fn welcome(session_id: u32, minor: u16, out: &mut Vec<u8>) {
+    if minor > 0 {
+        // We speak the oldest of the protocol's minor versions.
+        message(b'v', out, |out| out.extend_from_slice(&[0; 8]));
+    }
+    message(b'R', out, |out| out.extend_from_slice(&[0; 4]));
+    for (name, value) in [
+        (
+            "server_version",
+            concat!("16.0 (Assay null ", env!("CARGO_PKG_VERSION"), ")"),
+        ),
+        ("server_encoding", "UTF8"),
+        ("client_encoding", "UTF8"),
+        ("DateStyle", "ISO, MDY"),
+        ("TimeZone", "UTC"),
+        ("integer_datetimes", "on"),
+        ("standard_conforming_strings", "on"),
+    ] {
+        message(b'S', out, |out| {
+            for text in [name, value] {
+                out.extend_from_slice(text.as_bytes());
+                out.push(0);
+            }
+        });
+    }
+    message(b'K', out, |out| {
+        out.extend_from_slice(&session_id.to_be_bytes());
+        out.extend_from_slice(&[0; 4]);
+    });
+    reply::ready(Status::Idle, out);
+}

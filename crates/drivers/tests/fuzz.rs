@@ -1,0 +1,92 @@
+//! The fuzz targets of the wire codecs for a few seconds and without a fuzzer: conversations broken at
+//! random, and noise, with fixed seeds. `ASSAY_TEST_SEEDS=FOLDER` writes whole conversations there, for a
+//! fuzzer to begin with.
+
+#[path = "../../../fuzz/src/wire.rs"]
+mod wire;
+
+use assay_datagen::Random;
+use assay_drivers::servers::SERVERS;
+
+const ROUNDS: u64 = 4_000;
+
+/// A few bytes changed, cut out, put in, or all behind a place left out.
+fn broken(bytes: &[u8], random: &mut Random) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    for _ in 0..=below(3, random) {
+        let at = below(bytes.len(), random);
+        match below(5, random) {
+            0 => bytes.truncate(at),
+            1 => bytes.insert(at, random.next() as u8),
+            2 if !bytes.is_empty() => drop(bytes.remove(at)),
+            // Small bytes more often: they are the lengths and the counts.
+            3 if !bytes.is_empty() => bytes[at] = below(6, random) as u8,
+            _ if !bytes.is_empty() => bytes[at] ^= 1 << below(8, random),
+            _ => {}
+        }
+    }
+    bytes
+}
+
+fn below(end: usize, random: &mut Random) -> usize {
+    let highest = i64::try_from(end.max(1) - 1).expect("it is short");
+    usize::try_from(random.between(0, highest)).expect("it is not below 0")
+}
+
+fn run(body: fn(&str, &[u8]), protocol: &str, conversation: &[u8]) {
+    for seed in 0..ROUNDS {
+        let mut random = Random::stream(seed, 0);
+        // As it is put together, so that every message can be the broken one.
+        let mut data = vec![random.next() as u8, random.next() as u8];
+        if seed % 8 == 0 {
+            data.extend((0..below(300, &mut random)).map(|_| random.next() as u8));
+        } else {
+            data.extend(broken(conversation, &mut random));
+        }
+        body(protocol, &data);
+    }
+}
+
+/// Gives the conversation, and writes it down where that is asked for.
+fn seeded(target: &str, conversation: Vec<u8>) -> Vec<u8> {
+    if let Ok(folder) = std::env::var("ASSAY_TEST_SEEDS") {
+        let folder = std::path::Path::new(&folder).join(target);
+        let data = [&[255, 128][..], &conversation].concat();
+        std::fs::create_dir_all(&folder).expect("the folder can be made");
+        std::fs::write(folder.join("conversation"), data).expect("the file can be written");
+    }
+    conversation
+}
+
+#[test]
+fn broken_bytes_from_a_server_are_refused_and_never_panic() {
+    for (protocol, _) in SERVERS {
+        let (_, received) = wire::conversation(protocol);
+        let received = seeded(&format!("{protocol}_client"), received);
+        run(wire::client, protocol, &received);
+    }
+}
+
+#[test]
+fn broken_bytes_from_a_client_are_refused_and_never_panic() {
+    for (protocol, _) in SERVERS {
+        let (sent, _) = wire::conversation(protocol);
+        let sent = seeded(&format!("{protocol}_server"), sent);
+        run(wire::server, protocol, &sent);
+    }
+}
+
+/// Found by the fuzzer: a server may claim to have changed more rows than can be counted.
+#[test]
+fn counts_beyond_all_bounds_do_not_overflow() {
+    const READY: &[u8] = b"Z\0\0\0\x05I";
+    let (_, received) = wire::conversation("postgresql");
+    let mut ends = (received.windows(READY.len()).enumerate())
+        .filter(|(_, window)| *window == READY)
+        .map(|(at, _)| at + READY.len());
+    // The second is that of the session's own statement; a text is asked for next.
+    let opening = &received[..ends.nth(1).expect("there are many")];
+    let changed = b"C\0\0\0\x20UPDATE 18446744073709551615\0";
+    let data = [&[255, 130], opening, changed, changed, READY].concat();
+    wire::client("postgresql", &data);
+}

@@ -1,0 +1,307 @@
+//! Each driver against the server's side of its own protocol, without a socket between them: whatever one
+//! writes the other must read, however it is cut.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use assay_datagen::{Row, Value};
+use assay_drivers::null::{Fate, Guest, Host};
+use assay_drivers::registry::{AnyWire, DRIVERS, Door};
+use assay_drivers::servers::{AnyServer, Reception, SERVERS};
+use assay_drivers::{
+    Answer, BulkForm, ConnectOptions, Demand, ErrorClass, Keep, Progress, Request, SystemError,
+    Wire, WireServer,
+};
+
+/// Both sides of one session, and the bytes on their way.
+struct Session {
+    wire: AnyWire,
+    server: AnyServer,
+    guest: Guest,
+    to_server: Vec<u8>,
+    to_client: Vec<u8>,
+    /// How many bytes are read at a time.
+    cut: usize,
+}
+
+fn host(options: &[(&str, &str)]) -> Host {
+    let options: BTreeMap<_, _> = options
+        .iter()
+        .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+        .collect();
+    Host::new(&options).expect("the options are right")
+}
+
+fn parts(protocol: &str) -> (AnyWire, Reception) {
+    let driver = DRIVERS.iter().find(|(name, _)| *name == protocol);
+    let Some((_, Door::Wire(begin))) = driver else {
+        panic!("{protocol} has no driver");
+    };
+    let options = ConnectOptions {
+        user: "anybody".to_owned(),
+        password: Some("anything".to_owned()),
+        database: "any".to_owned(),
+        is_private: true,
+        session_statements: vec!["SET a = 1".to_owned()],
+        ..ConnectOptions::default()
+    };
+    let server = SERVERS.iter().find(|(name, _)| *name == protocol);
+    (begin(options), server.expect("it is in both lists").1)
+}
+
+impl Session {
+    fn open(protocol: &str, host: &Host, cut: usize) -> Self {
+        let (wire, receive) = parts(protocol);
+        let guest = host.enter().expect("there is room");
+        let mut session = Self {
+            wire,
+            server: receive(Ok(7)),
+            guest,
+            to_server: Vec::new(),
+            to_client: Vec::new(),
+            cut,
+        };
+        session.server.connected(&mut session.to_client);
+        session.wire.connected(&mut session.to_server);
+        let mut answer = Answer::default();
+        let progress = session.exchange(&mut answer).expect("let in");
+        assert_eq!(progress, Progress::Ready);
+        assert_eq!(session.wire.session_id(), 7);
+        session
+    }
+
+    /// Carries bytes to and fro until the client is ready.
+    fn exchange(&mut self, answer: &mut Answer) -> Result<Progress, SystemError> {
+        for _ in 0..100_000 {
+            self.serve()?;
+            let mut end = 0;
+            while end < self.to_client.len() {
+                end = (end + self.cut).min(self.to_client.len());
+                let (used, progress) =
+                    self.wire
+                        .receive(&self.to_client[..end], &mut self.to_server, answer)?;
+                self.to_client.drain(..used);
+                end -= used;
+                if progress != Progress::NeedMore {
+                    return Ok(progress);
+                }
+            }
+        }
+        panic!("neither side says anything any more");
+    }
+
+    fn serve(&mut self) -> Result<(), SystemError> {
+        let mut end = 0;
+        while end < self.to_server.len() {
+            end = (end + self.cut).min(self.to_server.len());
+            loop {
+                let input = &self.to_server[..end];
+                let (used, demand) = self.server.receive(input, &mut self.to_client)?;
+                let goes_on = match demand {
+                    Demand::Execute(statement) => {
+                        let Fate::Answered { error, .. } =
+                            self.guest.fate(statement, Instant::now())
+                        else {
+                            panic!("nobody told to lose a session");
+                        };
+                        let mut given = self.guest.answer(statement);
+                        match error {
+                            Some(error) => self.server.fail(&error, &mut self.to_client),
+                            None => while !self.server.answer(&mut given, &mut self.to_client) {},
+                        }
+                        true
+                    }
+                    Demand::Loaded { table, rows } => {
+                        self.guest.loaded(table, rows);
+                        true
+                    }
+                    Demand::More | Demand::Over => false,
+                };
+                self.to_server.drain(..used);
+                end -= used;
+                if !goes_on {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn ask(&mut self, request: &Request<'_>) -> Answer {
+        let mut answer = Answer::new(Keep::Rows);
+        self.wire
+            .request(request, &mut self.to_server)
+            .expect("it can be expressed");
+        let progress = self.exchange(&mut answer).expect("the session goes on");
+        assert_eq!(progress, Progress::Ready);
+        answer
+    }
+
+    fn text(&mut self, text: &str) -> Answer {
+        self.ask(&Request::Text(text))
+    }
+
+    fn load(&mut self, text: &str, rows: i64) -> Answer {
+        let request = Request::Bulk {
+            text,
+            form: BulkForm::Native,
+            types: &[],
+        };
+        self.wire
+            .request(&request, &mut self.to_server)
+            .expect("it can be expressed");
+        let mut answer = Answer::new(Keep::Rows);
+        let progress = self.exchange(&mut answer).expect("the session goes on");
+        assert_eq!(progress, Progress::BulkReady);
+        for at in 0..rows {
+            let mut row = Row::new();
+            row.push_int(at);
+            row.push_bytes("tab\tline\nback\\".as_bytes());
+            row.push_null();
+            let taken = self.wire.bulk_row(&row, &mut self.to_server);
+            assert!(taken.is_continue(), "the row can be expressed");
+        }
+        self.wire.bulk_end(None, &mut self.to_server);
+        let progress = self.exchange(&mut answer).expect("the session goes on");
+        assert_eq!(progress, Progress::Ready);
+        answer
+    }
+}
+
+fn protocols() -> impl Iterator<Item = &'static str> {
+    SERVERS.iter().map(|(name, _)| *name)
+}
+
+fn cells(answer: &Answer) -> Vec<Vec<String>> {
+    let text = |cell: &Option<Box<[u8]>>| {
+        String::from_utf8_lossy(cell.as_deref().unwrap_or(b"NULL")).into_owned()
+    };
+    (answer.kept.iter())
+        .map(|row| row.iter().map(text).collect())
+        .collect()
+}
+
+#[test]
+fn statements_are_answered_however_the_bytes_are_cut() {
+    for protocol in protocols() {
+        for cut in [1, 3, 7, 1 << 20] {
+            let host = host(&[("rows", "2")]);
+            let mut session = Session::open(protocol, &host, cut);
+            let answer = session.text("SELECT a, b FROM t");
+            assert_eq!(answer.columns, ["a", "b"], "{protocol}");
+            assert_eq!(cells(&answer), [["1", "1"], ["2", "2"]], "{protocol}");
+            let answer = session.text("UPDATE t SET a = 1");
+            assert_eq!((answer.affected, answer.rows), (1, 0), "{protocol}");
+
+            let text = "SELECT a FROM t WHERE b = ? AND c = ?";
+            let prepared = session.ask(&Request::Prepare { id: 3, text });
+            assert_eq!(prepared.error, None, "{protocol}");
+            for parameters in [
+                [Value::Int(7), Value::Text("x".into())],
+                [Value::Null, Value::Double(0.5)],
+            ] {
+                let parameters = &parameters;
+                let answer = session.ask(&Request::Execute { id: 3, parameters });
+                assert_eq!(cells(&answer), [["1"], ["2"]], "{protocol}");
+                assert_eq!(answer.columns, ["a"], "{protocol}");
+            }
+            let prepared = session.ask(&Request::Prepare {
+                id: 0,
+                text: "BEGIN",
+            });
+            assert_eq!(prepared.error, None, "{protocol}");
+            let parameters = &[];
+            session.ask(&Request::Execute { id: 0, parameters });
+            assert_eq!(session.text("COMMIT").error, None, "{protocol}");
+        }
+    }
+}
+
+#[test]
+fn rows_of_a_load_are_counted() {
+    for protocol in protocols() {
+        let host = host(&[]);
+        let mut session = Session::open(protocol, &host, 4096);
+        session.text("CREATE TABLE t (a INTEGER, b TEXT, c TEXT)");
+        for _ in 0..2 {
+            let answer = session.load("COPY t (a, b, c) FROM STDIN", 5_000);
+            assert_eq!((answer.error, answer.affected), (None, 5_000), "{protocol}");
+        }
+        let mut other = Session::open(protocol, &host, 1);
+        assert_eq!(cells(&other.text("SELECT count(*) FROM t")), [["10000"]]);
+        assert_eq!(session.text("DELETE FROM t").affected, 10_000, "{protocol}");
+    }
+}
+
+#[test]
+fn an_error_is_the_statement_s_own_and_the_session_goes_on() {
+    for protocol in protocols() {
+        let host = host(&[("fail", "deadlock@#2,constraint@#5"), ("rows", "1")]);
+        let mut session = Session::open(protocol, &host, 5);
+        assert_eq!(session.text("BEGIN").error, None);
+        let error = session.text("SELECT 1").error.expect("told to");
+        assert_eq!(error.class, ErrorClass::Deadlock, "{protocol}");
+        assert_eq!(session.text("ROLLBACK").error, None, "{protocol}");
+        let text = "INSERT INTO t VALUES (?)";
+        session.ask(&Request::Prepare { id: 1, text });
+        let parameters = &[Value::Int(1)];
+        let mut insert = || session.ask(&Request::Execute { id: 1, parameters });
+        assert_eq!(insert().affected, 1, "{protocol}");
+        let error = insert().error.expect("told to");
+        assert_eq!(error.class, ErrorClass::Constraint, "{protocol}");
+        assert_eq!(insert().error, None, "{protocol}");
+        let error = session.text("SELECT 1 FROM pg_catalog.pg_class").error;
+        let class = error.expect("there is none").class;
+        assert_eq!(class, ErrorClass::UnknownObject, "{protocol}");
+    }
+}
+
+#[test]
+fn a_client_that_is_turned_away_is_told_why() {
+    for protocol in protocols() {
+        let (mut wire, receive) = parts(protocol);
+        let full = SystemError::new(ErrorClass::TooManyConnections, "", "100 are enough");
+        let mut server = receive(Err(full));
+        let (mut to_client, mut to_server) = (Vec::new(), Vec::new());
+        server.connected(&mut to_client);
+        wire.connected(&mut to_server);
+        let (_, demand) = (server.receive(&to_server, &mut to_client)).expect("well formed");
+        assert!(matches!(demand, Demand::Over), "{protocol}");
+        let error = wire
+            .receive(&to_client, &mut to_server, &mut Answer::default())
+            .expect_err("turned away");
+        assert_eq!(error.class, ErrorClass::TooManyConnections, "{protocol}");
+        assert_eq!(error.message, "100 are enough", "{protocol}");
+    }
+}
+
+/// As it is after an error in a transaction that is not yet rolled back, and with several statements in
+/// one text.
+#[test]
+fn a_text_of_several_statements_gets_an_answer_for_each() {
+    for protocol in protocols() {
+        let host = host(&[("rows", "2")]);
+        let mut session = Session::open(protocol, &host, 2);
+        let answer = session.text("BEGIN; SELECT a FROM t; UPDATE t SET a = ';'; COMMIT");
+        assert_eq!(
+            (answer.error, answer.rows, answer.affected),
+            (None, 2, 1),
+            "{protocol}"
+        );
+    }
+}
+
+#[test]
+fn an_answer_of_many_rows_comes_in_pieces() {
+    for protocol in protocols() {
+        let host = host(&[("rows", "100000")]);
+        let mut session = Session::open(protocol, &host, 1 << 16);
+        let mut answer = Answer::new(Keep::Count);
+        session
+            .wire
+            .request(&Request::Text("SELECT a FROM t"), &mut session.to_server)
+            .expect("it can be expressed");
+        session.exchange(&mut answer).expect("the session goes on");
+        assert_eq!(answer.rows, 100_000, "{protocol}");
+    }
+}
