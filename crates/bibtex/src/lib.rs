@@ -17,7 +17,6 @@
 //! bytes for every citation key of the file under way.
 
 mod balance;
-mod calendar;
 mod chance;
 mod chunks;
 mod columns;
@@ -29,7 +28,6 @@ mod hash;
 mod input;
 mod keys;
 mod latin1;
-mod literal;
 mod macros;
 mod names;
 mod pages;
@@ -51,10 +49,10 @@ mod timestamp;
 mod tokens;
 mod unclosed;
 
+pub use assay_datagen::LiteralStyle;
 pub use columns::COLUMNS;
 pub use enlarge::{Replicated, write_replicated};
 pub use input::{Encoding, STANDARD_INPUT};
-pub use literal::LiteralStyle;
 pub use problems::{Problem, Problems, Severity};
 pub use replicate::{Replicas, Variant};
 pub use scan::{Scan, ScanOptions, ScannedFile, scan};

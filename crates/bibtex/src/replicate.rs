@@ -16,13 +16,13 @@ use assay_datagen::{Random, SourceError};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::calendar::{DAY_S, moment_of, seconds_of};
 use crate::chance::{length_between, letter};
 use crate::columns::{BIBDATE, REMARK};
 use crate::entry::{Entry, PieceKind};
 use crate::fields::{Fields, Written};
 use crate::splitter::{Item, Kind};
 use crate::timestamp::Bibdate;
+use assay_datagen::calendar::{DAY_S, moment_of, seconds_of};
 
 /// How a bibliography is enlarged.
 #[derive(Clone, Debug, Deserialize, Serialize)]

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use assay_datagen::Row;
+use assay_datagen::{Row, write_int};
 
 use crate::columns::{AUTHOR, BIBDATE, EDITOR, MONTH, PAGES, RULES, Rule};
 use crate::fields::{Fields, Written};
@@ -58,9 +58,11 @@ impl RowWriter {
                 Rule::Unmarked => row.push_or_null(|out| fields.write_unmarked(column, out)),
                 Rule::Hyphenated => row.push_or_null(|out| fields.write_hyphenated(column, out)),
                 Rule::Month => row.push_or_null(|out| fields.write_month(column, out)),
-                Rule::MonthNumber => {
-                    push_int(row, row.cell(MONTH).and_then(month_number).map(u64::from));
-                }
+                // A text: the column is one.
+                Rule::MonthNumber => match row.cell(MONTH).as_text().and_then(month_number) {
+                    Some(number) => row.push_with(|out| write_int(number.into(), out)),
+                    None => row.push_null(),
+                },
                 Rule::Timestamp => self.push_timestamp(row),
                 Rule::Entry => row.push_with(|out| {
                     out.push(b'\n');
@@ -85,6 +87,7 @@ impl RowWriter {
         self.scratch.clear();
         if let Some(date) = row
             .cell(BIBDATE)
+            .as_text()
             .and_then(|text| std::str::from_utf8(text).ok())
             && let Some(date) = Bibdate::parse(date)
         {

@@ -2,14 +2,13 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 
-use assay_datagen::{Row, RowSource as _, SourceError};
+use assay_datagen::{Cell, LiteralStyle, Row, RowSource as _, SourceError};
 use serde::{Deserialize, Serialize};
 
 use crate::columns::COLUMNS;
 use crate::input::STANDARD_INPUT;
-use crate::literal::LiteralStyle;
 use crate::problems::Problems;
-use crate::source::{BIBTAB, BibSource, NAMTAB, STRTAB, SourceOptions};
+use crate::source::{BIBTAB, BibSource, STRTAB, SourceOptions};
 use crate::{NAME_COLUMNS, STRING_COLUMNS};
 
 /// The script in the order in which it is written; every text is written as it is, with a line feed
@@ -164,11 +163,9 @@ impl Script<'_> {
                     self.gathered.extend_from_slice(b", ");
                 }
                 match cell {
-                    None => self.gathered.extend_from_slice(b"NULL"),
-                    Some(number) if is_integer(table, column) => {
-                        self.gathered.extend_from_slice(number);
-                    }
-                    Some(text) => options.literal_style.write(text, &mut self.gathered),
+                    Cell::Null => self.gathered.extend_from_slice(b"NULL"),
+                    Cell::Text(text) => options.literal_style.write(text, &mut self.gathered),
+                    number => number.write_text(&mut self.gathered),
                 }
             }
             self.gathered.extend_from_slice(b");\n");
@@ -191,14 +188,6 @@ impl Script<'_> {
         self.report.bytes_written += self.gathered.len() as u64;
         self.gathered.clear();
         Ok(())
-    }
-}
-
-fn is_integer(table: usize, column: usize) -> bool {
-    match table {
-        BIBTAB => column < 3,
-        NAMTAB => column == 1,
-        _ => false,
     }
 }
 

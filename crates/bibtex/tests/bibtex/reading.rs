@@ -4,7 +4,7 @@ use std::io::{Cursor, Read};
 use std::path::PathBuf;
 
 use assay_bibtex::{BibSource, COLUMNS, Problems, SourceOptions};
-use assay_datagen::{Row, RowSource as _, SourceError};
+use assay_datagen::{Cell, Row, RowSource as _, SourceError};
 
 /// One row: its table, and its cells.
 pub type Cells = (usize, Vec<Option<String>>);
@@ -20,8 +20,12 @@ pub fn rows_from(mut source: BibSource) -> Result<(Vec<Cells>, Problems), Source
     let mut rows = Vec::new();
     let mut row = Row::new();
     while let Some(table) = source.next_row(&mut row)? {
-        let text = |cell: &[u8]| String::from_utf8(cell.to_vec()).expect("rows are UTF-8");
-        rows.push((table, row.cells().map(|cell| cell.map(text)).collect()));
+        let mut scratch = Vec::new();
+        let mut text = |cell: Cell<'_>| {
+            let text = cell.text_in(&mut scratch)?.to_vec();
+            Some(String::from_utf8(text).expect("rows are UTF-8"))
+        };
+        rows.push((table, row.cells().map(&mut text).collect()));
     }
     Ok((rows, source.problems().clone()))
 }

@@ -1,0 +1,149 @@
+//! Takes a source document; gives its tables with every expression compiled, or what is wrong where.
+
+use std::sync::Arc;
+
+use assay_datagen::{ColumnType, Random};
+use assay_script::ScriptError;
+
+use crate::Part;
+use crate::count::whole_number;
+use crate::document::{GeneratedDocument, GeneratedTable};
+use crate::scope::Scope;
+use crate::stream::{Purpose, table_seed};
+use crate::table::{Column, Table};
+
+/// Tables whose rows are functions of a seed.
+pub struct Dataset {
+    pub(crate) file: Box<str>,
+    pub(crate) tables: Vec<Table>,
+    part: Part,
+}
+
+impl Dataset {
+    /// # Errors
+    /// Where an expression is wrong, a parent is not known, or a table has not a whole number of rows.
+    pub fn compile(document: &GeneratedDocument) -> Result<Arc<Self>, ScriptError> {
+        let mut tables: Vec<Table> = Vec::with_capacity(document.tables.len());
+        for (index, table) in document.tables.iter().enumerate() {
+            let above = &document.tables[..index];
+            tables.push(compile_table(document, table, above)?);
+        }
+        Ok(Arc::new(Self {
+            file: document.file.as_str().into(),
+            tables,
+            part: document.part,
+        }))
+    }
+
+    /// The part that the document asks for.
+    #[must_use]
+    pub fn part(&self) -> Part {
+        self.part
+    }
+
+    /// The names of the tables, in order.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.tables.iter().map(|table| &*table.name)
+    }
+}
+
+fn compile_table(
+    document: &GeneratedDocument,
+    table: &GeneratedTable,
+    above: &[GeneratedTable],
+) -> Result<Table, ScriptError> {
+    let parent = parent_of(document, table, above)?;
+    let scope = Scope::new(document, table, parent.map(|parent| &above[parent]));
+    if let Some(line) = repeated_column(table) {
+        let message = format!("the table {} has two columns of one name", table.name);
+        return Err(scope.error(line, message, None));
+    }
+    let rows = scope.rows(table)?;
+    let mut columns: Vec<Column> = Vec::with_capacity(table.columns.len());
+    for (index, column) in table.columns.iter().enumerate() {
+        let of = column.of.as_deref().map(str::parse::<ColumnType>);
+        let of = of.transpose().map_err(|unknown| {
+            let message = format!("the column {}: {unknown}", column.name);
+            scope.error(column.line, message, None)
+        })?;
+        columns.push(Column {
+            name: column.name.as_str().into(),
+            formula: scope.column(table, index)?,
+            of,
+            line: column.line,
+            is_kept: false,
+        });
+    }
+    let first_own_slot = scope.first_own_slot();
+    for index in 0..columns.len() {
+        let slot = first_own_slot + index;
+        columns[index].is_kept = columns.iter().any(|column| column.formula.uses(slot));
+    }
+    let inherited = (1..first_own_slot)
+        .filter(|&slot| rows.uses(slot) || columns.iter().any(|column| column.formula.uses(slot)))
+        .map(|slot| (slot - 1, slot))
+        .collect();
+    let seed = |purpose| table_seed(document.seed, &table.name, purpose);
+    let mut compiled = Table {
+        name: table.name.as_str().into(),
+        parent,
+        rows,
+        rows_line: table.line,
+        total: 0,
+        columns,
+        inherited,
+        first_own_slot,
+        row_seed: seed(Purpose::Rows),
+        count_seed: seed(Purpose::Count),
+    };
+    if parent.is_none() {
+        let mut random = Random::stream(compiled.count_seed, 0);
+        compiled.total = compiled
+            .rows
+            .evaluate(&[], &mut random)
+            .map_err(|fault| fault.to_string())
+            .and_then(|value| whole_number(&value))
+            .map_err(|message| {
+                let message = format!("the rows of {}: {message}", table.name);
+                scope.error(table.line, message, None)
+            })?;
+    }
+    Ok(compiled)
+}
+
+fn parent_of(
+    document: &GeneratedDocument,
+    table: &GeneratedTable,
+    above: &[GeneratedTable],
+) -> Result<Option<usize>, ScriptError> {
+    let Some(name) = &table.per else {
+        return Ok(None);
+    };
+    let found = above.iter().position(|other| other.name == *name);
+    if found.is_some() {
+        return Ok(found);
+    }
+    let names: Vec<&str> = above.iter().map(|table| table.name.as_str()).collect();
+    let hint = match names.is_empty() {
+        true => "a parent stands above its children, and no table does".to_owned(),
+        false => format!("the tables above it are {}", names.join(", ")),
+    };
+    let scope = Scope::new(document, table, None);
+    let message = format!(
+        "the table {} has its rows per {name:?}, which is no table above it",
+        table.name
+    );
+    Err(scope.error(table.line, message, Some(hint)))
+}
+
+/// The line of a column whose name stands above it already.
+fn repeated_column(table: &GeneratedTable) -> Option<u32> {
+    let columns = &table.columns;
+    (0..columns.len())
+        .find(|&index| {
+            columns[..index]
+                .iter()
+                .any(|above| above.name == columns[index].name)
+        })
+        .map(|index| columns[index].line)
+}

@@ -1,0 +1,239 @@
+//! Takes a table and a range of its first ancestor's rows; goes from one row of the table to the next, and
+//! computes their values.
+//!
+//! A child table is walked along its ancestors: each parent row is computed anew from its number, as far
+//! as its children see it, and says how many children it has.
+
+use std::ops::Range;
+
+use assay_datagen::{Random, Row, SourceError, Value};
+use assay_script::expression::Fault;
+
+use crate::Dataset;
+use crate::count::whole_number;
+use crate::fit::fit;
+use crate::stream::seed_below;
+use crate::table::{ROW_SLOT, Table};
+
+pub(crate) struct Cursor {
+    /// From the first ancestor to the table itself.
+    levels: Vec<Level>,
+}
+
+struct Level {
+    table: usize,
+    /// The row under the cursor, the next one, and where its parent's rows end.
+    current: u64,
+    next: u64,
+    end: u64,
+    /// The seed of the rows of the parent under the cursor.
+    seed: u64,
+    values: Vec<Value>,
+    /// Columns that the next level needs.
+    wanted: Box<[bool]>,
+}
+
+impl Cursor {
+    /// Before the first row of `table` that descends from one of `roots`.
+    pub fn new(dataset: &Dataset, table: usize, roots: Range<u64>) -> Self {
+        let mut way = vec![table];
+        while let Some(parent) = dataset.tables[way[way.len() - 1]].parent {
+            way.push(parent);
+        }
+        way.reverse();
+        let level = |(depth, &table): (usize, &usize)| {
+            let compiled = &dataset.tables[table];
+            let child = way.get(depth + 1).map(|&child| &dataset.tables[child]);
+            let asked = child.into_iter().flat_map(|child| &child.inherited);
+            Level {
+                table,
+                current: 0,
+                next: roots.start,
+                end: if depth == 0 { roots.end } else { roots.start },
+                seed: compiled.row_seed,
+                values: vec![Value::Null; compiled.slots()],
+                wanted: compiled.wanted(asked.map(|&(column, _)| column)),
+            }
+        };
+        Self {
+            levels: way.iter().enumerate().map(level).collect(),
+        }
+    }
+
+    /// Goes to the next row; false behind the last one.
+    ///
+    /// # Errors
+    /// Where an ancestor's value or a number of children cannot be computed.
+    #[inline]
+    pub fn advance(&mut self, dataset: &Dataset) -> Result<bool, SourceError> {
+        self.advance_at(dataset, self.levels.len() - 1)
+    }
+
+    fn advance_at(&mut self, dataset: &Dataset, depth: usize) -> Result<bool, SourceError> {
+        loop {
+            let level = &mut self.levels[depth];
+            if level.next < level.end {
+                level.current = level.next;
+                level.next += 1;
+                return Ok(true);
+            }
+            if depth == 0 || !self.next_parent(dataset, depth)? {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Goes to the next parent row of the level, before the first of its children; false behind the last.
+    fn next_parent(&mut self, dataset: &Dataset, depth: usize) -> Result<bool, SourceError> {
+        if !self.advance_at(dataset, depth - 1)? {
+            return Ok(false);
+        }
+        self.compute_wanted(dataset, depth - 1)?;
+        let ancestors = || self.levels[..depth].iter().map(|level| level.current);
+        let table = &dataset.tables[self.levels[depth].table];
+        let seed = seed_below(table.row_seed, ancestors());
+        // Its own stream: the count does not depend on who asks, nor on what.
+        let above = seed_below(table.count_seed, ancestors().take(depth - 1));
+        let mut random = Random::stream(above, self.levels[depth - 1].current);
+        let (parents, own) = self.levels.split_at_mut(depth);
+        let (parent, level) = (&parents[depth - 1], &mut own[0]);
+        let parent_table = &dataset.tables[parent.table];
+        for &(column, slot) in &table.inherited {
+            level.values[slot].clone_from(&parent.values[parent_table.slot(column)]);
+        }
+        let counted = table.rows.evaluate(&level.values, &mut random);
+        let counted = counted.map_err(|Fault(message)| message.into_owned());
+        let count = counted
+            .and_then(|value| whole_number(&value))
+            .map_err(|message| {
+                let what = format!(
+                    "the rows of {} for {}",
+                    table.name,
+                    self.place(dataset, depth - 1)
+                );
+                error_at(dataset, table.rows_line, &what, &message)
+            })?;
+        let level = &mut self.levels[depth];
+        (level.seed, level.next, level.end) = (seed, 0, count);
+        Ok(true)
+    }
+
+    /// Computes the columns of the level's row that the next level needs.
+    fn compute_wanted(&mut self, dataset: &Dataset, depth: usize) -> Result<(), SourceError> {
+        let level = &mut self.levels[depth];
+        let table = &dataset.tables[level.table];
+        let mut random = Random::stream(level.seed, level.current);
+        level.values[ROW_SLOT] = number(level.current);
+        for (index, column) in table.columns.iter().enumerate() {
+            if !level.wanted[index] {
+                continue;
+            }
+            match column.formula.evaluate(&level.values, &mut random) {
+                Ok(value) => level.values[table.slot(index)] = value,
+                Err(fault) => return Err(self.fault(dataset, depth, index, &fault.0)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Fills `row` with the row under the cursor.
+    ///
+    /// # Errors
+    /// Where a value cannot be computed, or its column cannot hold it.
+    #[inline]
+    pub fn write(&mut self, dataset: &Dataset, row: &mut Row) -> Result<(), SourceError> {
+        let depth = self.levels.len() - 1;
+        let level = &mut self.levels[depth];
+        let table = &dataset.tables[level.table];
+        let mut random = Random::stream(level.seed, level.current);
+        level.values[ROW_SLOT] = number(level.current);
+        row.clear();
+        for index in 0..table.columns.len() {
+            if let Err(message) = write_cell(table, index, &mut level.values, &mut random, row) {
+                return Err(self.fault(dataset, depth, index, &message));
+            }
+        }
+        Ok(())
+    }
+
+    /// The row of the first ancestor (or of the table itself) under the cursor.
+    pub fn root(&self) -> u64 {
+        self.levels[0].current
+    }
+
+    /// The number of all rows that are still to come, where each parent says its own.
+    ///
+    /// # Errors
+    /// As [`Cursor::advance`].
+    pub fn count(mut self, dataset: &Dataset) -> Result<u64, SourceError> {
+        let depth = self.levels.len() - 1;
+        let rest = |level: &Level| level.end - level.next;
+        let mut count = rest(&self.levels[depth]);
+        while depth > 0 && self.next_parent(dataset, depth)? {
+            count += rest(&self.levels[depth]);
+        }
+        Ok(count)
+    }
+
+    /// The row of a level, as messages name it: `row 7 of orders`, `row 3 below row 7 of orders`; from 0,
+    /// as `:row` counts.
+    fn place(&self, dataset: &Dataset, depth: usize) -> String {
+        let level = &self.levels[depth];
+        let name = &dataset.tables[level.table].name;
+        match depth {
+            0 => format!("row {} of {name}", level.current),
+            _ => format!(
+                "row {} of {name} below {}",
+                level.current,
+                self.place(dataset, depth - 1)
+            ),
+        }
+    }
+
+    #[cold]
+    fn fault(&self, dataset: &Dataset, depth: usize, column: usize, message: &str) -> SourceError {
+        let column = &dataset.tables[self.levels[depth].table].columns[column];
+        let what = format!(
+            "the column {} in {}",
+            column.name,
+            self.place(dataset, depth)
+        );
+        error_at(dataset, column.line, &what, message)
+    }
+}
+
+#[inline]
+fn write_cell(
+    table: &Table,
+    index: usize,
+    values: &mut [Value],
+    random: &mut Random,
+    row: &mut Row,
+) -> Result<(), String> {
+    let column = &table.columns[index];
+    let fault = |Fault(message): Fault| message.into_owned();
+    if column.is_kept {
+        let value = column.formula.evaluate(values, random).map_err(fault)?;
+        row.push_value(&value);
+        values[table.slot(index)] = value;
+    } else {
+        column.formula.write(values, random, row).map_err(fault)?;
+    }
+    column.of.map_or(Ok(()), |of| fit(of, row))
+}
+
+fn number(row: u64) -> Value {
+    Value::Int(i64::try_from(row).expect("no table has 2^63 rows"))
+}
+
+/// What is wrong at a line of the file that the expressions stand in.
+#[cold]
+pub(crate) fn error_at(dataset: &Dataset, line: u32, what: &str, message: &str) -> SourceError {
+    SourceError {
+        message: format!("{what}: {message}"),
+        file: dataset.file.to_string(),
+        line: line.into(),
+        column: 0,
+        hint: None,
+    }
+}

@@ -1,0 +1,261 @@
+//! Takes a data set; writes the rows of one table as CSV or as SQL text.
+//!
+//! CSV is that of RFC 4180 with a line feed at the end of a line: a field is quoted where it holds a comma,
+//! a quote, a carriage return or a line feed, and quotes within are doubled. NULL is nothing at all, and
+//! the empty text two quotes.
+//!
+//! SQL is INSERT statements of several rows each. A statement ends when it has its rows, and where a new
+//! group of so many rows of the first ancestor begins: so it depends on no part where it ends, and the texts
+//! of all parts one behind the other are that of the whole.
+
+use std::io::{self, ErrorKind, Write};
+use std::ops::ControlFlow;
+
+use assay_datagen::{Cell, LiteralStyle, Row, SourceError, row_sum};
+use serde::{Deserialize, Serialize};
+
+use crate::Dataset;
+use crate::cursor::Cursor;
+
+/// Which table is written, and how.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExportDocument {
+    pub table: String,
+    pub form: Form,
+    /// CSV: whether the names of the columns stand first.
+    #[serde(default)]
+    pub header: bool,
+    /// SQL: the statement up to its rows, `INSERT INTO t (a, b) VALUES`.
+    #[serde(default)]
+    pub insert: String,
+    /// SQL: how quotes stand within literals.
+    #[serde(default)]
+    pub literal_style: LiteralStyle,
+    /// SQL.
+    #[serde(default = "usual_rows_per_statement")]
+    pub rows_per_statement: u64,
+    /// Whether the report holds a checksum.
+    #[serde(default)]
+    pub checksum: bool,
+}
+
+fn usual_rows_per_statement() -> u64 {
+    100
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Form {
+    Csv,
+    Sql,
+}
+
+/// What was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ExportReport {
+    pub rows: u64,
+    pub bytes: u64,
+    /// 16 hexadecimal digits, equal for equal rows in any order.
+    pub checksum: Option<String>,
+    /// The reader went away before the end.
+    pub is_broken_pipe: bool,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    #[error("{0}")]
+    Document(String),
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    #[error("the output cannot be written ({0})")]
+    Output(#[from] io::Error),
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// Rows are gathered to this many bytes before they are written, and the caller is asked.
+const GATHERED_BYTES: usize = 64 * 1024;
+
+/// Writes the rows of one table, as far as the data set's part holds them. `go_on` is told how many are
+/// written.
+///
+/// # Errors
+/// Where there is no such table, a row cannot be made, or `out` cannot be written; that it was closed is
+/// no error.
+pub fn export(
+    dataset: &Dataset,
+    document: &ExportDocument,
+    out: &mut dyn Write,
+    go_on: &mut dyn FnMut(u64) -> ControlFlow<()>,
+) -> Result<ExportReport, ExportError> {
+    let table = dataset
+        .tables
+        .iter()
+        .position(|table| *table.name == document.table)
+        .ok_or_else(|| {
+            let names: Vec<&str> = dataset.names().collect();
+            ExportError::Document(format!(
+                "expected one of the tables {}, found {:?}",
+                names.join(", "),
+                document.table
+            ))
+        })?;
+    if document.form == Form::Sql
+        && (document.insert.is_empty() || document.rows_per_statement == 0)
+    {
+        let message = "SQL needs `insert`, and `rows_per_statement` of at least 1";
+        return Err(ExportError::Document(message.to_owned()));
+    }
+    let mut writer = Writer {
+        document,
+        gathered: Vec::new(),
+        statement: None,
+        report: ExportReport::default(),
+    };
+    match writer.write(dataset, table, out, go_on) {
+        Err(ExportError::Output(error)) if error.kind() == ErrorKind::BrokenPipe => {
+            writer.report.is_broken_pipe = true;
+            Ok(writer.report)
+        }
+        Err(error) => Err(error),
+        Ok(()) => Ok(writer.report),
+    }
+}
+
+struct Writer<'d> {
+    document: &'d ExportDocument,
+    gathered: Vec<u8>,
+    /// The statement under way: its group and its rows so far.
+    statement: Option<(u64, u64)>,
+    report: ExportReport,
+}
+
+impl Writer<'_> {
+    fn write(
+        &mut self,
+        dataset: &Dataset,
+        table: usize,
+        out: &mut dyn Write,
+        go_on: &mut dyn FnMut(u64) -> ControlFlow<()>,
+    ) -> Result<(), ExportError> {
+        let columns = &dataset.tables[table].columns;
+        if self.document.form == Form::Csv && self.document.header {
+            let mut names = Row::new();
+            columns
+                .iter()
+                .for_each(|column| names.push_bytes(column.name.as_bytes()));
+            csv_line(&names, &mut self.gathered);
+        }
+        let types = dataset.tables[table].types();
+        let (mut sum, mut scratch, mut row) = (0_u64, Vec::new(), Row::new());
+        let roots = match self.document.form {
+            Form::Csv => dataset.roots(table, dataset.part()),
+            Form::Sql => {
+                let group = self.document.rows_per_statement;
+                let part = dataset.part();
+                part.range_of_groups(dataset.root_of(table).total, group)
+            }
+        };
+        let mut cursor = Cursor::new(dataset, table, roots);
+        while cursor.advance(dataset)? {
+            cursor.write(dataset, &mut row)?;
+            if self.document.checksum {
+                sum = sum.wrapping_add(row_sum(&row, &types, &mut scratch));
+            }
+            match self.document.form {
+                Form::Csv => csv_line(&row, &mut self.gathered),
+                Form::Sql => self.sql_row(&row, cursor.root()),
+            }
+            self.report.rows += 1;
+            if self.gathered.len() >= GATHERED_BYTES {
+                self.flush(out)?;
+                if go_on(self.report.rows).is_break() {
+                    return Err(ExportError::Interrupted);
+                }
+            }
+        }
+        if self.statement.is_some() {
+            self.gathered.extend_from_slice(b";\n");
+        }
+        self.flush(out)?;
+        out.flush()?;
+        self.report.checksum = self.document.checksum.then(|| format!("{sum:016x}"));
+        Ok(())
+    }
+
+    fn sql_row(&mut self, row: &Row, root: u64) {
+        let most = self.document.rows_per_statement;
+        let group = root / most;
+        let out = &mut self.gathered;
+        match self.statement {
+            Some((here, rows)) if here == group && rows < most => {
+                out.extend_from_slice(b",\n");
+                self.statement = Some((group, rows + 1));
+            }
+            last => {
+                out.extend_from_slice(if last.is_some() { b";\n" } else { b"" });
+                out.extend_from_slice(self.document.insert.as_bytes());
+                out.push(b'\n');
+                self.statement = Some((group, 1));
+            }
+        }
+        for (index, cell) in row.cells().enumerate() {
+            out.extend_from_slice(if index == 0 { b"(" } else { b", " });
+            literal(cell, self.document.literal_style, out);
+        }
+        out.push(b')');
+    }
+
+    fn flush(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        out.write_all(&self.gathered)?;
+        self.report.bytes += self.gathered.len() as u64;
+        self.gathered.clear();
+        Ok(())
+    }
+}
+
+/// Appends one line.
+pub(crate) fn csv_line(row: &Row, out: &mut Vec<u8>) {
+    for (index, cell) in row.cells().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        match cell {
+            Cell::Text(text) if needs_quotes(text) => {
+                out.push(b'"');
+                for &byte in text {
+                    if byte == b'"' {
+                        out.push(b'"');
+                    }
+                    out.push(byte);
+                }
+                out.push(b'"');
+            }
+            cell => cell.write_text(out),
+        }
+    }
+    out.push(b'\n');
+}
+
+fn needs_quotes(text: &[u8]) -> bool {
+    text.is_empty()
+        || text
+            .iter()
+            .any(|byte| matches!(byte, b',' | b'"' | b'\r' | b'\n'))
+}
+
+fn literal(cell: Cell<'_>, style: LiteralStyle, out: &mut Vec<u8>) {
+    match cell {
+        Cell::Null => out.extend_from_slice(b"NULL"),
+        Cell::Bool(true) => out.extend_from_slice(b"TRUE"),
+        Cell::Bool(false) => out.extend_from_slice(b"FALSE"),
+        Cell::Text(text) => style.write(text, out),
+        Cell::Double(number) if !number.is_finite() => {
+            let mut text = Vec::new();
+            cell.write_text(&mut text);
+            style.write(&text, out);
+        }
+        number => number.write_text(out),
+    }
+}

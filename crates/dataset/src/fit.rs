@@ -1,0 +1,223 @@
+//! Takes the cell that an expression gave and the type of its column; gives the cell in the form of the
+//! type, so that every system gets and returns the same value.
+//!
+//! Whole types are numbers, decimals have all their digits, a 32-bit number is rounded to one, a truth
+//! value is one. What the type cannot hold is refused here: some systems would change it without a word.
+
+use assay_datagen::{Cell, ColumnType, Row};
+
+use crate::decimal;
+
+/// Brings the last cell of `row` into the form of its column's type; an error says what was expected.
+#[inline]
+pub(crate) fn fit(of: ColumnType, row: &mut Row) -> Result<(), String> {
+    match (of, row.cell(row.len() - 1)) {
+        // What most columns are needs no change.
+        (_, Cell::Null)
+        | (ColumnType::BigInt, Cell::Int(_))
+        | (ColumnType::Double, Cell::Int(_) | Cell::Double(_))
+        | (
+            ColumnType::Text | ColumnType::Bytes | ColumnType::Date | ColumnType::Timestamp,
+            Cell::Text(_),
+        )
+        | (ColumnType::Bool, Cell::Bool(_)) => Ok(()),
+        (ColumnType::Int, Cell::Int(number)) if i32::try_from(number).is_ok() => Ok(()),
+        (ColumnType::Char(most) | ColumnType::Varchar(most), Cell::Text(text))
+            if text.len() <= most as usize =>
+        {
+            Ok(())
+        }
+        (of, cell) => match changed(of, cell) {
+            Some(Fitted::AsItIs) => Ok(()),
+            Some(Fitted::Int(number)) => {
+                row.pop();
+                row.push_int(number);
+                Ok(())
+            }
+            Some(Fitted::Double(number)) => {
+                row.pop();
+                row.push_double(number);
+                Ok(())
+            }
+            Some(Fitted::Bool(truth)) => {
+                row.pop();
+                row.push_bool(truth);
+                Ok(())
+            }
+            Some(Fitted::Text(text)) => {
+                row.pop();
+                row.push_bytes(&text);
+                Ok(())
+            }
+            None => Err(misfit(of, cell)),
+        },
+    }
+}
+
+enum Fitted {
+    AsItIs,
+    Int(i64),
+    Double(f64),
+    Bool(bool),
+    Text(Vec<u8>),
+}
+
+/// The cell in the form of the type; `None` where it cannot hold the value.
+fn changed(of: ColumnType, cell: Cell<'_>) -> Option<Fitted> {
+    match of {
+        ColumnType::SmallInt => whole(cell)
+            .filter(|&number| i16::try_from(number).is_ok())
+            .map(Fitted::Int),
+        ColumnType::Int => whole(cell)
+            .filter(|&number| i32::try_from(number).is_ok())
+            .map(Fitted::Int),
+        ColumnType::BigInt => whole(cell).map(Fitted::Int),
+        ColumnType::Decimal { precision, scale } => {
+            decimal::written(cell, precision, scale).map(Fitted::Text)
+        }
+        ColumnType::Float => double(cell).and_then(short).map(Fitted::Double),
+        ColumnType::Double => double(cell).map(Fitted::Double),
+        ColumnType::Char(most) | ColumnType::Varchar(most) => {
+            let mut scratch = Vec::new();
+            let text = cell.text_in(&mut scratch)?;
+            let characters = String::from_utf8_lossy(text).chars().count();
+            match cell {
+                _ if characters > most as usize => None,
+                Cell::Text(_) => Some(Fitted::AsItIs),
+                _ => Some(Fitted::Text(text.to_vec())),
+            }
+        }
+        ColumnType::Text | ColumnType::Bytes => {
+            let mut scratch = Vec::new();
+            cell.text_in(&mut scratch)
+                .map(|text| Fitted::Text(text.to_vec()))
+        }
+        // Only texts are dates; those do not come here.
+        ColumnType::Date | ColumnType::Timestamp => None,
+        ColumnType::Bool => truth(cell).map(Fitted::Bool),
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the bounds are tested before"
+)]
+fn whole(cell: Cell<'_>) -> Option<i64> {
+    match cell {
+        Cell::Int(number) => Some(number),
+        Cell::Bool(truth) => Some(truth.into()),
+        Cell::Double(number) => {
+            (number.fract() == 0.0 && number.abs() < 9.0e18).then_some(number as i64)
+        }
+        Cell::Text(text) => std::str::from_utf8(text).ok()?.trim().parse().ok(),
+        Cell::Null => None,
+    }
+}
+
+fn double(cell: Cell<'_>) -> Option<f64> {
+    match cell {
+        #[expect(clippy::cast_precision_loss, reason = "as every system converts")]
+        Cell::Int(number) => Some(number as f64),
+        Cell::Double(number) => Some(number),
+        Cell::Text(text) => std::str::from_utf8(text).ok()?.trim().parse().ok(),
+        Cell::Bool(_) | Cell::Null => None,
+    }
+}
+
+/// The number whose shortest text is that of the nearest number of 32 bits.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the rounding is what is asked for"
+)]
+fn short(number: f64) -> Option<f64> {
+    let rounded = number as f32;
+    let fits = rounded.is_finite() == number.is_finite();
+    fits.then(|| rounded.to_string().parse().ok()).flatten()
+}
+
+fn truth(cell: Cell<'_>) -> Option<bool> {
+    match cell {
+        Cell::Bool(truth) => Some(truth),
+        Cell::Int(number @ (0 | 1)) => Some(number == 1),
+        Cell::Text(text) => match text.to_ascii_lowercase().as_slice() {
+            b"t" | b"true" | b"1" => Some(true),
+            b"f" | b"false" | b"0" => Some(false),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+#[cold]
+fn misfit(of: ColumnType, cell: Cell<'_>) -> String {
+    let mut scratch = Vec::new();
+    let text = cell.text_in(&mut scratch).unwrap_or_default();
+    let text = String::from_utf8_lossy(text);
+    let beginning: String = text.chars().take(40).collect();
+    let rest = if beginning.len() < text.len() {
+        " …"
+    } else {
+        ""
+    };
+    format!("expected {of}, found {beginning}{rest}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fitted(of: &str, push: impl FnOnce(&mut Row)) -> Result<String, String> {
+        let mut row = Row::new();
+        push(&mut row);
+        fit(of.parse().expect("a type"), &mut row)?;
+        Ok(format!("{:?}", row.cell(0)).replace(['[', ']', ' '], ""))
+    }
+
+    #[test]
+    fn a_value_takes_the_form_of_its_type() {
+        let text = |text: &'static str| move |row: &mut Row| row.push_bytes(text.as_bytes());
+        let ok = |form: &str| Ok(form.to_owned());
+        assert_eq!(fitted("int", |row| row.push_double(3.0)), ok("Int(3)"));
+        assert_eq!(fitted("int", text("007")), ok("Int(7)"));
+        assert_eq!(fitted("bool", |row| row.push_int(1)), ok("Bool(true)"));
+        assert_eq!(
+            fitted("float", |row| row.push_double(0.1 + 1e-12)),
+            ok("Double(0.1)")
+        );
+        assert_eq!(fitted("char(2)", |row| row.push_int(42)), ok("Text(52,50)"));
+        assert_eq!(
+            fitted("varchar(2)", text("éé")),
+            ok("Text(195,169,195,169)")
+        );
+        assert_eq!(
+            fitted("decimal(4,1)", |row| row.push_int(5)),
+            ok("Text(53,46,48)")
+        );
+        assert_eq!(fitted("smallint", Row::push_null), ok("Null"));
+    }
+
+    #[test]
+    fn what_the_type_cannot_hold_is_told() {
+        let error = |of, push: fn(&mut Row)| fitted(of, push).expect_err("it does not fit");
+        assert_eq!(
+            error("smallint", |row| row.push_int(40_000)),
+            "expected smallint, found 40000"
+        );
+        assert_eq!(
+            error("int", |row| row.push_double(0.5)),
+            "expected int, found 0.5"
+        );
+        assert_eq!(
+            error("char(2)", |row| row.push_bytes(b"abc")),
+            "expected char(2), found abc"
+        );
+        assert_eq!(
+            error("date", |row| row.push_int(3)),
+            "expected date, found 3"
+        );
+        assert_eq!(
+            error("decimal(3,1)", |row| row.push_int(100)),
+            "expected decimal(3,1), found 100"
+        );
+    }
+}

@@ -1,0 +1,35 @@
+//! Takes a source document of the kind `generated`; gives the rows of its tables, any part of them, in any
+//! number of places.
+//!
+//! Row *i* of a table is a function of (seed, table, *i*), and child row *j* of parent row *i* one of
+//! (seed, table, *i*, *j*): nothing is carried from one row to the next. So any part can be made anywhere,
+//! and all parts one behind the other are the whole, byte for byte.
+//!
+//! ```text
+//!   document ── compile ──► Dataset ─┬─ source  (rows for a loader)
+//!               scope                ├─ export  (CSV or SQL text)
+//!               stream               ├─ count   (exact numbers of rows)
+//!                                    └─ measure (rows, bytes, checksums)
+//!                        row by row: cursor ── fit ──► Row
+//! ```
+
+mod compile;
+mod count;
+mod cursor;
+mod decimal;
+mod document;
+mod export;
+mod fit;
+mod measure;
+mod part;
+mod scope;
+mod source;
+mod stream;
+mod table;
+
+pub use compile::Dataset;
+pub use document::{GeneratedColumn, GeneratedDocument, GeneratedTable, Scalar};
+pub use export::{ExportDocument, ExportError, ExportReport, Form, export};
+pub use measure::{Measure, TableMeasure, measure};
+pub use part::Part;
+pub use source::GeneratedSource;

@@ -1,0 +1,165 @@
+//! Takes a data set; gives for each table its exact number of rows, about how many bytes they are, and,
+//! where asked for, their checksum.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
+
+use assay_datagen::{Row, SourceError, row_sum};
+use serde::Serialize;
+
+use crate::Dataset;
+use crate::cursor::Cursor;
+use crate::export::csv_line;
+
+/// All tables of a data set, as far as its part holds them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Measure {
+    pub tables: Vec<TableMeasure>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TableMeasure {
+    pub name: String,
+    pub rows: u64,
+    /// As CSV, estimated from a sample of rows.
+    pub bytes: u64,
+    /// 16 hexadecimal digits, equal for equal rows in any order; none where nobody asked.
+    pub checksum: Option<String>,
+}
+
+/// A sample takes rows of so many places, evenly spread, …
+const SAMPLED_PLACES: u64 = 64;
+/// … and from each at most so many.
+const ROWS_A_PLACE: u64 = 32;
+const LOOK_UP_EVERY: Duration = Duration::from_millis(100);
+
+/// Measures all tables. A checksum takes all rows, which are made on all processors; `go_on` is told
+/// of their number at most ten times a second.
+///
+/// # Errors
+/// Where a row cannot be made. `None` where `go_on` broke.
+pub fn measure(
+    dataset: &Dataset,
+    with_checksums: bool,
+    go_on: &mut dyn FnMut(u64) -> ControlFlow<()>,
+) -> Result<Option<Measure>, SourceError> {
+    let mut tables = Vec::new();
+    for (index, name) in dataset.names().enumerate() {
+        let rows = dataset.count(index, dataset.part())?;
+        let bytes = sampled_bytes(dataset, index, rows)?;
+        let checksum = if with_checksums {
+            match checksum(dataset, index, go_on)? {
+                Some(sum) => Some(format!("{sum:016x}")),
+                None => return Ok(None),
+            }
+        } else {
+            None
+        };
+        tables.push(TableMeasure {
+            name: name.to_owned(),
+            rows,
+            bytes,
+            checksum,
+        });
+    }
+    Ok(Some(Measure { tables }))
+}
+
+fn sampled_bytes(dataset: &Dataset, table: usize, rows: u64) -> Result<u64, SourceError> {
+    let roots = dataset.roots(table, dataset.part());
+    let count = roots.end - roots.start;
+    let places = count.min(SAMPLED_PLACES);
+    let (mut row, mut lines, mut sampled) = (Row::new(), Vec::new(), 0_u64);
+    let mut bytes = 0_u64;
+    for place in 0..places {
+        let offset = u128::from(count) * u128::from(place) / u128::from(places);
+        let at = roots.start + u64::try_from(offset).expect("below the count");
+        let mut cursor = Cursor::new(dataset, table, at..at + 1);
+        for _ in 0..ROWS_A_PLACE {
+            if !cursor.advance(dataset)? {
+                break;
+            }
+            cursor.write(dataset, &mut row)?;
+            csv_line(&row, &mut lines);
+            bytes += lines.len() as u64;
+            lines.clear();
+            sampled += 1;
+        }
+    }
+    let estimate = u128::from(bytes) * u128::from(rows) / u128::from(sampled.max(1));
+    Ok(u64::try_from(estimate).unwrap_or(u64::MAX))
+}
+
+/// The sum over all rows of the table; `None` where `go_on` broke.
+fn checksum(
+    dataset: &Dataset,
+    table: usize,
+    go_on: &mut dyn FnMut(u64) -> ControlFlow<()>,
+) -> Result<Option<u64>, SourceError> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = u32::try_from(threads).unwrap_or(1);
+    let (is_given_up, made) = (AtomicBool::new(false), AtomicU64::new(0));
+    let (is_given_up, made) = (&is_given_up, &made);
+    std::thread::scope(|scope| {
+        let (ended, end) = mpsc::channel();
+        let parts = dataset.part().divided(threads);
+        let works: Vec<_> = parts
+            .map(|part| {
+                let ended = ended.clone();
+                scope.spawn(move || {
+                    let cursor = Cursor::new(dataset, table, dataset.roots(table, part));
+                    let sum = sum_of(dataset, table, cursor, is_given_up, made);
+                    if sum.is_err() {
+                        is_given_up.store(true, Ordering::Relaxed);
+                    }
+                    // Nobody listens any more where another part has failed.
+                    let _ = ended.send(());
+                    sum
+                })
+            })
+            .collect();
+        drop(ended);
+        loop {
+            match end.recv_timeout(LOOK_UP_EVERY) {
+                Ok(()) => {}
+                Err(RecvTimeoutError::Timeout) => {
+                    if go_on(made.load(Ordering::Relaxed)).is_break() {
+                        is_given_up.store(true, Ordering::Relaxed);
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        let mut total = 0_u64;
+        for work in works {
+            total = total.wrapping_add(work.join().expect("a sum does not panic")?);
+        }
+        let is_given_up = is_given_up.load(Ordering::Relaxed);
+        Ok((!is_given_up).then_some(total))
+    })
+}
+
+fn sum_of(
+    dataset: &Dataset,
+    table: usize,
+    mut cursor: Cursor,
+    is_given_up: &AtomicBool,
+    made: &AtomicU64,
+) -> Result<u64, SourceError> {
+    let types = dataset.tables[table].types();
+    let (mut row, mut scratch, mut sum, mut rows) = (Row::new(), Vec::new(), 0_u64, 0_u64);
+    while cursor.advance(dataset)? {
+        cursor.write(dataset, &mut row)?;
+        sum = sum.wrapping_add(row_sum(&row, &types, &mut scratch));
+        rows += 1;
+        if rows.is_multiple_of(1024) {
+            made.fetch_add(1024, Ordering::Relaxed);
+            if is_given_up.load(Ordering::Relaxed) {
+                break;
+            }
+        }
+    }
+    Ok(sum)
+}

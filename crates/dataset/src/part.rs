@@ -1,0 +1,93 @@
+//! Which part of the rows is meant: the k-th of n that are as equal as can be.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+/// The `number`-th part, counted from 1, `of` so many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(try_from = "(u64, u64)", into = "(u64, u64)")]
+pub struct Part {
+    number: u64,
+    of: u64,
+}
+
+impl Part {
+    pub const WHOLE: Self = Self { number: 1, of: 1 };
+
+    /// Part `number` of `of`; `None` where there is no such part.
+    #[must_use]
+    pub fn new(number: u64, of: u64) -> Option<Self> {
+        (1..=of).contains(&number).then_some(Self { number, of })
+    }
+
+    /// This part cut into `sessions` parts, one behind the other; at least one.
+    pub fn divided(self, sessions: u32) -> impl Iterator<Item = Self> {
+        let sessions = sessions.max(1);
+        (1..=sessions).map(move |number| Self {
+            number: (self.number - 1) * u64::from(sessions) + u64::from(number),
+            of: self.of * u64::from(sessions),
+        })
+    }
+
+    /// Its share of so many rows, in whole groups of `group` rows each, of which the last may be smaller.
+    #[must_use]
+    pub fn range_of_groups(self, rows: u64, group: u64) -> Range<u64> {
+        let groups = self.range(rows.div_ceil(group));
+        groups.start.saturating_mul(group).min(rows)..groups.end.saturating_mul(group).min(rows)
+    }
+
+    /// Its share of so many rows.
+    #[must_use]
+    pub fn range(self, rows: u64) -> Range<u64> {
+        let bound = |number: u64| {
+            let bound = u128::from(rows) * u128::from(number) / u128::from(self.of);
+            u64::try_from(bound).expect("a part of a u64 is one")
+        };
+        bound(self.number - 1)..bound(self.number)
+    }
+}
+
+impl Default for Part {
+    fn default() -> Self {
+        Self::WHOLE
+    }
+}
+
+impl TryFrom<(u64, u64)> for Part {
+    type Error = String;
+
+    fn try_from((number, of): (u64, u64)) -> Result<Self, String> {
+        Self::new(number, of)
+            .ok_or_else(|| format!("expected a part of 1 to {of}, found part {number} of {of}"))
+    }
+}
+
+impl From<Part> for (u64, u64) {
+    fn from(part: Part) -> Self {
+        (part.number, part.of)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Part;
+
+    #[test]
+    fn parts_follow_each_other_and_miss_no_row() {
+        for (rows, of) in [(10, 3), (2, 5), (0, 4), (u64::MAX, 7)] {
+            let mut next = 0;
+            for number in 1..=of {
+                let part = Part::new(number, of).expect("it is one");
+                for part in part.divided(2) {
+                    let range = part.range(rows);
+                    assert_eq!(range.start, next);
+                    next = range.end;
+                }
+            }
+            assert_eq!(next, rows);
+        }
+        assert_eq!(Part::new(0, 3), None);
+        assert_eq!(Part::new(4, 3), None);
+    }
+}

@@ -1,0 +1,105 @@
+//! Takes the names that an expression could see; gives those that it does see, by the place of their value.
+//!
+//! The nearest meaning of a name counts: the table's own columns above, then the parent's columns, then
+//! the parameters. So a child may say `w_id = ":w_id"`, and means its parent's.
+
+use assay_datagen::Value;
+use assay_script::ScriptError;
+use assay_script::expression::{self, Formula, Origin};
+
+use crate::document::{GeneratedDocument, GeneratedTable};
+use crate::table::ROW_SLOT;
+
+/// What all expressions of one table have in common.
+pub(crate) struct Scope<'d> {
+    file: &'d str,
+    constants: Vec<(String, Value)>,
+    /// By place of the value: `row`, the parent's columns, the table's own.
+    names: Vec<&'d str>,
+    first_own_slot: usize,
+}
+
+impl<'d> Scope<'d> {
+    pub fn new(
+        document: &'d GeneratedDocument,
+        table: &'d GeneratedTable,
+        parent: Option<&'d GeneratedTable>,
+    ) -> Self {
+        let mut constants: Vec<(String, Value)> = document
+            .variables
+            .iter()
+            .map(|(name, value)| (name.clone(), value.into()))
+            .collect();
+        if let Some(instance) = table.instance {
+            constants.retain(|(name, _)| name != "instance");
+            constants.push(("instance".to_owned(), Value::Int(instance)));
+        }
+        let mut names = vec!["row"];
+        let columns = |table: &'d GeneratedTable| table.columns.iter().map(|column| &*column.name);
+        names.extend(parent.into_iter().flat_map(columns));
+        let first_own_slot = names.len();
+        names.extend(columns(table));
+        Self {
+            file: &document.file,
+            constants,
+            names,
+            first_own_slot,
+        }
+    }
+
+    pub fn first_own_slot(&self) -> usize {
+        self.first_own_slot
+    }
+
+    /// The number of rows, which knows no row yet.
+    pub fn rows(&self, table: &GeneratedTable) -> Result<Formula, ScriptError> {
+        let mut names = self.visible(0);
+        names[ROW_SLOT] = "";
+        self.compile(&table.rows, &names, table.line, 1)
+    }
+
+    /// The value of the table's `index`-th column.
+    pub fn column(&self, table: &GeneratedTable, index: usize) -> Result<Formula, ScriptError> {
+        let column = &table.columns[index];
+        let names = self.visible(index);
+        self.compile(&column.value, &names, column.line, column.column)
+    }
+
+    /// What is wrong at a line of the file, as compiling says it.
+    pub fn error(&self, line: u32, message: String, hint: Option<String>) -> ScriptError {
+        ScriptError {
+            path: self.file.to_owned(),
+            line: line.max(1),
+            column: 1,
+            message,
+            hint,
+        }
+    }
+
+    /// The names where only the first `own` columns of the table itself are known.
+    fn visible(&self, own: usize) -> Vec<&'d str> {
+        let own = self.first_own_slot..self.first_own_slot + own;
+        let is_own = |name: &str| self.names[own.clone()].contains(&name);
+        let name_at = |(slot, &name): (usize, &&'d str)| match slot {
+            slot if own.contains(&slot) => name,
+            slot if slot < own.start && !is_own(name) => name,
+            _ => "",
+        };
+        self.names.iter().enumerate().map(name_at).collect()
+    }
+
+    fn compile(
+        &self,
+        text: &str,
+        names: &[&str],
+        line: u32,
+        column: u32,
+    ) -> Result<Formula, ScriptError> {
+        let origin = Origin {
+            path: self.file,
+            line,
+            column,
+        };
+        expression::compile(text, names, &self.constants, origin)
+    }
+}

@@ -1,0 +1,265 @@
+//! Rows as functions of a seed: any part of them anywhere, and nothing shared that should not be.
+
+#![expect(clippy::unwrap_used, reason = "in a test a panic is the message")]
+
+mod support;
+
+use std::collections::HashSet;
+
+use assay_dataset::Part;
+use serde_json::json;
+use support::{dataset, error, rows, rows_of};
+
+/// Warehouses with districts, districts with a random number of customers, and a table of its own.
+fn nested(seed: u64) -> serde_json::Value {
+    json!({
+        "seed": seed,
+        "file": "workload.toml",
+        "variables": { "scale": 7 },
+        "tables": [
+            { "name": "warehouse", "rows": ":scale", "columns": [
+                { "name": "w_id", "value": ":row + 1" },
+                { "name": "w_name", "value": "text(6, 10)" },
+                { "name": "w_size", "value": "random(0, 4)" },
+            ] },
+            { "name": "district", "rows": ":w_size", "per": "warehouse", "columns": [
+                { "name": "w_id", "value": ":w_id" },
+                { "name": "d_id", "value": ":row + 1" },
+                { "name": "d_name", "value": "concat(:w_name, ' ', digits(4))" },
+            ] },
+            { "name": "customer", "rows": "random(0, 3)", "per": "district", "columns": [
+                { "name": "d_id", "value": ":d_id" },
+                { "name": "c_name", "value": "concat(:d_name, '/', lastname(random(0, 999)))" },
+                { "name": "c_id", "value": "random(1, 1000000)" },
+            ] },
+            { "name": "item", "rows": "5 * :scale", "columns": [
+                { "name": "i_id", "value": "random(1, 1000000)" },
+                { "name": "i_again", "value": "random(1, 1000000)" },
+            ] },
+        ],
+    })
+}
+
+#[test]
+fn all_parts_one_behind_the_other_are_the_whole() {
+    let dataset = dataset(&nested(1));
+    let whole = rows(&dataset, Part::WHOLE);
+    for of in [1, 2, 3, 5, 7, 11, 100] {
+        let parts: Vec<_> = (1..=of)
+            .map(|number| rows(&dataset, Part::new(number, of).unwrap()))
+            .collect();
+        for table in 0..4 {
+            let of_table = |rows: &[(usize, String)]| -> Vec<String> {
+                let here = rows.iter().filter(|(place, _)| *place == table);
+                here.map(|(_, cells)| cells.clone()).collect()
+            };
+            let joined: Vec<String> = parts.iter().flat_map(|part| of_table(part)).collect();
+            assert_eq!(joined, of_table(&whole), "table {table} in {of} parts");
+            assert!(!joined.is_empty());
+        }
+    }
+}
+
+#[test]
+fn equal_seeds_give_equal_rows_and_other_seeds_others() {
+    let of_seed = |seed| rows(&dataset(&nested(seed)), Part::WHOLE);
+    assert_eq!(of_seed(1), of_seed(1));
+    assert_ne!(of_seed(1), of_seed(2));
+}
+
+/// Were it otherwise, a change of a seed or of the program would be a change of what is measured: these
+/// rows were made once, and must stay.
+#[test]
+fn the_rows_of_a_seed_stay_what_they_are() {
+    let dataset = dataset(&json!({ "seed": 42, "file": "f", "tables": [
+        { "name": "t", "rows": "3", "columns": [
+            { "name": "a", "value": ":row" },
+            { "name": "b", "value": "random(1, 1000000)" },
+            { "name": "c", "value": "random(1, 1000000)" },
+        ] },
+    ] }));
+    let found: Vec<_> = rows_of(&dataset, 0);
+    assert_eq!(found, FIRST_ROWS);
+}
+
+const FIRST_ROWS: [&str; 3] = ["0|297874|61204", "1|84067|370201", "2|598898|887485"];
+
+#[test]
+fn no_two_columns_rows_or_tables_share_a_stream() {
+    let column = |name: &str| json!({ "name": name, "value": "random(1, 1000000000000000)" });
+    let table = |name: &str| json!({ "name": name, "rows": "1000", "columns": [column("a"), column("b"), column("c")] });
+    let children = |name: &str| json!({ "name": name, "rows": "4", "per": "one", "columns": [column("x"), column("y")] });
+    let dataset = dataset(&json!({ "seed": 7, "file": "f", "tables": [
+        table("one"), table("two"), table("three"), children("four"), children("five"),
+    ] }));
+    let mut seen = HashSet::new();
+    for (_, cells) in rows(&dataset, Part::WHOLE) {
+        for cell in cells.split('|') {
+            assert!(seen.insert(cell.to_owned()), "{cell} was drawn twice");
+        }
+    }
+    assert_eq!(seen.len(), 3 * 3000 + 2 * 8000);
+}
+
+#[test]
+fn children_see_the_columns_of_their_own_parent() {
+    let dataset = dataset(&nested(3));
+    let warehouses = rows_of(&dataset, 0);
+    let sizes: Vec<usize> = warehouses
+        .iter()
+        .map(|row| row.split('|').nth(2).unwrap().parse().unwrap())
+        .collect();
+    let districts = rows_of(&dataset, 1);
+    let mut next = districts.iter();
+    for (warehouse, size) in warehouses.iter().zip(sizes) {
+        let (id, rest) = warehouse.split_once('|').unwrap();
+        let name = rest.split_once('|').unwrap().0;
+        for number in 1..=size {
+            let district = next.next().unwrap();
+            assert!(
+                district.starts_with(&format!("{id}|{number}|{name} ")),
+                "{district} is not of {warehouse}"
+            );
+        }
+    }
+    assert_eq!(next.next(), None);
+}
+
+#[test]
+fn counting_makes_no_row_and_agrees_with_making_them() {
+    let document = nested(5);
+    let dataset = dataset(&document);
+    for of in [1, 3] {
+        for number in 1..=of {
+            let part = Part::new(number, of).unwrap();
+            let made = rows(&dataset, part);
+            for table in 0..4 {
+                let made = made.iter().filter(|(place, _)| *place == table).count();
+                assert_eq!(dataset.count(table, part).unwrap(), made as u64);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_constant_number_of_children_is_not_counted_row_by_row() {
+    let dataset = dataset(
+        &json!({ "seed": 1, "file": "f", "variables": { "n": 30 }, "tables": [
+        { "name": "a", "rows": "4000000000000000", "columns": [] },
+        { "name": "b", "rows": ":n / 3", "per": "a", "columns": [] },
+    ] }),
+    );
+    assert_eq!(
+        dataset.count(1, Part::WHOLE).unwrap(),
+        40_000_000_000_000_000
+    );
+}
+
+#[test]
+fn tables_that_are_alike_differ_by_their_instance() {
+    let table = |instance: i64| {
+        json!({ "name": format!("t{instance}"), "rows": ":instance", "instance": instance, "columns": [
+            { "name": "a", "value": ":instance * 10 + :row" },
+            { "name": "b", "value": "random(1, 1000000)" },
+        ] })
+    };
+    let dataset = dataset(&json!({ "seed": 1, "file": "f", "tables": [table(1), table(2)] }));
+    let first = |table| rows_of(&dataset, table)[0].clone();
+    assert!(first(0).starts_with("10|") && first(1).starts_with("20|"));
+    assert_ne!(first(0)[3..], first(1)[3..]);
+    assert_eq!(rows_of(&dataset, 1).len(), 2);
+}
+
+#[test]
+fn values_take_the_form_of_their_column() {
+    let dataset = dataset(&json!({ "seed": 1, "file": "f", "tables": [
+        { "name": "t", "rows": "1", "columns": [
+            { "name": "a", "value": "5 / 2.0", "type": "decimal(9,2)" },
+            { "name": "b", "value": "10.0 / 2", "type": "int" },
+            { "name": "c", "value": ":b > 4", "type": "bool" },
+            { "name": "d", "value": "null", "type": "int" },
+            { "name": "e", "value": "'x'", "type": "char(4)" },
+        ] },
+    ] }));
+    assert_eq!(rows_of(&dataset, 0), ["2.50|5|1|∅|x"]);
+}
+
+#[test]
+fn what_is_wrong_with_a_table_is_told_with_its_place() {
+    let told = |table: serde_json::Value| {
+        let parent = json!({ "name": "orders", "rows": "2", "columns": [{ "name": "o_id", "value": ":row" }] });
+        error(
+            &json!({ "seed": 1, "file": "w.toml", "variables": { "scale": 2 }, "tables": [parent, table] }),
+        )
+    };
+    let column = |value: &str| {
+        told(json!({ "name": "t", "rows": "2", "line": 5, "columns": [
+            { "name": "a", "value": "1", "line": 7, "column": 6 },
+            { "name": "b", "value": value, "line": 8, "column": 6 },
+        ] }))
+    };
+    let rows = |rows: &str| told(json!({ "name": "t", "rows": rows, "line": 5, "columns": [] }));
+    for (found, place, words) in [
+        (column(":a + :c"), "w.toml:8:11", "did you mean :a?"),
+        (column("1 +"), "w.toml:8:", ""),
+        (column(":b"), "w.toml:8:6", ":b"),
+        (column("now()"), "w.toml:8:6", "now"),
+        (rows("0.5 * :scal"), "w.toml:5:", "did you mean :scale?"),
+        (
+            rows("-1"),
+            "w.toml:5:1",
+            "expected a whole number of 0 or more, found -1",
+        ),
+        (rows("1 / 0"), "w.toml:5:", "division by zero"),
+        (
+            told(json!({ "name": "t", "rows": "2", "per": "order", "line": 5, "columns": [] })),
+            "w.toml:5:1",
+            "the tables above it are orders",
+        ),
+        (
+            told(
+                json!({ "name": "t", "rows": "2", "per": "orders", "line": 5, "columns": [
+                { "name": "x", "value": ":o_it", "line": 6, "column": 6 },
+            ] }),
+            ),
+            "w.toml:6:6",
+            "did you mean :o_id?",
+        ),
+        (
+            told(json!({ "name": "t", "rows": "2", "columns": [
+                { "name": "x", "value": "1", "type": "integer", "line": 6 },
+            ] })),
+            "w.toml:6:1",
+            "found \"integer\"",
+        ),
+    ] {
+        assert!(found.contains(place) && found.contains(words), "{found}");
+    }
+}
+
+#[test]
+fn a_row_that_cannot_be_made_is_told_with_table_and_number() {
+    let failing = |rows: &str, value: &str, of: serde_json::Value| {
+        let dataset = dataset(&json!({ "seed": 1, "file": "w.toml", "tables": [
+            { "name": "p", "rows": "3", "columns": [{ "name": "n", "value": ":row - 1", "line": 3 }] },
+            { "name": "t", "rows": rows, "line": 5, "per": "p", "columns": [
+                { "name": "x", "value": value, "type": of, "line": 6 },
+            ] },
+        ] }));
+        support::try_rows(&dataset, Part::WHOLE)
+            .unwrap_err()
+            .to_string()
+    };
+    assert_eq!(
+        failing("2", "10 / :n", json!(null)),
+        "w.toml:6: the column x in row 0 of t below row 1 of p: division by zero: 10 / 0"
+    );
+    assert_eq!(
+        failing("3", "100 * :row", json!("char(2)")),
+        "w.toml:6: the column x in row 1 of t below row 0 of p: expected char(2), found 100"
+    );
+    assert_eq!(
+        failing(":n", "1", json!(null)),
+        "w.toml:5: the rows of t for row 0 of p: expected a whole number of 0 or more, found -1"
+    );
+}
