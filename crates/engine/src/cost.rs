@@ -21,7 +21,23 @@ pub fn so_far() -> ClientCost {
         resident_peak_bytes: count(usage.ru_maxrss) * 1024,
         voluntary_switches: count(usage.ru_nvcsw),
         involuntary_switches: count(usage.ru_nivcsw),
+        ..ClientCost::default()
     }
+}
+
+/// What this process has in memory now; 0 where the kernel does not say.
+#[must_use]
+pub fn resident_bytes() -> u64 {
+    // The second number of proc(5) `statm`, in pages.
+    let pages = std::fs::read_to_string("/proc/self/statm")
+        .ok()
+        .and_then(|text| {
+            let resident = text.split_whitespace().nth(1)?;
+            resident.parse::<u64>().ok()
+        });
+    // SAFETY: the call takes and gives plain numbers.
+    let page_bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    pages.unwrap_or(0) * u64::try_from(page_bytes).unwrap_or(0)
 }
 
 fn nanoseconds(time: libc::timeval) -> u64 {

@@ -7,12 +7,15 @@
 //! | `session` | a site → sessions; a wire driver, perhaps TLS and a socket put together |
 //! | `load` | a source of rows → filled tables |
 //! | `drive` | scripts → clients at work: one event loop for each processor, or a thread for each client |
+//! | `query` | a script → the rows of its answers, values bound |
+//! | `serve` | what a null server is told → a server of a protocol, which does nothing |
 //! | `account` | what became of every transaction → histograms, intervals, errors, results |
 //! | `observation` | all of that → JSON |
 //!
 //! It knows no system by name: drivers are looked up in the registry of `assay-drivers`.
 
 mod account;
+mod alarm;
 mod clock;
 mod cost;
 mod document;
@@ -20,18 +23,23 @@ mod drive;
 mod error;
 mod load;
 mod observation;
+mod query;
+mod serve;
 mod session;
 mod transport;
 
 pub use document::{
-    BulkFormWord, DriveDocument, LoadDocument, Order, Password, Protocol, ScriptDocument,
-    SiteDocument, StopDocument, TableDocument, TlsMode,
+    ArrivalDocument, BulkFormWord, DriveDocument, LoadDocument, Order, Password, Protocol,
+    ReconnectDocument, RetriesDocument, ScriptDocument, ServeDocument, SiteDocument, StopDocument,
+    TableDocument, TlsMode,
 };
 pub use drive::{DriveProgress, compile, drive};
 pub use error::EngineError;
-pub use load::{LoadProgress, LoadReport, TableReport, load};
+pub use load::{LoadProgress, LoadReport, Source, TableReport, load, load_parts};
 pub use observation::{
-    ClientCost, ClientEnd, ErrorReport, Interval, Observation, Outcomes, Passes, ResponseTime,
-    ResultReport, TransactionReport,
+    AllOk, Arrival, ClientCost, ClientEnd, ErrorReport, Interval, Observation, Outage, Outcomes,
+    Passes, ResponseTime, ResultReport, StatementReport, TransactionOutcomes, TransactionReport,
 };
+pub use query::{Answered, query};
+pub use serve::{Listening, Served, null_protocols, serve};
 pub use session::{Probe, ProbeError, Session, driver_names, probe};

@@ -3,26 +3,46 @@
 use assay_histogram::ResponseTimes;
 
 use super::intervals::OpenSeconds;
-use super::{Outcome, Sample, Series, Unit};
+use super::{Outcome, Sample, Series, Times, Unit};
 use crate::observation::Outcomes;
+
+/// What a book keeps, and what it calls late.
+#[derive(Clone, Copy, Debug)]
+pub struct Form {
+    pub scripts: usize,
+    pub statements: usize,
+    pub is_open_loop: bool,
+    /// A longer response time is late; `u64::MAX` where none is.
+    pub late_beyond_ns: u64,
+}
 
 #[derive(Debug)]
 pub struct Book {
-    /// By script, then by outcome; made when the first of its kind comes.
-    transactions: Vec<[Option<Box<ResponseTimes>>; Outcome::ALL.len()]>,
+    form: Form,
+    by_script: Vec<OfScript>,
+    /// By statement, made when the first of its kind comes: service times.
+    statements: Vec<Option<Box<ResponseTimes>>>,
     passes: ResponseTimes,
-    /// All but `scheduled`, which the ledgers count.
-    outcomes: Outcomes,
     seconds: OpenSeconds,
+}
+
+/// The account of one transaction type.
+#[derive(Debug, Default)]
+struct OfScript {
+    /// By outcome; made when the first of its kind comes.
+    times: [Option<Box<Times>>; Outcome::ALL.len()],
+    /// All but what the ledgers count: `scheduled` and `attempts`.
+    outcomes: Outcomes,
 }
 
 impl Book {
     #[must_use]
-    pub fn new(scripts: usize) -> Self {
+    pub fn new(form: Form) -> Self {
         Self {
-            transactions: (0..scripts).map(|_| Default::default()).collect(),
+            form,
+            by_script: (0..form.scripts).map(|_| OfScript::default()).collect(),
+            statements: vec![None; form.statements],
             passes: ResponseTimes::new(),
-            outcomes: Outcomes::default(),
             seconds: OpenSeconds::default(),
         }
     }
@@ -30,23 +50,57 @@ impl Book {
     /// Enters samples of a measurement that began at `began_ns`.
     pub fn enter(&mut self, samples: &[Sample], began_ns: u64) {
         for sample in samples {
-            match sample.unit {
-                Unit::Pass => self.passes.record(sample.response_ns),
-                Unit::Transaction(script, outcome) => {
-                    self.transactions[script as usize][outcome as usize]
-                        .get_or_insert_default()
-                        .record(sample.response_ns);
-                    self.outcomes.count(outcome);
-                    let since_ns = sample.end_ns.saturating_sub(began_ns);
-                    self.seconds.count(since_ns, outcome, sample.response_ns);
-                }
-            }
+            self.enter_one(sample, began_ns);
         }
     }
 
+    fn enter_one(&mut self, sample: &Sample, began_ns: u64) {
+        let since_ns = sample.end_ns.saturating_sub(began_ns);
+        match sample.unit {
+            Unit::Transaction(script, outcome) => {
+                let is_late =
+                    outcome == Outcome::Ok && sample.response_ns > self.form.late_beyond_ns;
+                let account = &mut self.by_script[script as usize];
+                account.times[outcome as usize]
+                    .get_or_insert_with(|| Box::new(Times::new(self.form.is_open_loop)))
+                    .record(sample.response_ns, sample.service_ns);
+                account.outcomes.count(outcome);
+                account.outcomes.late += u64::from(is_late);
+                let second = self.seconds.at(since_ns);
+                second.late += u64::from(is_late);
+                let lag_ns = sample.response_ns - sample.service_ns;
+                second.lag(self.form.is_open_loop.then_some(lag_ns));
+                second.ended(outcome, sample.response_ns);
+            }
+            Unit::Skipped(script) => {
+                self.by_script[script as usize].outcomes.skipped += 1;
+                self.seconds.at(since_ns).skipped += 1;
+            }
+            Unit::Retry(script) => {
+                self.by_script[script as usize].outcomes.retries += 1;
+                self.seconds.at(since_ns).retries += 1;
+            }
+            Unit::Statement(statement) => self.statements[statement as usize]
+                .get_or_insert_default()
+                .record(sample.service_ns),
+            Unit::Pass => self.passes.record(sample.response_ns),
+        }
+    }
+
+    /// Of all transaction types.
     #[must_use]
     pub fn outcomes(&self) -> Outcomes {
-        self.outcomes
+        let mut all = Outcomes::default();
+        for account in &self.by_script {
+            all.add(&account.outcomes);
+        }
+        all
+    }
+
+    /// Of one transaction type.
+    #[must_use]
+    pub fn outcomes_of(&self, script: usize) -> Outcomes {
+        self.by_script[script].outcomes
     }
 
     #[must_use]
@@ -54,10 +108,16 @@ impl Book {
         &self.passes
     }
 
-    /// The distribution of one type's transactions that ended one way, if there were any.
+    /// The distributions of one type's transactions that ended one way, if there were any.
     #[must_use]
-    pub fn transactions(&self, script: usize, outcome: Outcome) -> Option<&ResponseTimes> {
-        self.transactions[script][outcome as usize].as_deref()
+    pub fn times(&self, script: usize, outcome: Outcome) -> Option<&Times> {
+        self.by_script[script].times[outcome as usize].as_deref()
+    }
+
+    /// The service times of one statement, if they were asked for and it was executed.
+    #[must_use]
+    pub fn statement(&self, statement: usize) -> Option<&ResponseTimes> {
+        self.statements[statement].as_deref()
     }
 
     /// Hands all seconds before `horizon` over to `series`.
@@ -67,18 +127,20 @@ impl Book {
 
     /// Adds all that stands in `other`.
     pub fn merge(&mut self, other: &Self) {
-        for (mine, theirs) in self
-            .transactions
-            .iter_mut()
-            .flatten()
-            .zip(other.transactions.iter().flatten())
-        {
+        for (mine, theirs) in self.by_script.iter_mut().zip(&other.by_script) {
+            mine.outcomes.add(&theirs.outcomes);
+            for (mine, theirs) in mine.times.iter_mut().zip(&theirs.times) {
+                if let Some(theirs) = theirs {
+                    mine.get_or_insert_default().merge(theirs);
+                }
+            }
+        }
+        for (mine, theirs) in self.statements.iter_mut().zip(&other.statements) {
             if let Some(theirs) = theirs {
                 mine.get_or_insert_default().merge(theirs);
             }
         }
         self.passes.merge(&other.passes);
-        self.outcomes.add(&other.outcomes);
         self.seconds.merge(&other.seconds);
     }
 }

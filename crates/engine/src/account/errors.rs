@@ -24,6 +24,7 @@ struct Kind {
 struct Entry {
     message: String,
     count: u64,
+    retried: u64,
     first_at_ns: u64,
 }
 
@@ -55,9 +56,22 @@ impl ErrorLog {
         let entry = Entry {
             message: message.to_owned(),
             count: 1,
+            retried: 0,
             first_at_ns: at_ns,
         };
         self.add(kind, entry);
+    }
+
+    /// After an error of this kind, which has been counted, its transaction is tried again.
+    pub fn retried(&mut self, class: &'static str, code: &str, script: u32) {
+        let kind = Kind {
+            class,
+            code: code.to_owned(),
+            script: Some(script),
+        };
+        if let Some(entry) = self.entries.get_mut(&kind) {
+            entry.retried += 1;
+        }
     }
 
     pub fn merge(&mut self, other: Self) {
@@ -71,6 +85,7 @@ impl ErrorLog {
             .entry(kind)
             .and_modify(|known| {
                 known.count += entry.count;
+                known.retried += entry.retried;
                 if entry.first_at_ns < known.first_at_ns {
                     known.first_at_ns = entry.first_at_ns;
                     known.message.clone_from(&entry.message);
@@ -93,6 +108,7 @@ impl ErrorLog {
                 code: kind.code,
                 message: entry.message,
                 count: entry.count,
+                retried: entry.retried,
                 transaction: kind.script.map(&script_name),
                 first_at_ns: entry.first_at_ns.saturating_sub(began_ns),
             })

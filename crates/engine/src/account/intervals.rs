@@ -1,6 +1,6 @@
 //! Takes the instants at which transactions ended; gives one line for each second.
 //!
-//! Each second under way needs a histogram, a finished one only its line. A second stays open for one more
+//! Each second under way needs histograms, a finished one only its line. A second stays open for one more
 //! second, because a thread may be put to sleep between reading the clock and handing the sample in. What
 //! comes even later is counted, and raises the maximum; the percentiles of its second stay as they were.
 
@@ -20,21 +20,24 @@ pub struct OpenSeconds {
 }
 
 #[derive(Debug, Default)]
-struct Second {
+pub struct Second {
+    aborted: u64,
     failed: u64,
+    unknown: u64,
+    pub late: u64,
+    pub skipped: u64,
+    pub retries: u64,
     /// Of those that ended `ok`.
     times: ResponseTimes,
+    /// Of all that were begun, in an open loop.
+    lags: Option<Box<ResponseTimes>>,
 }
 
 impl OpenSeconds {
+    /// The second that is `since_ns` after the beginning of the measurement.
     #[inline]
-    pub fn count(&mut self, since_ns: u64, outcome: Outcome, response_ns: u64) {
-        let second = self.seconds.entry(since_ns / SECOND_NS).or_default();
-        match outcome {
-            Outcome::Ok => second.times.record(response_ns),
-            Outcome::Failed | Outcome::Unknown => second.failed += 1,
-            Outcome::Aborted => {}
-        }
+    pub fn at(&mut self, since_ns: u64) -> &mut Second {
+        self.seconds.entry(since_ns / SECOND_NS).or_default()
     }
 
     pub fn close(&mut self, horizon: u64, series: &mut Series) {
@@ -55,9 +58,52 @@ impl OpenSeconds {
 }
 
 impl Second {
+    #[inline]
+    pub fn ended(&mut self, outcome: Outcome, response_ns: u64) {
+        match outcome {
+            Outcome::Ok => self.times.record(response_ns),
+            Outcome::Aborted => self.aborted += 1,
+            Outcome::Failed => self.failed += 1,
+            Outcome::Unknown => self.unknown += 1,
+        }
+    }
+
+    #[inline]
+    pub fn lag(&mut self, lag_ns: Option<u64>) {
+        if let Some(lag_ns) = lag_ns {
+            self.lags.get_or_insert_default().record(lag_ns);
+        }
+    }
+
     fn merge(&mut self, other: &Self) {
+        self.aborted += other.aborted;
         self.failed += other.failed;
+        self.unknown += other.unknown;
+        self.late += other.late;
+        self.skipped += other.skipped;
+        self.retries += other.retries;
         self.times.merge(&other.times);
+        if let Some(theirs) = &other.lags {
+            self.lags.get_or_insert_default().merge(theirs);
+        }
+    }
+
+    fn line(&self, number: u64) -> Interval {
+        Interval {
+            second: number,
+            ok: self.times.count(),
+            aborted: self.aborted,
+            failed: self.failed,
+            unknown: self.unknown,
+            late: self.late,
+            skipped: self.skipped,
+            retries: self.retries,
+            clients_connected: 0,
+            p50_ns: self.times.percentile_ns(50.0),
+            p99_ns: self.times.percentile_ns(99.0),
+            max_ns: self.times.max_ns(),
+            schedule_lag_p99_ns: self.lags.as_ref().map(|lags| lags.percentile_ns(99.0)),
+        }
     }
 }
 
@@ -67,16 +113,29 @@ pub struct Series {
     lines: Vec<Interval>,
     /// Seconds that books have handed over and that have no line yet.
     handed_over: BTreeMap<u64, Second>,
+    /// By second, the fewest connected clients that were seen in it.
+    connected: BTreeMap<u64, u32>,
 }
 
 impl Series {
+    /// `clients` are connected `since_ns` after the beginning of the measurement.
+    pub fn connected(&mut self, since_ns: u64, clients: u32) {
+        let fewest = self.connected.entry(since_ns / SECOND_NS);
+        fewest
+            .and_modify(|fewest| *fewest = clients.min(*fewest))
+            .or_insert(clients);
+    }
+
     fn add(&mut self, number: u64, second: Second) {
-        if let Some(line) = usize::try_from(number)
-            .ok()
-            .and_then(|at| self.lines.get_mut(at))
-        {
+        let known = usize::try_from(number).ok();
+        if let Some(line) = known.and_then(|at| self.lines.get_mut(at)) {
             line.ok += second.times.count();
+            line.aborted += second.aborted;
             line.failed += second.failed;
+            line.unknown += second.unknown;
+            line.late += second.late;
+            line.skipped += second.skipped;
+            line.retries += second.retries;
             line.max_ns = line.max_ns.max(second.times.max_ns());
         } else {
             self.handed_over.entry(number).or_default().merge(&second);
@@ -87,14 +146,7 @@ impl Series {
     pub fn write_lines(&mut self, horizon: u64) {
         for number in self.lines.len() as u64..horizon {
             let second = self.handed_over.remove(&number).unwrap_or_default();
-            self.lines.push(Interval {
-                second: number,
-                ok: second.times.count(),
-                failed: second.failed,
-                p50_ns: second.times.percentile_ns(50.0),
-                p99_ns: second.times.percentile_ns(99.0),
-                max_ns: second.times.max_ns(),
-            });
+            self.lines.push(second.line(number));
         }
     }
 
@@ -106,6 +158,11 @@ impl Series {
             .last_key_value()
             .map_or(0, |(number, _)| number + 1);
         self.write_lines(last);
+        for line in &mut self.lines {
+            // Nobody looked in a second that only began: then it is as it was in the one before.
+            let seen = self.connected.range(..=line.second).next_back();
+            line.clients_connected = seen.map_or(0, |(_, clients)| *clients);
+        }
         self.lines
     }
 }
@@ -117,20 +174,26 @@ mod tests {
     #[test]
     fn seconds_without_an_end_have_a_line_and_late_samples_are_counted() {
         let (mut open, mut series) = (OpenSeconds::default(), Series::default());
-        open.count(100, Outcome::Ok, 1_000_000);
-        open.count(SECOND_NS * 3 + 5, Outcome::Failed, 9_000_000);
+        open.at(100).ended(Outcome::Ok, 1_000_000);
+        open.at(SECOND_NS * 3 + 5).ended(Outcome::Failed, 9_000_000);
+        series.connected(50, 8);
+        series.connected(SECOND_NS * 2, 8);
+        series.connected(SECOND_NS * 2 + 1, 5);
         open.close(2, &mut series);
         series.write_lines(2);
         // Comes after its second has its line.
-        open.count(200, Outcome::Ok, 7_000_000);
+        open.at(200).ended(Outcome::Ok, 7_000_000);
         open.close(u64::MAX, &mut series);
         let lines = series.finish();
 
         let seen: Vec<_> = lines
             .iter()
-            .map(|line| (line.second, line.ok, line.failed))
+            .map(|line| (line.second, line.ok, line.failed, line.clients_connected))
             .collect();
-        assert_eq!(seen, [(0, 2, 0), (1, 0, 0), (2, 0, 0), (3, 0, 1)]);
+        assert_eq!(
+            seen,
+            [(0, 2, 0, 8), (1, 0, 0, 8), (2, 0, 0, 5), (3, 0, 1, 5)]
+        );
         assert_eq!(lines[0].max_ns, 7_000_000);
         assert!(lines[0].p50_ns < 2_000_000, "{lines:?}");
     }

@@ -1,5 +1,6 @@
 //! What one executor thread writes down about its clients.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Book, ErrorLog, Outcome, ResultLog, Sample, Tray, Unit};
@@ -7,11 +8,19 @@ use super::{Book, ErrorLog, Outcome, ResultLog, Sample, Tray, Unit};
 /// One thread's own account. Only the tray and the book are shared with anybody.
 #[derive(Debug)]
 pub struct Ledger {
-    /// Measured transactions that were begun.
-    pub scheduled: u64,
+    /// Measured transactions that were begun, or were due and skipped; by script.
+    pub scheduled: Vec<u64>,
+    /// Attempts at measured transactions; by script.
+    pub attempts: Vec<u64>,
+    /// Statements of measured transactions that were answered.
+    pub statements: u64,
+    /// Sessions that were lost and opened anew.
+    pub reconnects: u64,
     pub errors: ErrorLog,
     pub results: ResultLog,
     pub ends: Vec<End>,
+    /// What drivers have counted themselves, over the measured part.
+    pub counters: BTreeMap<&'static str, u64>,
     tray: Arc<Tray>,
     book: Arc<Mutex<Book>>,
     began_ns: u64,
@@ -40,12 +49,16 @@ pub enum State {
 
 impl Ledger {
     #[must_use]
-    pub fn new(statements: usize, tray: Arc<Tray>, book: Arc<Mutex<Book>>) -> Self {
+    pub fn new(scripts: usize, statements: usize, tray: Arc<Tray>, book: Arc<Mutex<Book>>) -> Self {
         Self {
-            scheduled: 0,
+            scheduled: vec![0; scripts],
+            attempts: vec![0; scripts],
+            statements: 0,
+            reconnects: 0,
             errors: ErrorLog::default(),
             results: ResultLog::new(statements),
             ends: Vec::new(),
+            counters: BTreeMap::new(),
             tray,
             book,
             began_ns: 0,
@@ -59,20 +72,47 @@ impl Ledger {
 
     /// A measured transaction has ended.
     #[inline]
-    pub fn transaction(&self, script: u32, outcome: Outcome, end_ns: u64, response_ns: u64) {
+    pub fn transaction(
+        &self,
+        script: u32,
+        outcome: Outcome,
+        end_ns: u64,
+        (response_ns, service_ns): (u64, u64),
+    ) {
         self.put(Sample {
             unit: Unit::Transaction(script, outcome),
             end_ns,
             response_ns,
+            service_ns,
         });
+    }
+
+    /// A measured arrival, which is already among the scheduled ones, will not be begun.
+    pub fn skipped(&self, script: u32, due_ns: u64) {
+        self.mark(Unit::Skipped(script), due_ns, 0);
+    }
+
+    /// A measured transaction is tried again.
+    pub fn retry(&self, script: u32, at_ns: u64) {
+        self.mark(Unit::Retry(script), at_ns, 0);
+    }
+
+    /// A statement of a measured transaction was answered.
+    pub fn statement(&self, statement: u32, end_ns: u64, service_ns: u64) {
+        self.mark(Unit::Statement(statement), end_ns, service_ns);
     }
 
     /// A measured pass has ended, all of it `ok`.
     pub fn pass(&self, end_ns: u64, response_ns: u64) {
+        self.mark(Unit::Pass, end_ns, response_ns);
+    }
+
+    fn mark(&self, unit: Unit, end_ns: u64, duration_ns: u64) {
         self.put(Sample {
-            unit: Unit::Pass,
+            unit,
             end_ns,
-            response_ns,
+            response_ns: duration_ns,
+            service_ns: duration_ns,
         });
     }
 

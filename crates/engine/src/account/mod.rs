@@ -8,7 +8,7 @@
 //!                          but 10 × a s)
 //! ```
 //!
-//! A transaction costs one sample of 24 bytes in its thread's tray. A full tray is entered into a book by
+//! A transaction costs one sample of 32 bytes in its thread's tray. A full tray is entered into a book by
 //! its own thread; ten times a second the supervisor empties all trays, so that progress and intervals
 //! are right also while every client waits. Histograms thus stand once for each processor, not once for
 //! each of a thousand client threads, and nothing that two threads write is touched for a transaction.
@@ -17,12 +17,16 @@ mod book;
 mod errors;
 mod intervals;
 mod ledger;
+mod outages;
 mod results;
 mod sample;
+mod times;
 
-pub use book::Book;
+pub use book::{Book, Form};
 pub use errors::ErrorLog;
 pub use intervals::Series;
 pub use ledger::{End, Ledger, State};
+pub use outages::Outages;
 pub use results::{Agreement, ResultLog};
 pub use sample::{Outcome, Sample, Tray, Unit};
+pub use times::Times;

@@ -6,7 +6,7 @@
 const KEPT: usize = 32;
 
 /// For each statement whose answers are compared, those seen so far.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct ResultLog {
     statements: Vec<Answers>,
 }

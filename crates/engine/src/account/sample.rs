@@ -1,8 +1,8 @@
-//! One ended transaction (or pass), and the tray in which a thread gathers them.
+//! One ended transaction (or what else is counted), and the tray in which a thread gathers them.
 
 use std::sync::{Mutex, PoisonError};
 
-/// How a transaction ended. One that is skipped never starts, and has no sample.
+/// How a transaction that was begun ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Ok,
@@ -25,11 +25,16 @@ impl Outcome {
     }
 }
 
-/// What a sample is of.
+/// What a sample is of. Numbers are those of scripts and statements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// Of the script with this number.
     Transaction(u32, Outcome),
+    /// An arrival that was never begun; its end is when it was due.
+    Skipped(u32),
+    /// A failed attempt, after which the same transaction is tried again.
+    Retry(u32),
+    /// Of which only the service time counts.
+    Statement(u32),
     /// A pass of which every transaction ended `ok`.
     Pass,
 }
@@ -39,7 +44,10 @@ pub struct Sample {
     pub unit: Unit,
     /// On the run's clock.
     pub end_ns: u64,
+    /// From the intended start.
     pub response_ns: u64,
+    /// From the actual start. What the response time has more is the schedule lag.
+    pub service_ns: u64,
 }
 
 /// How many samples a thread gathers before it enters them into a book.

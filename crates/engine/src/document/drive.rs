@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use assay_datagen::Value;
+use assay_datagen::{Distribution, Value};
 use serde::{Deserialize, Deserializer};
 
+use super::pace::{ArrivalDocument, ReconnectDocument, RetriesDocument, distribution};
 use super::site::positive_seconds;
 use super::{SiteDocument, null_is_default, parse};
 use crate::EngineError;
@@ -19,6 +20,15 @@ pub struct DriveDocument {
     pub scripts: Vec<ScriptDocument>,
     #[serde(default, deserialize_with = "variables")]
     pub variables: BTreeMap<String, Value>,
+    /// For each `:{name}` of the scripts, the identifiers it chooses from.
+    #[serde(default, deserialize_with = "null_is_default")]
+    pub identifiers: BTreeMap<String, Vec<String>>,
+    /// By isolation level, "" where none is named: the statements that `\\begin` executes.
+    #[serde(default, deserialize_with = "null_is_default")]
+    pub begins: BTreeMap<String, Vec<String>>,
+    /// Whether scripts may run programs of this machine.
+    #[serde(default, deserialize_with = "null_is_default")]
+    pub allow_shell: bool,
     pub order: Order,
     pub clients: u32,
     /// OS threads; 0: one for each processor, and at most one for each client. A driver that blocks
@@ -28,8 +38,34 @@ pub struct DriveDocument {
     #[serde(default, deserialize_with = "null_is_default")]
     pub protocol: Protocol,
     pub stop: StopDocument,
+    #[serde(default, deserialize_with = "null_is_default")]
+    pub arrival: ArrivalDocument,
+    /// A client's pause after each transaction, in a closed loop.
+    #[serde(default, deserialize_with = "distribution")]
+    pub think_time: Option<Distribution>,
+    /// A client's pause before each transaction, in a closed loop.
+    #[serde(default, deserialize_with = "distribution")]
+    pub keying_time: Option<Distribution>,
+    /// In a closed loop clients begin evenly spread over it, in an open one the rate grows from nothing to
+    /// the one offered; the warm-up follows it.
+    #[serde(default, deserialize_with = "seconds")]
+    pub ramp_up_s: Duration,
     #[serde(default, deserialize_with = "seconds")]
     pub warm_up_s: Duration,
+    /// A response time beyond it is `late`; an arrival of an open loop that could not begin within it is
+    /// `skipped`.
+    #[serde(default, deserialize_with = "optional_seconds")]
+    pub latency_limit_s: Option<Duration>,
+    #[serde(default, deserialize_with = "null_is_default")]
+    pub retries: RetriesDocument,
+    #[serde(default, deserialize_with = "null_is_default")]
+    pub reconnect: ReconnectDocument,
+    /// A new session for each transaction, opened inside its response time.
+    #[serde(default, deserialize_with = "null_is_default")]
+    pub connect_each_transaction: bool,
+    /// Whether each statement's service times are kept.
+    #[serde(default, deserialize_with = "null_is_default")]
+    pub per_statement: bool,
     pub seed: u64,
     /// Whether answers are hashed and compared among clients; otherwise their rows are only counted.
     #[serde(default, deserialize_with = "null_is_default")]
@@ -75,14 +111,15 @@ pub enum Protocol {
     Prepared,
 }
 
-/// Whichever comes first ends a client's work.
+/// Whichever comes first ends a client's work, in an open loop the arrivals.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StopDocument {
     /// For each client; those that began after the warm-up count.
     #[serde(default)]
     pub passes: Option<u64>,
-    /// For each client; those that began after the warm-up count.
+    /// For each client; those that began after the warm-up count. An open loop has as many arrivals as
+    /// all its clients together.
     #[serde(default)]
     pub transactions: Option<u64>,
     /// Since the end of the warm-up. A transaction under way is brought to its end.
@@ -130,6 +167,25 @@ impl DriveDocument {
         }
         if self.order == Order::Mix && self.scripts.iter().all(|script| script.weight == 0) {
             return wrong("scripts", "expected one weight above 0 for a mix");
+        }
+        let has_pauses = self.think_time.is_some() || self.keying_time.is_some();
+        if self.arrival != ArrivalDocument::Closed {
+            if stop.passes.is_some() {
+                return wrong(
+                    "stop.passes",
+                    "an open loop has no passes; expected `transactions` or `duration_s`",
+                );
+            }
+            if has_pauses {
+                return wrong(
+                    if self.think_time.is_some() {
+                        "think_time"
+                    } else {
+                        "keying_time"
+                    },
+                    "in an open loop clients do not decide when they begin; expected none",
+                );
+            }
         }
         Ok(())
     }

@@ -2,10 +2,14 @@
 
 mod drive;
 mod load;
+mod pace;
+mod serve;
 mod site;
 
 pub use drive::{DriveDocument, Order, Protocol, ScriptDocument, StopDocument};
 pub use load::{BulkFormWord, LoadDocument, TableDocument};
+pub use pace::{ArrivalDocument, ReconnectDocument, RetriesDocument};
+pub use serve::ServeDocument;
 pub use site::{Password, SiteDocument, TlsMode};
 
 use serde::de::{Deserialize, DeserializeOwned, Deserializer};

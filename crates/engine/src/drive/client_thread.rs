@@ -5,16 +5,19 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use assay_drivers::registry::AnyBlocking;
-use assay_drivers::{Answer, Blocking as _, Keep, Request, SystemError};
+use assay_drivers::{Answer, Blocking as _, ErrorClass, Keep, Request, SystemError};
 
-use super::client::{Client, Next};
+use super::arrivals::Arrival as Due;
+use super::client::{After, Client, Next};
+use super::counters::Counters;
 use super::entrant::unprepared;
 use super::gate::{Arrival, Verdict};
 use super::line::timed_out;
-use super::plan::Plan;
 use super::schedule::Schedule;
 use super::shared::Shared;
+use super::sleep;
 use super::watchdog::{Reason, Watch};
+use crate::EngineError;
 use crate::account::{End, Ledger, State};
 use crate::session::LocalSite;
 
@@ -25,35 +28,47 @@ const PAUSE_SLICE: Duration = Duration::from_millis(50);
 pub fn run(shared: &Shared, site: &LocalSite<'_>, watch: &Watch, number: u32) -> Ledger {
     let _presence = shared.presence();
     let mut ledger = shared.ledger(number as usize);
-    let (library, arrival) = match site.open() {
-        Err(error) => {
-            ledger.errors.count(&error, None, shared.clock.now_ns());
-            (None, Arrival::Refused)
-        }
-        Ok(mut library) => match prepare(&mut library, &shared.plan) {
-            Ok(()) => (Some(library), Arrival::Ready),
-            Err(arrival) => (Some(library), arrival),
-        },
-    };
-    let state = if library.is_none() {
-        State::Refused
+    let mut library = None;
+    // Where each transaction opens its own connection, one tells beforehand whether that can be.
+    let arrival = if shared.plan.connects_each && number > 0 {
+        Arrival::Ready
     } else {
-        State::Interrupted
+        match open(shared, site, &shared.plan.to_prepare) {
+            Ok(opened) => {
+                library = Some(opened);
+                Arrival::Ready
+            }
+            Err(Closed::Refused(error)) => {
+                ledger.errors.count(&error, None, shared.clock.now_ns());
+                Arrival::Refused
+            }
+            Err(Closed::Failed(failure)) => Arrival::Failed(failure),
+        }
     };
-    match (shared.gate.arrive(arrival), library) {
-        (Verdict::Go(schedule), Some(library)) => {
+    let state = match arrival {
+        Arrival::Refused => State::Refused,
+        _ => State::Interrupted,
+    };
+    match shared.gate.arrive(arrival) {
+        Verdict::Go(schedule) => {
             ledger.begin(schedule.measure_ns);
-            watch.begin(library.canceller());
-            Worker {
+            if shared.plan.connects_each {
+                library = None;
+            }
+            sleep::be_punctual();
+            let mut worker = Worker {
                 shared,
+                site,
                 schedule,
                 watch,
-                library,
+                library: None,
+                counters: Counters::default(),
                 ledger,
-            }
-            .run(number)
+            };
+            worker.take(library);
+            worker.run(number)
         }
-        _ => {
+        Verdict::Cancelled => {
             ledger.ends.push(End {
                 client: number,
                 at_ns: 0,
@@ -66,9 +81,28 @@ pub fn run(shared: &Shared, site: &LocalSite<'_>, watch: &Watch, number: u32) ->
     }
 }
 
-fn prepare(library: &mut AnyBlocking, plan: &Plan) -> Result<(), Arrival> {
+/// Why there is no connection.
+enum Closed {
+    /// The system did not let it in.
+    Refused(SystemError),
+    /// The run itself is wrong.
+    Failed(EngineError),
+}
+
+impl Closed {
+    fn into_error(self) -> SystemError {
+        match self {
+            Self::Refused(error) | Self::Failed(EngineError::System(error, _)) => error,
+            Self::Failed(other) => SystemError::new(ErrorClass::Other, "", other.to_string()),
+        }
+    }
+}
+
+fn open(shared: &Shared, site: &LocalSite<'_>, to_prepare: &[u32]) -> Result<AnyBlocking, Closed> {
+    let plan = &shared.plan;
+    let mut library = site.open().map_err(Closed::Refused)?;
     let mut answer = Answer::new(Keep::Count);
-    for &id in &plan.to_prepare {
+    for &id in to_prepare {
         answer.clear(Keep::Count);
         let text = &plan.program.statements[id as usize].text;
         let failed = match library.request(&Request::Prepare { id, text }, &mut answer) {
@@ -76,59 +110,159 @@ fn prepare(library: &mut AnyBlocking, plan: &Plan) -> Result<(), Arrival> {
             Err(error) => Some(error),
         };
         if let Some(error) = failed {
-            return Err(Arrival::Failed(unprepared(plan, id, error)));
+            return Err(Closed::Failed(unprepared(plan, id, error)));
         }
     }
-    Ok(())
+    Ok(library)
 }
 
 struct Worker<'a> {
     shared: &'a Shared,
+    site: &'a LocalSite<'a>,
     schedule: Schedule,
     watch: &'a Watch,
-    library: AnyBlocking,
+    /// None while the client has no connection.
+    library: Option<AnyBlocking>,
+    counters: Counters,
     ledger: Ledger,
 }
 
 impl Worker<'_> {
     fn run(mut self, number: u32) -> Ledger {
-        let Shared {
-            plan,
-            signals,
-            clock,
-            ..
-        } = self.shared;
-        let mut client = Client::new(plan, signals, self.schedule, number);
+        let Shared { clock, .. } = self.shared;
+        let mut client = Client::new(self.shared, self.schedule, number);
         let mut answer = Answer::new(Keep::Count);
         let mut now_ns = clock.now_ns();
         loop {
+            if let Some(library) = &self.library {
+                self.counters.look(library, now_ns, &self.schedule);
+            }
             match client.next(now_ns, &mut self.ledger) {
                 Next::Request { request, keep } => {
                     answer.clear(keep);
                     let called = self.call(&request, &mut answer, now_ns);
                     now_ns = clock.now_ns();
                     match called {
-                        Ok(()) => client.answered(now_ns, &mut answer, &mut self.ledger),
+                        Ok(()) => {
+                            client.answered(now_ns, &mut answer, &mut self.ledger);
+                        }
                         Err(Broken::Abandoned) => {
                             client.abandoned(now_ns, &mut self.ledger);
                             break;
                         }
                         Err(Broken::Lost(error)) => {
-                            client.lost(now_ns, &error, &mut self.ledger);
-                            break;
+                            self.take(None);
+                            let after = client.lost(now_ns, &error, &mut self.ledger);
+                            if !self.follow(after, &mut client) {
+                                break;
+                            }
                         }
                     }
                     continue;
                 }
                 Next::Pause { until_ns } => self.pause(&mut client, until_ns),
-                Next::Again => {}
+                Next::Connect => {
+                    if !self.connect(&mut client) {
+                        break;
+                    }
+                }
+                Next::Arrival => {
+                    if !self.await_arrival(&mut client) {
+                        break;
+                    }
+                }
+                Next::Queue { .. } | Next::Sync { .. } => {
+                    unreachable!("no library takes pipelines")
+                }
+                Next::Ended if self.shared.plan.connects_each => self.take(None),
+                Next::Ended | Next::Again => {}
                 Next::Done => break,
             }
             now_ns = clock.now_ns();
         }
-        self.watch.end();
+        self.take(None);
+        self.counters.enter(&mut self.ledger);
         self.shared.clients_running.fetch_sub(1, Ordering::Relaxed);
         self.ledger
+    }
+
+    /// The client has this connection from now on, or none.
+    fn take(&mut self, library: Option<AnyBlocking>) {
+        if let Some(library) = &self.library {
+            self.counters.leave(library);
+        }
+        self.watch.end();
+        if let Some(library) = &library {
+            self.watch.begin(library.canceller());
+            let now_ns = self.shared.clock.now_ns();
+            self.counters.come(library, now_ns, &self.schedule);
+        }
+        self.library = library;
+    }
+
+    /// Opens a connection; says whether the client goes on.
+    fn connect(&mut self, client: &mut Client<'_>) -> bool {
+        let plan = &self.shared.plan;
+        let to_prepare = client
+            .script_to_connect_for()
+            .map_or(&*plan.to_prepare, |script| plan.to_prepare_for(script));
+        match open(self.shared, self.site, to_prepare) {
+            Ok(library) => {
+                self.take(Some(library));
+                client.connected(false, &mut self.ledger);
+                true
+            }
+            Err(closed) => {
+                let now_ns = self.shared.clock.now_ns();
+                let error = closed.into_error();
+                let after = client.not_connected(now_ns, &error, &mut self.ledger);
+                self.follow(after, client)
+            }
+        }
+    }
+
+    /// Does what comes after a connection was lost, or could not be had; says whether the client goes on.
+    fn follow(&mut self, after: After, client: &mut Client<'_>) -> bool {
+        match after {
+            After::Ended => return false,
+            After::GoOn => {}
+            After::Pause { until_ns } => self.pause(client, until_ns),
+        }
+        true
+    }
+
+    /// Takes the next arrival of the run and waits until it is due; says whether there was one.
+    fn await_arrival(&mut self, client: &mut Client<'_>) -> bool {
+        let clock = self.shared.clock;
+        let taken = {
+            let mut schedule = self.shared.arrivals(self.schedule);
+            schedule.as_mut().and_then(|schedule| {
+                let plan = &self.shared.plan;
+                schedule.skip_expired(clock.now_ns(), plan, &mut self.ledger);
+                schedule.take(plan, &mut self.ledger)
+            })
+        };
+        let Some(due) = taken else {
+            client.finish(clock.now_ns(), &mut self.ledger);
+            return false;
+        };
+        loop {
+            let now_ns = clock.now_ns();
+            if now_ns >= due.due_ns {
+                client.arrive(due, now_ns, &mut self.ledger);
+                return true;
+            }
+            if self.shared.signals.is_interrupted() {
+                self.give_back(due);
+                return true;
+            }
+            sleep::until(clock, due.due_ns, PAUSE_SLICE);
+        }
+    }
+
+    /// It has never come to be due.
+    fn give_back(&mut self, due: Due) {
+        self.ledger.scheduled[due.script as usize] -= u64::from(due.is_measured);
     }
 
     fn call(
@@ -141,7 +275,10 @@ impl Worker<'_> {
         if let Some(timeout_ns) = timeout_ns {
             self.watch.expect_until(now_ns.saturating_add(timeout_ns));
         }
-        let called = self.library.request(request, answer);
+        let Some(library) = &mut self.library else {
+            unreachable!("a client without a connection has nothing to ask")
+        };
+        let called = library.request(request, answer);
         if timeout_ns.is_some() {
             self.watch.expect_nothing();
         }
@@ -168,7 +305,7 @@ impl Worker<'_> {
                 return client.woken(now_ns);
             }
             let slice_end_ns = until_ns.min(self.schedule.stop_ns.max(now_ns + 1));
-            std::thread::sleep(Duration::from_nanos(slice_end_ns - now_ns).min(PAUSE_SLICE));
+            sleep::until(clock, slice_end_ns, PAUSE_SLICE);
         }
     }
 }

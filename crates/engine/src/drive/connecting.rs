@@ -111,6 +111,7 @@ impl Connector<'_> {
         Door {
             site: self.site,
             plan: self.plan,
+            to_prepare: &self.plan.to_prepare,
             registry: self.poll.registry(),
             scratch: self.scratch,
         }

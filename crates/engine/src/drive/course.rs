@@ -1,16 +1,23 @@
-//! Takes an order of scripts; gives one client the next script to run.
+//! Takes an order of scripts; gives one client, or the arrivals of an open loop, the next script to run.
 
-use crate::document::Order;
+use assay_datagen::Random;
 
 use super::plan::Plan;
+use crate::document::Order;
+
+/// Keeps the choice of scripts apart from the scripts' own random numbers: with another mix each script
+/// still computes the same values.
+const CHOICES: u64 = 0x6d69_785f_6f72_6465;
+/// The stream that no client has.
+const ARRIVALS: u64 = u64::MAX;
 
 /// Which script comes next for one client.
 #[derive(Clone, Debug)]
 pub enum Course {
     /// The place of the next script in the sequence.
     Sequence(u32),
-    /// The client's own stream of random numbers.
-    Mix(Stream),
+    /// A stream of random numbers of its own.
+    Mix(Random),
 }
 
 /// A script, and where it stands in its pass.
@@ -24,9 +31,20 @@ pub struct Turn {
 impl Course {
     #[must_use]
     pub fn new(plan: &Plan, client: u32) -> Self {
+        Self::by_stream(plan, client.into())
+    }
+
+    /// The choices of an open loop, which are the arrivals' and not the clients': which client is free for
+    /// which of them depends on the system under test.
+    #[must_use]
+    pub fn of_arrivals(plan: &Plan) -> Self {
+        Self::by_stream(plan, ARRIVALS)
+    }
+
+    fn by_stream(plan: &Plan, number: u64) -> Self {
         match plan.order {
             Order::Sequence => Self::Sequence(0),
-            Order::Mix => Self::Mix(Stream::new(plan.seed, client)),
+            Order::Mix => Self::Mix(Random::stream(plan.seed ^ CHOICES, number)),
         }
     }
 
@@ -44,8 +62,8 @@ impl Course {
             }
             Self::Mix(stream) => {
                 let total = plan.weights_so_far.last().copied().unwrap_or(1);
-                let ticket = stream.below(total);
-                let script = plan.weights_so_far.partition_point(|sum| *sum <= ticket);
+                let ticket = stream.between(1, total);
+                let script = plan.weights_so_far.partition_point(|sum| *sum < ticket);
                 let script = u32::try_from(script).expect("there are fewer scripts than that");
                 Turn {
                     script,
@@ -57,40 +75,6 @@ impl Course {
     }
 }
 
-/// Random numbers for the choice of scripts, apart from those of the scripts themselves: with another
-/// mix each script still computes the same values. SplitMix64 (Steele, Lea, Flood, OOPSLA 2014, fig. 14).
-#[derive(Clone, Debug)]
-pub struct Stream {
-    state: u64,
-}
-
-impl Stream {
-    fn new(seed: u64, client: u32) -> Self {
-        // One draw between mixing in the seed and the client keeps neighbours far apart.
-        let mut stream = Self {
-            state: seed ^ 0x6d69_785f_6f72_6465,
-        };
-        stream.state = stream.next().wrapping_add(u64::from(client) + 1);
-        stream.state = stream.next();
-        stream
-    }
-
-    fn next(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.state;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// A number from 0 up to, but not including, `bound`. The high half of a product: for sums of
-    /// weights its bias is below one in 2^32.
-    fn below(&mut self, bound: u64) -> u64 {
-        let product = u128::from(self.next()) * u128::from(bound);
-        u64::try_from(product >> 64).expect("it is below the bound")
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,8 +82,8 @@ mod tests {
     #[test]
     fn clients_draw_different_streams_and_each_the_same_again() {
         let draw = |seed, client| {
-            let mut stream = Stream::new(seed, client);
-            (0..4).map(|_| stream.below(1000)).collect::<Vec<_>>()
+            let mut stream = Random::stream(seed ^ CHOICES, client);
+            (0..4).map(|_| stream.between(0, 999)).collect::<Vec<_>>()
         };
         assert_eq!(draw(1, 0), draw(1, 0));
         assert_ne!(draw(1, 0), draw(1, 1));

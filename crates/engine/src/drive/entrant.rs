@@ -3,7 +3,7 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use assay_drivers::{Answer, Keep, Progress, Request, SystemError};
+use assay_drivers::{Answer, ErrorClass, Keep, Progress, Request, SystemError};
 use mio::event::Event;
 use mio::{Registry, Token};
 
@@ -50,10 +50,23 @@ pub enum Trouble {
     Failed(EngineError),
 }
 
+impl Trouble {
+    /// The same as what became of one session of many.
+    #[must_use]
+    pub fn into_error(self) -> SystemError {
+        match self {
+            Self::Refused(error) | Self::Failed(EngineError::System(error, _)) => error,
+            Self::Failed(other) => SystemError::new(ErrorClass::Other, "", other.to_string()),
+        }
+    }
+}
+
 /// What opening a session needs beside the client itself.
 pub struct Door<'a> {
     pub site: &'a WireSite,
     pub plan: &'a Plan,
+    /// The statements that the session prepares.
+    pub to_prepare: &'a [u32],
     pub registry: &'a Registry,
     pub scratch: &'a mut Scratch,
 }
@@ -75,6 +88,12 @@ impl Entrant {
             self.stage,
             Stage::NotBegun | Stage::Open(_) | Stage::Refused
         )
+    }
+
+    /// Whether the session stands and has prepared its statements.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        matches!(self.stage, Stage::Open(_))
     }
 
     /// The session, as far as there is one.
@@ -124,7 +143,7 @@ impl Entrant {
                 } => match entrant.talk(door, event, &mut conversation)? {
                     Progress::Ready => match entrant.answer.error.take() {
                         None => entrant.prepare(door, conversation, next + 1)?,
-                        Some(error) => return Err(unprepared_at(door.plan, next, error)),
+                        Some(error) => return Err(unprepared_at(door, next, error)),
                     },
                     _ => Stage::Preparing { conversation, next },
                 },
@@ -267,7 +286,7 @@ impl Entrant {
         mut conversation: Conversation,
         next: usize,
     ) -> Result<Stage, Trouble> {
-        let Some(&id) = door.plan.to_prepare.get(next) else {
+        let Some(&id) = door.to_prepare.get(next) else {
             return Ok(Stage::Open(conversation));
         };
         let text = &door.plan.program.statements[id as usize].text;
@@ -276,7 +295,7 @@ impl Entrant {
         match conversation.request(&request, door.scratch, &mut self.answer) {
             Ok(()) => Ok(Stage::Preparing { conversation, next }),
             Err(error) if error.class.ends_the_session() => Err(Trouble::Refused(error)),
-            Err(error) => Err(unprepared_at(door.plan, next, error)),
+            Err(error) => Err(unprepared_at(door, next, error)),
         }
     }
 }
@@ -289,8 +308,8 @@ pub fn unprepared(plan: &Plan, statement: u32, error: SystemError) -> EngineErro
     )
 }
 
-fn unprepared_at(plan: &Plan, next: usize, error: SystemError) -> Trouble {
-    Trouble::Failed(unprepared(plan, plan.to_prepare[next], error))
+fn unprepared_at(door: &Door<'_>, next: usize, error: SystemError) -> Trouble {
+    Trouble::Failed(unprepared(door.plan, door.to_prepare[next], error))
 }
 
 fn watch(

@@ -5,7 +5,8 @@ use std::io;
 
 use mio::Poll;
 
-use super::connecting::Connector;
+use super::arrivals::{Arrivals, Share};
+use super::connecting::{Connector, Opened};
 use super::event_loop::EventLoop;
 use super::gate::{Arrival, Verdict};
 use super::shared::Shared;
@@ -18,14 +19,20 @@ use crate::session::{Scratch, WireSite, out_of_resources};
 const PENDING_SESSIONS: usize = 64;
 
 /// Works for the clients of the `thread`-th of `threads` threads: every `threads`-th, beginning there.
-pub fn run(shared: &Shared, site: &WireSite, thread: usize, threads: usize) -> Ledger {
+/// Gives what is left of their share of the schedule as well.
+pub fn run(
+    shared: &Shared,
+    site: &WireSite,
+    thread: usize,
+    threads: usize,
+) -> (Ledger, Option<Arrivals>) {
     let _presence = shared.presence();
     let mut ledger = shared.ledger(thread);
     let first = u32::try_from(thread).expect("there are fewer threads than clients");
     let numbers: Vec<u32> = (first..shared.plan.clients).step_by(threads).collect();
     let mut poll = match Poll::new() {
         Ok(poll) => poll,
-        Err(error) => return not_even_begun(shared, &error, ledger),
+        Err(error) => return (not_even_begun(shared, &error, ledger), None),
     };
     let mut scratch = Scratch::new();
     let mut connector = Connector {
@@ -36,24 +43,41 @@ pub fn run(shared: &Shared, site: &WireSite, thread: usize, threads: usize) -> L
         poll: &mut poll,
         scratch: &mut scratch,
     };
-    let mut opened = connector.open(numbers.len());
+    // Where each transaction opens its own session, one tells beforehand whether that can be.
+    let sessions = match shared.plan.connects_each {
+        true => 1,
+        false => numbers.len(),
+    };
+    let mut opened = connector.open(sessions);
     let at_ns = shared.clock.now_ns();
     for (_, error) in &opened.refusals {
         ledger.errors.count(error, None, at_ns);
     }
-    match shared.gate.arrive(opened.arrival) {
+    match shared.gate.arrive(std::mem::take(&mut opened.arrival)) {
         Verdict::Go(schedule) => {
             ledger.begin(schedule.measure_ns);
-            let open = opened.conversations.into_iter().map(|conversation| {
-                conversation.expect("the gate opens only where every client has a session")
+            if shared.plan.connects_each {
+                say_goodbye(&mut opened, &mut scratch);
+            }
+            let sessions = opened.conversations.into_iter().map(|conversation| {
+                Some(conversation.expect("the gate opens only where every client has a session"))
             });
-            let lines = numbers.into_iter().zip(open);
-            EventLoop::new(shared, schedule, lines, (poll, scratch, ledger)).run()
+            let sessions = sessions.chain(std::iter::repeat_with(|| None));
+            let share = Share {
+                thread: thread as u64,
+                threads: threads as u64,
+            };
+            EventLoop::new(
+                (shared, site),
+                schedule,
+                share,
+                numbers.into_iter().zip(sessions),
+                (poll, scratch, ledger),
+            )
+            .run()
         }
         Verdict::Cancelled => {
-            for conversation in opened.conversations.iter_mut().flatten() {
-                conversation.goodbye(&mut scratch);
-            }
+            say_goodbye(&mut opened, &mut scratch);
             let is_refused = |place| opened.refusals.iter().any(|(refused, _)| *refused == place);
             ledger
                 .ends
@@ -68,8 +92,14 @@ pub fn run(shared: &Shared, site: &WireSite, thread: usize, threads: usize) -> L
                         State::Interrupted
                     },
                 }));
-            ledger
+            (ledger, None)
         }
+    }
+}
+
+fn say_goodbye(opened: &mut Opened, scratch: &mut Scratch) {
+    for mut conversation in opened.conversations.drain(..).flatten() {
+        conversation.goodbye(scratch);
     }
 }
 

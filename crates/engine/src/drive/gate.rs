@@ -23,9 +23,10 @@ struct GateState {
 }
 
 /// What a thread comes with.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub enum Arrival {
     /// All its clients are ready.
+    #[default]
     Ready,
     /// The system did not let one of them in. That is a finding, and the ledger has it.
     Refused,

@@ -1,22 +1,26 @@
 //! What a client is in the middle of, and what its ledger must hear of that: everything about it but its
 //! machine.
 
-use assay_drivers::SystemError;
+use assay_drivers::{Answer, Keep, SystemError};
 use assay_script::Ending;
 
+use super::arrivals::Arrival;
 use super::course::{Course, Turn};
-use super::pacer::Pacer;
-use super::plan::Plan;
-use super::schedule::{Schedule, Signals};
+use super::phase::{Before, Phase, Queued, Then};
+use super::plan::{Effect, Plan};
+use super::rest::Rest;
+use super::schedule::Schedule;
+use super::shared::Shared;
 use crate::account::{End, Ledger, Outcome, State};
 
 /// Everything about a client but its machine, whose parameters are lent out with a request.
 pub struct Life<'a> {
-    plan: &'a Plan,
-    signals: &'a Signals,
+    pub plan: &'a Plan,
+    shared: &'a Shared,
     schedule: Schedule,
     pub number: u32,
     course: Course,
+    rest: Rest,
     pub phase: Phase,
     pub turn: Turn,
     /// The system's words for the failure of the last statement, if it failed.
@@ -25,12 +29,29 @@ pub struct Life<'a> {
     pub is_open: bool,
     pub is_measured: bool,
     pub has_executed: bool,
+    /// It has executed more than the beginning of a transaction.
+    pub may_have_done: bool,
+    /// Class and code of the failure after which the transaction is to be tried again.
+    failed_as: Option<(&'static str, String)>,
+    /// When the last request was sent.
+    pub asked_ns: u64,
+    /// Whether the session takes pipelines.
+    pub pipelines: bool,
+    /// What stands in the pipeline, and the answers as far as there are any.
+    pub pipeline: Vec<Queued>,
+    has_begun: bool,
+    due_ns: u64,
     started_ns: u64,
     /// Pauses outside the response time.
     paused_ns: u64,
+    retries: u32,
     pass: Pass,
     passes: u64,
     transactions: u64,
+    /// Without a session that it wants to have.
+    is_away: bool,
+    /// Has been away, and had no transaction since that ended `ok`.
+    is_unserved: bool,
 }
 
 /// The pass under way.
@@ -42,138 +63,317 @@ struct Pass {
     paused_ns: u64,
 }
 
-/// What a client is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    Between,
-    Running,
-    /// For the answer to this statement.
-    Waiting {
-        statement: u32,
-    },
-    /// By the script's wish, inside the response time or outside.
-    Paused {
-        since_ns: u64,
-        is_inside: bool,
-    },
-    /// The transaction has ended this way, and the session is brought out of it.
-    RollingBack {
-        outcome: Outcome,
-    },
-    Over,
-}
-
 impl<'a> Life<'a> {
-    pub fn new(plan: &'a Plan, signals: &'a Signals, schedule: Schedule, number: u32) -> Self {
+    pub fn new(shared: &'a Shared, schedule: Schedule, number: u32) -> Self {
+        let plan = &shared.plan;
         Self {
             plan,
-            signals,
+            shared,
             schedule,
             number,
             course: Course::new(plan, number),
+            rest: Rest::new(plan, number),
             phase: Phase::Between,
             turn: Turn::default(),
             error: None,
             is_open: false,
             is_measured: false,
             has_executed: false,
+            may_have_done: false,
+            failed_as: None,
+            asked_ns: 0,
+            pipelines: false,
+            pipeline: Vec::new(),
+            has_begun: false,
+            due_ns: 0,
             started_ns: 0,
             paused_ns: 0,
+            retries: 0,
             pass: Pass::default(),
             passes: 0,
             transactions: 0,
+            is_away: false,
+            is_unserved: false,
         }
     }
 
     #[must_use]
     pub fn is_interrupted(&self) -> bool {
-        self.signals.is_interrupted()
+        self.shared.signals.is_interrupted()
+    }
+
+    /// Whether a transaction of the workload is under way.
+    #[must_use]
+    pub fn is_in_transaction(&self) -> bool {
+        !matches!(
+            self.phase,
+            Phase::Between
+                | Phase::Resting
+                | Phase::Rested
+                | Phase::Recovering
+                | Phase::Idle
+                | Phase::Away { .. }
+                | Phase::Over
+        )
+    }
+
+    /// Brings a client that is between two transactions on its way to the next.
+    pub fn before(&mut self, now_ns: u64, ledger: &mut Ledger) -> Before {
+        match self.phase {
+            Phase::Connecting => return Before::Connect,
+            Phase::Between | Phase::Rested | Phase::Idle | Phase::Away { .. } => {}
+            phase => unreachable!("a client that is {phase:?} was asked what it does next"),
+        }
+        // What was due before the end is begun by those who had been free for it.
+        let is_owed = |state| self.phase == Phase::Idle && state == State::Done;
+        if let Some(state) = self.must_end(now_ns).filter(|state| !is_owed(*state)) {
+            self.end(now_ns, state, ledger);
+            return Before::Done;
+        }
+        match self.phase {
+            Phase::Away { .. } => return Before::Connect,
+            Phase::Rested => {}
+            _ if self.plan.is_open_loop() => {
+                self.phase = Phase::Idle;
+                return Before::Arrival;
+            }
+            _ => {
+                if let Some(until_ns) = self.rest_until(now_ns) {
+                    self.phase = Phase::Resting;
+                    return Before::Pause { until_ns };
+                }
+            }
+        }
+        let turn = self.course.next(self.plan);
+        let is_measured = now_ns >= self.schedule.measure_ns;
+        if is_measured {
+            ledger.scheduled[turn.script as usize] += 1;
+        }
+        self.begin(now_ns, now_ns, turn, is_measured, ledger);
+        if self.phase == Phase::Connecting {
+            return Before::Connect;
+        }
+        Before::Begin
+    }
+
+    /// The arrival that an idle client has waited for.
+    pub fn arrive(&mut self, arrival: Arrival, now_ns: u64, ledger: &mut Ledger) {
+        let turn = Turn {
+            script: arrival.script,
+            ..Turn::default()
+        };
+        self.begin(now_ns, arrival.due_ns, turn, arrival.is_measured, ledger);
+    }
+
+    /// Until when a client of a closed loop pauses before it begins its next transaction, if it does.
+    #[inline]
+    fn rest_until(&mut self, now_ns: u64) -> Option<u64> {
+        let until_ns = if self.has_begun {
+            now_ns.saturating_add(self.rest.between_ns(self.plan))
+        } else {
+            let begin_ns = self.schedule.begin_ns(self.number, self.plan.clients);
+            begin_ns
+                .max(now_ns)
+                .saturating_add(self.rest.first_ns(self.plan))
+        };
+        (until_ns > now_ns).then_some(until_ns)
+    }
+
+    /// Whether the client begins nothing more, and how its work has ended then.
+    fn must_end(&self, now_ns: u64) -> Option<State> {
+        let stop = &self.plan.stop;
+        let is_enough = || {
+            stop.transactions
+                .is_some_and(|limit| self.transactions >= limit)
+                || stop.passes.is_some_and(|limit| self.passes >= limit)
+        };
+        if !self.plan.is_open_loop() && is_enough() {
+            return Some(State::Done);
+        }
+        if now_ns >= self.schedule.stop_ns {
+            return Some(match self.phase {
+                Phase::Away { state, .. } => state,
+                _ => State::Done,
+            });
+        }
+        self.is_interrupted().then_some(State::Interrupted)
+    }
+
+    fn begin(
+        &mut self,
+        now_ns: u64,
+        due_ns: u64,
+        turn: Turn,
+        is_measured: bool,
+        ledger: &mut Ledger,
+    ) {
+        self.phase = if self.plan.connects_each {
+            Phase::Connecting
+        } else {
+            Phase::Running
+        };
+        self.has_begun = true;
+        self.turn = turn;
+        self.due_ns = due_ns;
+        self.started_ns = now_ns;
+        self.paused_ns = 0;
+        self.retries = 0;
+        self.has_executed = false;
+        self.may_have_done = false;
+        self.error = None;
+        self.is_measured = is_measured;
+        ledger.attempts[turn.script as usize] += u64::from(is_measured);
+        if turn.opens_pass {
+            self.pass = Pass {
+                is_measured,
+                is_clean: true,
+                started_ns: now_ns,
+                paused_ns: 0,
+            };
+        }
     }
 
     /// A pause is over.
     pub fn resume(&mut self, now_ns: u64) {
-        if let Phase::Paused {
-            since_ns,
-            is_inside,
-        } = self.phase
-        {
-            self.phase = Phase::Running;
-            if !is_inside {
-                let paused_ns = now_ns - since_ns;
-                self.paused_ns += paused_ns;
-                self.pass.paused_ns += paused_ns;
+        match self.phase {
+            Phase::Paused {
+                since_ns,
+                is_inside,
+            } => {
+                self.phase = Phase::Running;
+                if !is_inside {
+                    let paused_ns = now_ns - since_ns;
+                    self.paused_ns += paused_ns;
+                    self.pass.paused_ns += paused_ns;
+                }
             }
+            Phase::Resting => self.phase = Phase::Rested,
+            Phase::Recovering => self.phase = Phase::Between,
+            _ => {}
         }
     }
 
     /// The transaction that had begun has not begun after all.
     pub fn unbegin(&mut self, ledger: &mut Ledger) {
         self.phase = Phase::Between;
-        ledger.scheduled -= u64::from(self.is_measured);
-    }
-
-    /// Whether the client begins nothing more, and how its work has ended then.
-    pub fn must_end(&self, now_ns: u64) -> Option<State> {
-        let stop = &self.plan.stop;
-        let is_done = now_ns >= self.schedule.stop_ns
-            || stop
-                .transactions
-                .is_some_and(|limit| self.transactions >= limit)
-            || stop.passes.is_some_and(|limit| self.passes >= limit);
-        match is_done {
-            true => Some(State::Done),
-            false => self.is_interrupted().then_some(State::Interrupted),
+        if !self.is_measured {
+            return;
+        }
+        let script = self.turn.script;
+        ledger.attempts[script as usize] -= 1;
+        if self.plan.is_open_loop() {
+            ledger.skipped(script, self.due_ns);
+        } else {
+            ledger.scheduled[script as usize] -= 1;
         }
     }
 
-    /// The next transaction begins.
-    pub fn begin(&mut self, now_ns: u64, ledger: &mut Ledger) {
-        self.phase = Phase::Running;
-        self.turn = self.course.next(self.plan);
-        self.started_ns = Pacer::Closed.intended_ns(now_ns);
-        self.paused_ns = 0;
-        self.has_executed = false;
-        self.error = None;
-        self.is_measured = self.started_ns >= self.schedule.measure_ns;
-        ledger.scheduled += u64::from(self.is_measured);
-        if self.turn.opens_pass {
-            self.pass = Pass {
-                is_measured: self.is_measured,
-                is_clean: true,
-                started_ns: self.started_ns,
-                paused_ns: 0,
-            };
+    /// What the answer to a statement means for the session and for the account.
+    #[inline]
+    pub fn statement_answered(
+        &mut self,
+        statement: u32,
+        now_ns: u64,
+        answer: &mut Answer,
+        ledger: &mut Ledger,
+    ) {
+        let how = &self.plan.statements[statement as usize];
+        self.error = answer.error.take();
+        if self.is_measured {
+            ledger.statements += 1;
+            if self.plan.times_statements {
+                ledger.statement(statement, now_ns, now_ns - self.asked_ns);
+            }
         }
+        if self.error.is_none() {
+            match how.effect {
+                Effect::None => {}
+                Effect::Begins => self.is_open = true,
+                Effect::Ends => self.is_open = false,
+            }
+            if how.is_compared && self.is_measured {
+                let Answer { rows, digest, .. } = *answer;
+                ledger
+                    .results
+                    .count(statement, rows, digest, self.number, now_ns);
+            }
+        }
+    }
+
+    /// What to keep of the answer to the statement at this place of the pipeline.
+    #[must_use]
+    pub fn keep_in_pipeline(&self, place: usize) -> Keep {
+        self.pipeline.get(place).map_or(Keep::Count, |queued| {
+            self.plan.statements[queued.statement as usize].keep
+        })
     }
 
     /// What the script's end means; a failure is written down in the words of whoever knows most of it.
-    pub fn judge(&self, ending: Ending, now_ns: u64, ledger: &mut Ledger) -> Outcome {
+    pub fn judge(&mut self, ending: Ending, now_ns: u64, ledger: &mut Ledger) -> Then {
         let (class, message) = match ending {
-            Ending::Done => return Outcome::Ok,
-            Ending::Aborted => return Outcome::Aborted,
+            Ending::Done => return Then::Ended(Outcome::Ok),
+            Ending::Aborted => return Then::Ended(Outcome::Aborted),
             Ending::Failed { class, message } => (class, message),
         };
+        let is_again = self.retries < self.plan.most_retries
+            && self.plan.retried_classes.contains(&class)
+            && !self.is_interrupted();
         if self.is_measured {
-            let script = Some(self.turn.script);
-            match &self.error {
+            let script = self.turn.script;
+            let code = match &self.error {
                 Some(error) if error.class.word() == class => {
-                    ledger.errors.count(error, script, now_ns);
+                    ledger.errors.count(error, Some(script), now_ns);
+                    error.code.as_str()
                 }
-                _ => ledger
-                    .errors
-                    .count_words(class, "", &message, script, now_ns),
+                _ => {
+                    ledger
+                        .errors
+                        .count_words(class, "", &message, Some(script), now_ns);
+                    ""
+                }
+            };
+            self.failed_as = is_again.then(|| (class, code.to_owned()));
+        }
+        if is_again {
+            Then::Again
+        } else {
+            Then::Ended(Outcome::Failed)
+        }
+    }
+
+    /// The script has ended, and nothing of it is open any more.
+    #[inline]
+    pub fn go_on(&mut self, then: Then, now_ns: u64, ledger: &mut Ledger) {
+        match then {
+            Then::Ended(outcome) => self.transaction_ended(now_ns, outcome, ledger),
+            Then::Again => {
+                self.phase = Phase::Retrying;
+                self.pipeline.clear();
+                self.error = None;
+                self.retries += 1;
+                if self.is_measured {
+                    let script = self.turn.script;
+                    ledger.attempts[script as usize] += 1;
+                    ledger.retry(script, now_ns);
+                    if let Some((class, code)) = self.failed_as.take() {
+                        ledger.errors.retried(class, &code, script);
+                    }
+                }
             }
         }
-        Outcome::Failed
     }
 
     #[inline]
-    pub fn transaction_ended(&mut self, now_ns: u64, outcome: Outcome, ledger: &mut Ledger) {
+    fn transaction_ended(&mut self, now_ns: u64, outcome: Outcome, ledger: &mut Ledger) {
         self.phase = Phase::Between;
+        self.pipeline.clear();
         if self.is_measured {
             self.transactions += 1;
-            let response_ns = now_ns - self.started_ns - self.paused_ns;
-            ledger.transaction(self.turn.script, outcome, now_ns, response_ns);
+            let times = (
+                now_ns - self.due_ns - self.paused_ns,
+                now_ns - self.started_ns - self.paused_ns,
+            );
+            ledger.transaction(self.turn.script, outcome, now_ns, times);
         }
         self.pass.is_clean &= outcome == Outcome::Ok;
         if self.turn.closes_pass && self.pass.is_measured {
@@ -182,26 +382,94 @@ impl<'a> Life<'a> {
                 ledger.pass(now_ns, now_ns - self.pass.started_ns - self.pass.paused_ns);
             }
         }
+        if self.is_unserved && outcome == Outcome::Ok {
+            self.is_unserved = false;
+            self.shared.outages().served(now_ns);
+        }
     }
 
-    /// Ends the client's work whatever it is doing; of a transaction under way nobody knows the outcome.
-    pub fn give_up(&mut self, now_ns: u64, state: State, ledger: &mut Ledger) {
+    /// A session stands again, or for the first time.
+    pub fn connected(&mut self, pipelines: bool, ledger: &mut Ledger) {
+        self.pipelines = pipelines;
+        if self.is_away {
+            self.is_away = false;
+            self.is_unserved = true;
+            self.shared.outages().returned();
+        }
         match self.phase {
-            Phase::Over => return,
-            Phase::Between => {}
+            Phase::Connecting => self.phase = Phase::Running,
+            Phase::Away { .. } => {
+                ledger.reconnects += 1;
+                self.phase = Phase::Between;
+            }
+            _ => {}
+        }
+    }
+
+    /// The client is without a session, and goes on trying to have one.
+    pub fn goes_away(&mut self, now_ns: u64) {
+        if !self.is_away {
+            self.is_away = true;
+            self.shared.outages().lost(now_ns);
+        }
+    }
+
+    /// How long it waits before its `tries`-th try to come back.
+    pub fn back_off_ns(&mut self) -> u64 {
+        self.rest.back_off_ns()
+    }
+
+    /// The first try is near again.
+    pub fn reset_back_off(&mut self) {
+        self.rest.reset_back_off();
+    }
+
+    /// The session has gone, or was given up, in the middle of whatever the client does. A transaction
+    /// under way ends with it: failed where it is known to be undone, and otherwise nobody knows.
+    pub fn break_off(&mut self, now_ns: u64, ledger: &mut Ledger) {
+        match self.phase {
             // It had failed, or was to be aborted, before: the session's end rolls back as well.
-            Phase::RollingBack { outcome } => self.transaction_ended(now_ns, outcome, ledger),
-            Phase::Running | Phase::Waiting { .. } | Phase::Paused { .. } => {
+            Phase::RollingBack { then } => {
+                let outcome = match then {
+                    Then::Ended(outcome) => outcome,
+                    Then::Again => Outcome::Failed,
+                };
+                self.transaction_ended(now_ns, outcome, ledger);
+            }
+            _ if !self.is_in_transaction() => {}
+            _ => {
+                let is_undone = self.is_undone();
                 self.resume(now_ns);
-                self.transaction_ended(now_ns, Outcome::Unknown, ledger);
+                let outcome = if is_undone {
+                    Outcome::Failed
+                } else {
+                    Outcome::Unknown
+                };
+                self.transaction_ended(now_ns, outcome, ledger);
             }
         }
-        self.end(now_ns, state, ledger);
+        self.is_open = false;
+        self.pipeline.clear();
+    }
+
+    /// Whether a session's end surely undoes all of its transaction under way.
+    fn is_undone(&self) -> bool {
+        match self.phase {
+            _ if !self.may_have_done => true,
+            Phase::Waiting { statement, .. } => {
+                self.is_open && self.plan.statements[statement as usize].leaves_open
+            }
+            Phase::Syncing { .. } => false,
+            _ => self.is_open,
+        }
     }
 
     /// Ends the client's work between two transactions.
     pub fn end(&mut self, now_ns: u64, state: State, ledger: &mut Ledger) {
         self.phase = Phase::Over;
+        let is_gone = self.is_away || matches!(state, State::Lost | State::TimedOut);
+        self.shared.outages().ended(now_ns, self.is_away, is_gone);
+        self.is_away = false;
         ledger.ends.push(End {
             client: self.number,
             at_ns: now_ns,

@@ -1,8 +1,10 @@
 //! Takes a drive document; sets clients to work on a site; gives an observation.
 
+mod arrivals;
 mod client;
 mod client_thread;
 mod connecting;
+mod counters;
 mod course;
 mod entrant;
 mod event_loop;
@@ -10,13 +12,16 @@ mod event_thread;
 mod gate;
 mod life;
 mod line;
-mod pacer;
+mod phase;
 mod plan;
 mod report;
+mod rest;
+mod room;
 mod schedule;
 mod shared;
+mod sleep;
 mod supervisor;
-mod timers;
+pub mod timers;
 mod watchdog;
 
 pub use plan::compile;
@@ -27,9 +32,11 @@ use std::ops::ControlFlow;
 
 use crate::EngineError;
 use crate::account::Ledger;
+use crate::cost;
 use crate::document::DriveDocument;
 use crate::observation::Observation;
 use crate::session::{Site, allow_many_open_files};
+use arrivals::Arrivals;
 use plan::Plan;
 use shared::Shared;
 use supervisor::{Supervisor, Watched};
@@ -40,7 +47,7 @@ use watchdog::Watch;
 /// 1. The scripts are compiled: what is wrong in them is told before any server is touched.
 /// 2. Every client connects and prepares its statements; those who are done wait at the gate.
 /// 3. Is one not let in, nothing is driven: the observation says `refused`, and how.
-/// 4. Otherwise all begin at once. `progress` is told ten times a second; where it breaks, clients end with
+/// 4. Otherwise all begin at once, or over the ramp-up. `progress` is told ten times a second; where it breaks, clients end with
 ///    the transaction under way, or a second later without it.
 /// 5. The threads' accounts are put together, and the identity of the outcomes is checked.
 ///
@@ -65,8 +72,20 @@ pub fn drive(
         Site::Wire(_) => wire_threads(document, processors),
         Site::Local(_) => document.clients,
     } as usize;
+    let resident_before_bytes = cost::resident_bytes();
     let shared = Shared::new(plan, threads, processors);
-    let (watched, ledgers) = work(&shared, &site, threads, progress);
+    let watches: Vec<Watch> = match &site {
+        Site::Wire(_) => Vec::new(),
+        Site::Local(_) => (0..threads).map(|_| Watch::default()).collect(),
+    };
+    let supervisor = Supervisor {
+        shared: &shared,
+        threads,
+        resident_before_bytes,
+        watches: &watches,
+        progress,
+    };
+    let (watched, accounts) = work(supervisor, &site);
 
     if let Some(failure) = shared.gate.take_failure() {
         return Err(failure);
@@ -77,7 +96,7 @@ pub fn drive(
     Ok(report::assemble(
         &shared,
         watched,
-        ledgers,
+        accounts,
         threads,
         document.digest,
     ))
@@ -92,17 +111,17 @@ fn wire_threads(document: &DriveDocument, processors: usize) -> u32 {
     asked.min(document.clients)
 }
 
-/// Starts the threads, watches over them, and collects what they have written down.
-fn work(
-    shared: &Shared,
-    site: &Site<'_>,
-    threads: usize,
-    progress: &mut dyn FnMut(&DriveProgress) -> ControlFlow<()>,
-) -> (Watched, Vec<Ledger>) {
-    let watches: Vec<Watch> = match site {
-        Site::Wire(_) => Vec::new(),
-        Site::Local(_) => (0..threads).map(|_| Watch::default()).collect(),
-    };
+/// What a thread has written down, and what it has left of its share of an open loop's schedule.
+type Account = (Ledger, Option<Arrivals>);
+
+/// Starts the threads, watches over them, and collects their accounts.
+fn work(supervisor: Supervisor<'_>, site: &Site<'_>) -> (Watched, Vec<Account>) {
+    let Supervisor {
+        shared,
+        threads,
+        watches,
+        ..
+    } = supervisor;
     std::thread::scope(|scope| {
         let at_work: Vec<_> = (0..threads)
             .map(|thread| {
@@ -111,24 +130,18 @@ fn work(
                     Site::Wire(site) => event_thread::run(shared, site, thread, threads),
                     Site::Local(site) => {
                         let watch = watch.expect("there is one for each client");
-                        client_thread::run(shared, site, watch, thread as u32)
+                        (client_thread::run(shared, site, watch, thread as u32), None)
                     }
                 })
             })
             .collect();
-        let watched = Supervisor {
-            shared,
-            threads,
-            watches: &watches,
-            progress,
-        }
-        .watch();
-        let ledgers = at_work.into_iter().map(|thread| {
+        let watched = supervisor.watch();
+        let accounts = at_work.into_iter().map(|thread| {
             thread
                 .join()
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         });
-        let ledgers = ledgers.collect();
-        (watched, ledgers)
+        let accounts = accounts.collect();
+        (watched, accounts)
     })
 }

@@ -3,23 +3,36 @@
 
 use std::sync::Arc;
 
-use assay_datagen::Value;
+use assay_datagen::{Distribution, Value};
 use assay_drivers::Keep;
-use assay_script::{Need, Program, Source};
+use assay_script::{Need, Options, Program, Source};
 
 use crate::EngineError;
-use crate::document::{DriveDocument, Order, Protocol, StopDocument};
+use crate::account::Form;
+use crate::document::{ArrivalDocument, DriveDocument, Order, Protocol, StopDocument};
 
 pub struct Plan {
     pub program: Arc<Program>,
     pub order: Order,
     /// For a mix: the weights of the scripts up to and including each.
-    pub weights_so_far: Vec<u64>,
+    pub weights_so_far: Vec<i64>,
     pub statements: Vec<StatementPlan>,
-    /// Statements that each session prepares before the run.
+    /// Statements that each session prepares before the run, in the order of the scripts.
     pub to_prepare: Vec<u32>,
     pub stop: StopDocument,
+    pub arrival: ArrivalDocument,
+    pub think_time: Option<Distribution>,
+    pub keying_time: Option<Distribution>,
+    pub ramp_up_ns: u64,
     pub warm_up_ns: u64,
+    pub latency_limit_ns: Option<u64>,
+    pub most_retries: u32,
+    /// Words of the error classes after which a transaction is tried again.
+    pub retried_classes: Vec<&'static str>,
+    /// For how long a client tries to come back after its session was lost; none: not at all.
+    pub reconnect_ns: Option<u64>,
+    pub connects_each: bool,
+    pub times_statements: bool,
     pub statement_timeout_ns: Option<u64>,
     pub clients: u32,
     pub seed: u64,
@@ -33,6 +46,10 @@ pub struct StatementPlan {
     pub keep: Keep,
     /// Whether its answers are compared: it has no parameters, so that all clients ask the same.
     pub is_compared: bool,
+    /// Whether it surely leaves a transaction that is open as open as it was.
+    pub leaves_open: bool,
+    /// Whether it surely does nothing but begin a transaction.
+    pub only_begins: bool,
 }
 
 /// What a statement does to the transaction of its session.
@@ -56,8 +73,13 @@ impl Plan {
                 let has_parameters = statement.parameter_count > 0;
                 let wants_prepared = document.protocol == Protocol::Prepared;
                 StatementPlan {
-                    is_prepared: has_parameters || (wants_prepared && effect == Effect::None),
+                    is_prepared: has_parameters
+                        || (wants_prepared
+                            && effect == Effect::None
+                            && !is_setting(&statement.text)),
                     effect,
+                    leaves_open: leaves_open(&statement.text),
+                    only_begins: effect == Effect::Begins && !statement.text.contains(';'),
                     keep: match statement.need {
                         Need::Rows => Keep::Rows,
                         Need::Count if document.digest && !has_parameters => Keep::Digest,
@@ -74,7 +96,7 @@ impl Plan {
             .collect();
         let mut sum = 0;
         let weights_so_far = document.scripts.iter().map(|script| {
-            sum += u64::from(script.weight);
+            sum += i64::from(script.weight);
             sum
         });
         Ok(Self {
@@ -83,12 +105,50 @@ impl Plan {
             statements,
             to_prepare,
             stop: document.stop,
+            arrival: document.arrival,
+            think_time: document.think_time,
+            keying_time: document.keying_time,
+            ramp_up_ns: nanoseconds(document.ramp_up_s),
             warm_up_ns: nanoseconds(document.warm_up_s),
+            latency_limit_ns: document.latency_limit_s.map(nanoseconds),
+            most_retries: document.retries.most,
+            retried_classes: (document.retries.classes.iter())
+                .map(|class| class.word())
+                .collect(),
+            reconnect_ns: (document.reconnect.after_loss)
+                .then(|| nanoseconds(document.reconnect.patience_s)),
+            connects_each: document.connect_each_transaction,
+            times_statements: document.per_statement,
             statement_timeout_ns: document.statement_timeout_s.map(nanoseconds),
             clients: document.clients,
             seed: document.seed,
             program: Arc::new(program),
         })
+    }
+
+    #[must_use]
+    pub fn is_open_loop(&self) -> bool {
+        self.arrival != ArrivalDocument::Closed
+    }
+
+    /// What of [`Plan::to_prepare`] one script needs.
+    #[must_use]
+    pub fn to_prepare_for(&self, script: u32) -> &[u32] {
+        let ids = &self.program.scripts[script as usize].statement_ids;
+        let from = self.to_prepare.partition_point(|id| *id < ids.start);
+        let to = self.to_prepare.partition_point(|id| *id < ids.end);
+        &self.to_prepare[from..to]
+    }
+
+    /// How books are to be kept.
+    #[must_use]
+    pub fn form(&self) -> Form {
+        Form {
+            scripts: self.program.scripts.len(),
+            statements: self.statements.len(),
+            is_open_loop: self.is_open_loop(),
+            late_beyond_ns: self.latency_limit_ns.unwrap_or(u64::MAX),
+        }
     }
 
     /// All transactions of the run, where that is known beforehand.
@@ -139,15 +199,26 @@ pub fn compile(document: &DriveDocument) -> Result<Program, EngineError> {
         .iter()
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
-    Ok(assay_script::compile(&sources, &variables)?)
+    let options = Options {
+        variables: &variables,
+        identifiers: &document.identifiers,
+        begins: &document.begins,
+        allow_shell: document.allow_shell,
+    };
+    Ok(assay_script::compile(&sources, &options)?)
 }
 
 impl Effect {
-    /// By the statement's first words, as SQL spells them.
+    /// By the first words of a statement, or of the last of several in one text that has any effect.
     fn of(text: &str) -> Self {
-        let mut words = text
-            .split_whitespace()
-            .map(|word| word.trim_end_matches(';'));
+        let mut effects = text.rsplit(';').map(Self::of_one);
+        effects
+            .find(|effect| *effect != Self::None)
+            .unwrap_or(Self::None)
+    }
+
+    fn of_one(text: &str) -> Self {
+        let mut words = text.split_whitespace();
         let first = words.next().unwrap_or_default().to_ascii_lowercase();
         let goes_back_only = words.any(|word| word.eq_ignore_ascii_case("to"));
         match first.as_str() {
@@ -157,6 +228,22 @@ impl Effect {
             _ => Self::None,
         }
     }
+}
+
+/// Whether a statement surely does not end an open transaction: one of those that only read and change
+/// rows, alone in its text. Procedures may commit, and some systems commit before they change a schema.
+fn leaves_open(text: &str) -> bool {
+    let first = text.split_whitespace().next().unwrap_or_default();
+    let is_plain = ["select", "insert", "update", "delete", "values", "with"]
+        .iter()
+        .any(|word| first.eq_ignore_ascii_case(word));
+    is_plain && !text.contains(';')
+}
+
+/// Whether a statement sets something of the session: not worth preparing, and not everywhere possible.
+fn is_setting(text: &str) -> bool {
+    let first = text.split_whitespace().next().unwrap_or_default();
+    first.eq_ignore_ascii_case("set")
 }
 
 fn nanoseconds(duration: std::time::Duration) -> u64 {
@@ -174,5 +261,7 @@ mod tests {
         assert_eq!(Effect::of("ROLLBACK"), Effect::Ends);
         assert_eq!(Effect::of("rollback to savepoint a"), Effect::None);
         assert_eq!(Effect::of("SELECT 'begin'"), Effect::None);
+        assert_eq!(Effect::of("BEGIN; UPDATE t SET a = 1;"), Effect::Begins);
+        assert_eq!(Effect::of("BEGIN; DELETE FROM t; COMMIT"), Effect::Ends);
     }
 }

@@ -1,90 +1,219 @@
-//! Takes the accounts of all threads; gives one observation, with its identity checked.
+//! Takes the accounts of all threads; gives one observation, with its identities checked.
 
+use std::collections::BTreeMap;
 use std::sync::PoisonError;
 
+use super::Account;
 use super::shared::Shared;
 use super::supervisor::Watched;
-use crate::account::{Book, End, ErrorLog, Ledger, Outcome, ResultLog, State};
-use crate::document::Order;
+use crate::account::{Book, End, ErrorLog, Outcome, ResultLog, State, Times};
+use crate::document::{ArrivalDocument, Order};
 use crate::observation::{
-    ClientEnd, Observation, Outcomes, Passes, ResponseTime, ResultReport, TransactionReport,
+    AllOk, Arrival, ClientEnd, Observation, Outcomes, Passes, ResponseTime, ResultReport,
+    StatementReport, TransactionOutcomes, TransactionReport,
 };
+
+/// What the ledgers of all threads say together.
+#[derive(Default)]
+struct Sums {
+    /// By script; what the books do not count.
+    begun: Vec<Outcomes>,
+    statements: u64,
+    reconnects: u64,
+    errors: ErrorLog,
+    results: ResultLog,
+    ends: Vec<End>,
+    counters: BTreeMap<&'static str, u64>,
+}
 
 /// # Panics
 /// Where the outcomes do not add up: a bug of the engine.
 pub fn assemble(
     shared: &Shared,
-    watched: Watched,
-    ledgers: Vec<Ledger>,
+    mut watched: Watched,
+    mut accounts: Vec<Account>,
     threads: usize,
     has_digests: bool,
 ) -> Observation {
     let plan = &shared.plan;
     let began_ns = watched.schedule.map_or(0, |schedule| schedule.measure_ns);
-    let mut errors = ErrorLog::default();
-    let mut results = ResultLog::new(plan.statements.len());
-    let mut ends: Vec<End> = Vec::with_capacity(plan.clients as usize);
-    let mut scheduled = 0;
-    for ledger in ledgers {
-        scheduled += ledger.scheduled;
-        errors.merge(ledger.errors);
-        results.merge(&ledger.results);
-        ends.extend(ledger.ends);
-    }
-    ends.sort_by_key(|end| end.client);
+    let ends = || accounts.iter().flat_map(|(ledger, _)| &ledger.ends);
+    let last_ns = ends().map(|end| end.at_ns).max().unwrap_or(0);
+    skip_rest(shared, &mut watched, &mut accounts, last_ns);
+    let sums = Sums::of(shared, accounts);
     let book = merged(shared);
-    let outcomes = Outcomes {
-        scheduled,
-        ..book.outcomes()
-    };
-    outcomes.assert_identity();
+    let by_transaction = outcomes(shared, &book, &sums.begun);
+    let mut all = Outcomes::default();
+    for one in &by_transaction {
+        one.outcomes.assert_identities();
+        all.add(&one.outcomes);
+    }
+    let mut client_cost = watched.client_cost;
+    client_cost.share_out(all.ended());
 
-    let last_ns = ends.iter().map(|end| end.at_ns).max().unwrap_or(0);
     let name = |script: u32| plan.program.scripts[script as usize].name.clone();
+    let has_passes = plan.order == Order::Sequence && !plan.is_open_loop();
+    let ends = &sums.ends;
     Observation {
         started_unix_ns: watched.started_unix_ns,
         elapsed_ns: last_ns.saturating_sub(began_ns),
         connect_ns: watched.connect_ns,
         clients: plan.clients,
         threads: u32::try_from(threads).unwrap_or(u32::MAX),
-        outcomes,
+        arrival: arrival(plan.arrival),
+        outcomes: all,
+        outcomes_by_transaction: by_transaction,
         transactions: transactions(shared, &book),
-        passes: (plan.order == Order::Sequence).then(|| Passes {
+        all_ok: all_ok(shared, &book),
+        passes: has_passes.then(|| Passes {
             count: book.passes().count(),
             response_time: ResponseTime::from(book.passes()),
         }),
+        statements: sums.statements,
+        per_statement: statements(shared, &book),
         intervals: watched.series.finish(),
-        errors: errors.report(name, began_ns),
-        ended_by: ended_by(&ends, watched.was_interrupted),
+        errors: sums.errors.report(name, began_ns),
+        ended_by: ended_by(ends, watched.was_interrupted),
         client_ends: ends.iter().map(|end| client_end(end, began_ns)).collect(),
-        results: agreements(shared, &results, has_digests),
-        client_cost: watched.client_cost,
+        reconnects: sums.reconnects,
+        outages: shared.outages().finish(began_ns, last_ns),
+        results: agreements(shared, &sums.results, has_digests),
+        client_cost,
+        driver_counters: sums.counters,
+    }
+}
+
+/// Skips what was due before the last client ended, and nobody has begun.
+fn skip_rest(shared: &Shared, watched: &mut Watched, accounts: &mut [Account], last_ns: u64) {
+    let Some(schedule) = watched.schedule else {
+        return;
+    };
+    for (ledger, arrivals) in accounts.iter_mut() {
+        if let Some(arrivals) = arrivals {
+            arrivals.skip_until(last_ns, &shared.plan, ledger);
+        }
+    }
+    let rest = &mut *shared.arrivals(schedule);
+    if let (Some(arrivals), Some((ledger, None))) = (rest, accounts.first_mut()) {
+        arrivals.skip_until(last_ns, &shared.plan, ledger);
+    }
+    shared.empty_trays(schedule.measure_ns);
+    for book in &shared.books {
+        book.lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .close_seconds(u64::MAX, &mut watched.series);
+    }
+}
+
+impl Sums {
+    fn of(shared: &Shared, accounts: Vec<Account>) -> Self {
+        let plan = &shared.plan;
+        let mut sums = Self {
+            begun: vec![Outcomes::default(); plan.program.scripts.len()],
+            results: ResultLog::new(plan.statements.len()),
+            ..Self::default()
+        };
+        for (ledger, _) in accounts {
+            for (script, begun) in sums.begun.iter_mut().enumerate() {
+                begun.scheduled += ledger.scheduled[script];
+                begun.attempts += ledger.attempts[script];
+            }
+            sums.statements += ledger.statements;
+            sums.reconnects += ledger.reconnects;
+            sums.errors.merge(ledger.errors);
+            sums.results.merge(&ledger.results);
+            sums.ends.extend(ledger.ends);
+            for (name, count) in ledger.counters {
+                *sums.counters.entry(name).or_default() += count;
+            }
+        }
+        sums.ends.sort_by_key(|end| end.client);
+        sums
     }
 }
 
 fn merged(shared: &Shared) -> Book {
-    let mut whole = Book::new(shared.plan.program.scripts.len());
+    let mut whole = Book::new(shared.plan.form());
     for book in &shared.books {
         whole.merge(&book.lock().unwrap_or_else(PoisonError::into_inner));
     }
     whole
 }
 
+fn arrival(arrival: ArrivalDocument) -> Arrival {
+    Arrival {
+        kind: match arrival {
+            ArrivalDocument::Closed => "closed",
+            ArrivalDocument::Constant { .. } => "constant",
+            ArrivalDocument::Poisson { .. } => "poisson",
+        },
+        offered_rate_per_s: arrival.offered_rate_per_s(),
+    }
+}
+
+fn outcomes(shared: &Shared, book: &Book, begun: &[Outcomes]) -> Vec<TransactionOutcomes> {
+    let scripts = shared.plan.program.scripts.iter().enumerate();
+    scripts
+        .map(|(number, script)| {
+            let mut outcomes = book.outcomes_of(number);
+            outcomes.add(&begun[number]);
+            let name = script.name.clone();
+            TransactionOutcomes { name, outcomes }
+        })
+        .collect()
+}
+
 fn transactions(shared: &Shared, book: &Book) -> Vec<TransactionReport> {
     let mut reports = Vec::new();
     for (number, script) in shared.plan.program.scripts.iter().enumerate() {
         for outcome in Outcome::ALL {
-            if let Some(times) = book.transactions(number, outcome) {
+            if let Some(times) = book.times(number, outcome) {
+                let is_ok = outcome == Outcome::Ok;
                 reports.push(TransactionReport {
                     name: script.name.clone(),
                     outcome: outcome.word(),
                     count: times.count(),
-                    response_time: ResponseTime::from(times),
+                    late: u64::from(is_ok) * book.outcomes_of(number).late,
+                    response_time: ResponseTime::from(times.response()),
+                    service_time: ResponseTime::from(times.service()),
+                    schedule_lag: times.lag().map(ResponseTime::from),
                 });
             }
         }
     }
     reports
+}
+
+fn all_ok(shared: &Shared, book: &Book) -> AllOk {
+    let mut all = Times::new(shared.plan.is_open_loop());
+    for script in 0..shared.plan.program.scripts.len() {
+        if let Some(times) = book.times(script, Outcome::Ok) {
+            all.merge(times);
+        }
+    }
+    AllOk {
+        count: all.count(),
+        response_time: ResponseTime::from(all.response()),
+        service_time: ResponseTime::from(all.service()),
+        schedule_lag: all.lag().map(ResponseTime::from),
+    }
+}
+
+fn statements(shared: &Shared, book: &Book) -> Vec<StatementReport> {
+    let program = &shared.plan.program;
+    let report = |(number, statement): (usize, &assay_script::Statement)| {
+        let times = book.statement(number)?;
+        Some(StatementReport {
+            transaction: program.scripts[statement.script as usize].name.clone(),
+            statement: statement.index_in_script,
+            line: statement.line,
+            text: statement.text.clone(),
+            count: times.count(),
+            service_time: ResponseTime::from(times),
+        })
+    };
+    let all = program.statements.iter().enumerate();
+    all.filter_map(report).collect()
 }
 
 fn agreements(shared: &Shared, results: &ResultLog, has_digests: bool) -> Vec<ResultReport> {

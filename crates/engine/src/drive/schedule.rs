@@ -12,10 +12,22 @@ pub const INTERRUPT_DRAIN_NS: u64 = 1_000_000_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Schedule {
     pub start_ns: u64,
+    /// The end of the ramp-up: all clients have begun.
+    pub ramped_ns: u64,
     /// The end of the warm-up.
     pub measure_ns: u64,
     /// `u64::MAX` where the clock does not stop the run.
     pub stop_ns: u64,
+}
+
+impl Schedule {
+    /// When one of `clients` begins: they are spread evenly over the ramp-up.
+    #[must_use]
+    pub fn begin_ns(&self, client: u32, clients: u32) -> u64 {
+        let ramp_up_ns = u128::from(self.ramped_ns - self.start_ns);
+        let share_ns = ramp_up_ns * u128::from(client) / u128::from(clients);
+        self.start_ns + u64::try_from(share_ns).expect("it is a part of the ramp-up")
+    }
 }
 
 /// What one thread may tell all others.

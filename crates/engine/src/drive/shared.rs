@@ -1,13 +1,14 @@
 //! What the threads of one run share.
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::Thread;
 
+use super::arrivals::{Arrivals, Share};
 use super::gate::{Gate, Verdict};
 use super::plan::Plan;
-use super::schedule::Signals;
-use crate::account::{Book, Ledger, Tray};
+use super::schedule::{Schedule, Signals};
+use crate::account::{Book, Ledger, Outages, Tray};
 use crate::clock::Clock;
 
 pub struct Shared {
@@ -21,6 +22,8 @@ pub struct Shared {
     pub trays: Vec<Arc<Tray>>,
     /// One for each processor; thread *i* writes into book *i* modulo their number.
     pub books: Vec<Arc<Mutex<Book>>>,
+    outages: Mutex<Outages>,
+    arrivals: OnceLock<Mutex<Option<Arrivals>>>,
     threads_left: AtomicUsize,
     supervisor: Thread,
 }
@@ -29,8 +32,7 @@ impl Shared {
     /// To be made on the thread that will supervise.
     #[must_use]
     pub fn new(plan: Plan, threads: usize, processors: usize) -> Self {
-        let scripts = plan.program.scripts.len();
-        let book = || Arc::new(Mutex::new(Book::new(scripts)));
+        let book = || Arc::new(Mutex::new(Book::new(plan.form())));
         Self {
             clock: Clock::start(),
             gate: Gate::default(),
@@ -38,6 +40,8 @@ impl Shared {
             clients_running: AtomicU32::new(plan.clients),
             trays: (0..threads).map(|_| Arc::new(Tray::new())).collect(),
             books: (0..threads.min(processors)).map(|_| book()).collect(),
+            arrivals: OnceLock::new(),
+            outages: Mutex::new(Outages::new(plan.clients)),
             threads_left: AtomicUsize::new(threads),
             supervisor: std::thread::current(),
             plan,
@@ -48,6 +52,7 @@ impl Shared {
     pub fn ledger(&self, thread: usize) -> Ledger {
         let book = &self.books[thread % self.books.len()];
         Ledger::new(
+            self.plan.program.scripts.len(),
             self.plan.statements.len(),
             self.trays[thread].clone(),
             book.clone(),
@@ -66,6 +71,20 @@ impl Shared {
                 }
             });
         }
+    }
+
+    /// For what happens rarely: clients that lose their sessions, and come back.
+    pub fn outages(&self) -> MutexGuard<'_, Outages> {
+        self.outages.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The whole schedule of an open loop, from which clients on threads of their own take in turn.
+    pub fn arrivals(&self, schedule: Schedule) -> MutexGuard<'_, Option<Arrivals>> {
+        let whole = || Mutex::new(Arrivals::new(&self.plan, schedule, Share::ALL));
+        self.arrivals
+            .get_or_init(whole)
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     #[must_use]

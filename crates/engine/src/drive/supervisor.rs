@@ -49,6 +49,8 @@ pub struct Watched {
 pub struct Supervisor<'a> {
     pub shared: &'a Shared,
     pub threads: usize,
+    /// What this process had in memory before the first client.
+    pub resident_before_bytes: u64,
     /// Of clients that a library may hold up; none with wire drivers.
     pub watches: &'a [Watch],
     pub progress: &'a mut dyn FnMut(&DriveProgress) -> ControlFlow<()>,
@@ -57,6 +59,7 @@ pub struct Supervisor<'a> {
 impl Supervisor<'_> {
     /// Watches over the run from connecting to the end of the last thread.
     pub fn watch(mut self) -> Watched {
+        let resident_before_bytes = self.resident_before_bytes;
         let was_interrupted = self.gather();
         let is_go = self.shared.gate.is_clear() && !was_interrupted;
         let now_ns = self.shared.clock.now_ns();
@@ -68,14 +71,19 @@ impl Supervisor<'_> {
             series: Series::default(),
             was_interrupted,
         };
+        let mut resident_bytes = 0;
         match watched.schedule {
             Some(schedule) => {
                 self.shared.gate.decide(Verdict::Go(schedule));
-                self.accompany(schedule, &mut watched);
+                resident_bytes = self.accompany(schedule, &mut watched);
             }
             None => self.shared.gate.decide(Verdict::Cancelled),
         }
-        watched.client_cost = cost::so_far().since(&watched.client_cost);
+        watched.client_cost = ClientCost {
+            resident_bytes,
+            resident_grown_bytes: resident_bytes.saturating_sub(resident_before_bytes),
+            ..cost::so_far().since(&watched.client_cost)
+        };
         watched
     }
 
@@ -101,7 +109,8 @@ impl Supervisor<'_> {
 
     fn schedule(&self, now_ns: u64) -> Schedule {
         let plan = &self.shared.plan;
-        let measure_ns = now_ns.saturating_add(plan.warm_up_ns);
+        let ramped_ns = now_ns.saturating_add(plan.ramp_up_ns);
+        let measure_ns = ramped_ns.saturating_add(plan.warm_up_ns);
         let duration_ns = plan
             .stop
             .duration_s
@@ -109,16 +118,19 @@ impl Supervisor<'_> {
         let stop_ns = duration_ns.map_or(u64::MAX, |duration| measure_ns.saturating_add(duration));
         Schedule {
             start_ns: now_ns,
+            ramped_ns,
             measure_ns,
             stop_ns,
         }
     }
 
-    /// Looks up ten times a second until all threads have ended.
-    fn accompany(&mut self, schedule: Schedule, watched: &mut Watched) {
+    /// Looks up ten times a second until all threads have ended; gives the most memory it has seen the
+    /// process have in the measurement.
+    fn accompany(&mut self, schedule: Schedule, watched: &mut Watched) -> u64 {
         let Shared { clock, signals, .. } = self.shared;
         let mut drain = Drain::default();
         let mut is_measuring = false;
+        let mut resident_bytes = 0;
         let mut tell_ns = schedule.start_ns + TELL_EVERY_NS;
         while self.shared.threads_left() > 0 {
             let now_ns = clock.now_ns();
@@ -126,6 +138,12 @@ impl Supervisor<'_> {
                 is_measuring = true;
                 watched.started_unix_ns = unix_ns() - (now_ns - schedule.measure_ns);
                 watched.client_cost = cost::so_far();
+            }
+            if is_measuring {
+                resident_bytes = cost::resident_bytes().max(resident_bytes);
+                let connected = self.shared.outages().connected();
+                let since_ns = now_ns - schedule.measure_ns;
+                watched.series.connected(since_ns, connected);
             }
             if now_ns >= tell_ns {
                 tell_ns = now_ns + TELL_EVERY_NS;
@@ -150,6 +168,7 @@ impl Supervisor<'_> {
         }
         self.shared.empty_trays(schedule.measure_ns);
         self.close_seconds(u64::MAX, schedule, &mut watched.series);
+        resident_bytes
     }
 
     /// Writes the lines of all seconds but the last two.
@@ -182,7 +201,7 @@ impl Supervisor<'_> {
         let elapsed = Duration::from_nanos(self.shared.clock.now_ns().saturating_sub(start_ns));
         (self.progress)(&DriveProgress {
             elapsed_s: elapsed.as_secs_f64(),
-            done: outcomes.ended(),
+            done: outcomes.ended() + outcomes.skipped,
             scheduled: self.shared.plan.scheduled(),
             ok: outcomes.ok,
             failed: outcomes.failed + outcomes.unknown,

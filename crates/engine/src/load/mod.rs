@@ -1,178 +1,159 @@
-//! Takes a load document and a source of rows; fills the tables, in one session and in this order:
-//! the statements before, the rows of one table after the other, the statements after. Where anything
-//! fails, the bulk load under way is given up and the statements for errors run instead of the rest.
+//! Takes a load document and sources of rows; fills the tables. Each source has a session and a
+//! transaction of its own, and does in this order: the statements before, the rows of one table after
+//! the other, and, once the rows of all sources are in, the statements after. Where anything fails, all
+//! sessions give up their bulk loads, and run the statements for errors instead of the rest.
 
+mod ahead;
 mod failure;
+mod gate;
+mod part;
 mod progress;
 
 pub use progress::{LoadProgress, LoadReport, TableReport};
 
 use std::ops::ControlFlow;
+use std::sync::OnceLock;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::time::Instant;
 
-use assay_datagen::{Row, RowSource};
-use assay_drivers::{Answer, Keep, SystemError};
+use assay_datagen::RowSource;
 
 use crate::EngineError;
 use crate::document::LoadDocument;
-use crate::session::{Halt, Patience, Session, Site, State};
+use crate::session::{LOOK_UP_EVERY, Patience, Session, Site};
+use ahead::ahead;
 use failure::Failure;
+use gate::{CONNECTED, Gate};
+use part::Part;
 use progress::Gauge;
 
-/// Loads all rows of `source`.
+/// A maker of rows that may work on another thread.
+pub type Source<'s> = &'s mut (dyn RowSource + Send);
+
+/// Loads all rows of `source` in one session.
+///
+/// # Errors
+/// As [`load_parts`].
+pub fn load(
+    document: &LoadDocument,
+    source: Source<'_>,
+    progress: &mut dyn FnMut(&LoadProgress) -> ControlFlow<()>,
+) -> Result<LoadReport, EngineError> {
+    load_parts(document, vec![source], progress)
+}
+
+/// Loads all rows of all `sources`, each in a session of its own.
 ///
 /// `progress` is told at most ten times a second how far it is; where it breaks, the load is given up
 /// as after an error. Only a statement that the server will not interrupt ends differently: then the
 /// session is dropped, and the server rolls back when it notices.
 ///
 /// # Errors
-/// Where the document is wrong, the system refuses or dies, or the source is wrong. The tables then
-/// are what the statements for errors have made of them; an error of these is told as well.
-pub fn load(
+/// Where the document is wrong, the system refuses or dies, or a source is wrong. The tables then
+/// are what the statements for errors have made of them; an error of these is told as well. Only where
+/// the statements after fail in one session, those of another may have been carried out.
+pub fn load_parts(
     document: &LoadDocument,
-    source: &mut dyn RowSource,
+    sources: Vec<Source<'_>>,
     progress: &mut dyn FnMut(&LoadProgress) -> ControlFlow<()>,
 ) -> Result<LoadReport, EngineError> {
     let site = Site::of(&document.site)?;
-    let gauge = Gauge::new(document);
-    let mut tell = || progress(&gauge.progress());
-    let mut patience = Patience::new(&mut tell);
-    let session = Session::at(&site, &mut patience)
-        .map_err(|halt| Failure::from(halt).during("opening a session"))?;
-
-    let started = Instant::now();
-    let mut loader = Loader {
-        session,
-        patience,
-        gauge: &gauge,
+    let gauges: Vec<Gauge> = sources.iter().map(|_| Gauge::new(document)).collect();
+    let work = Work {
         document,
+        site: &site,
+        gate: Gate::new(sources.len()),
+        sessions: sources.len(),
+        begun: OnceLock::new(),
     };
-    match loader.run(source) {
-        Ok(()) => {
-            let elapsed = started.elapsed().as_nanos();
-            Ok(gauge.report(u64::try_from(elapsed).expect("584 years have not passed")))
+    let asked = Instant::now();
+    std::thread::scope(|scope| {
+        let (ended, end) = mpsc::channel();
+        for (number, (source, gauge)) in sources.into_iter().zip(&gauges).enumerate() {
+            let (work, ended) = (&work, ended.clone());
+            std::thread::Builder::new()
+                .name(format!("load-{}", number + 1))
+                .spawn_scoped(scope, move || work.part(number, source, gauge, &ended))
+                .expect("the system has room for a thread");
         }
-        Err(failure) => {
-            let during = gauge.under_way();
-            Err(match loader.clean_up() {
-                Ok(()) => failure.during(&during),
-                Err(second) => failure.during(&format!(
-                    "{during}, after which cleaning up failed as well ({second})"
-                )),
-            })
-        }
-    }
-}
-
-/// One load under way.
-struct Loader<'a> {
-    session: Session,
-    patience: Patience<'a>,
-    gauge: &'a Gauge<'a>,
-    document: &'a LoadDocument,
-}
-
-impl Loader<'_> {
-    fn run(&mut self, source: &mut dyn RowSource) -> Result<(), Failure> {
-        for statement in &self.document.before {
-            self.execute(statement)?;
-        }
-        self.rows(source)?;
-        for statement in &self.document.after {
-            self.execute(statement)?;
-        }
-        Ok(())
-    }
-
-    fn rows(&mut self, source: &mut dyn RowSource) -> Result<(), Failure> {
-        let mut row = Row::new();
-        let mut current = None;
+        drop(ended);
         loop {
-            let table = source.next_row(&mut row)?;
-            if table != current {
-                if current.is_some() {
-                    self.end_table()?;
-                }
-                let Some(table) = table else { return Ok(()) };
-                self.begin_table(table)?;
-                current = Some(table);
-            } else if table.is_none() {
-                return Ok(());
-            }
-            let number = self.gauge.count_row();
-            self.gauge
-                .count_bytes(source.bytes_read(), self.session.bulk_bytes_sent());
-            if let Some(answer) = self.session.bulk_row(&row, number, &mut self.patience)? {
-                checked(answer)?;
-            }
-        }
-    }
-
-    fn begin_table(&mut self, number: usize) -> Result<(), Failure> {
-        let Some(table) = self.document.tables.get(number) else {
-            return Err(Failure::Document(format!(
-                "the load document, key `tables`: the source has rows for a table {number} (from 0), \
-                 and the list names {}",
-                self.document.tables.len()
-            )));
-        };
-        self.gauge.begin(number);
-        checked(
-            self.session
-                .bulk_begin(&table.bulk, table.form.into(), &mut self.patience)?,
-        )?;
-        Ok(())
-    }
-
-    fn end_table(&mut self) -> Result<(), Failure> {
-        let answer = checked(self.session.bulk_end(&mut self.patience)?)?;
-        self.gauge.end(answer.affected);
-        Ok(())
-    }
-
-    fn execute(&mut self, statement: &str) -> Result<(), Failure> {
-        self.session
-            .run(statement, Keep::Count, &mut self.patience)
-            .map_err(Failure::from)
-            .and_then(checked)
-            .map(drop)
-            .map_err(|failure| failure.in_statement(statement))
-    }
-
-    /// Brings the session out of a bulk load, and runs the statements for errors. Does nothing where
-    /// there is no session any more to do it with: the system itself rolls back then.
-    fn clean_up(&mut self) -> Result<(), SystemError> {
-        if self.session.state() == State::Bulk {
-            match self.session.bulk_abort("given up by the client") {
+            match end.recv_timeout(LOOK_UP_EVERY) {
                 Ok(()) => {}
-                Err(Halt::System(error)) => return Err(error),
-                Err(Halt::Interrupted) => return Err(failure::would_not_stop()),
-            }
-        }
-        if self.session.state() != State::Idle {
-            return Ok(());
-        }
-        let mut never = || ControlFlow::Continue(());
-        let mut patience = Patience::new(&mut never);
-        for statement in &self.document.on_error {
-            match self.session.run(statement, Keep::Count, &mut patience) {
-                Ok(Answer {
-                    error: Some(error), ..
-                })
-                | Err(Halt::System(error)) => {
-                    return Err(error);
+                Err(RecvTimeoutError::Timeout) => {
+                    let begun = *work.begun.get().unwrap_or(&asked);
+                    if progress(&progress::told(document, &gauges, begun)).is_break() {
+                        work.gate.give_up();
+                    }
                 }
-                Ok(_) | Err(Halt::Interrupted) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
             }
         }
-        Ok(())
+    });
+    let Work { gate, begun, .. } = work;
+    match gate.into_error() {
+        Some(error) => Err(error),
+        None => {
+            let elapsed = begun.get().unwrap_or(&asked).elapsed().as_nanos();
+            let elapsed_ns = u64::try_from(elapsed).expect("584 years have not passed");
+            Ok(progress::report(document, &gauges, elapsed_ns))
+        }
     }
 }
 
-/// The answer, unless it holds an error.
-fn checked(mut answer: Answer) -> Result<Answer, Failure> {
-    match answer.error.take() {
-        Some(error) => Err(Failure::System(error, None)),
-        None => Ok(answer),
+/// What all sessions of one load share.
+struct Work<'a> {
+    document: &'a LoadDocument,
+    site: &'a Site<'a>,
+    gate: Gate,
+    sessions: usize,
+    /// When all were connected.
+    begun: OnceLock<Instant>,
+}
+
+impl Work<'_> {
+    /// The whole life of one session; `_ended` is dropped at its end, which the caller notices.
+    fn part(&self, number: usize, source: Source<'_>, gauge: &Gauge, _ended: &Sender<()>) {
+        let mut go_on = || match self.gate.is_given_up() {
+            false => ControlFlow::Continue(()),
+            true => ControlFlow::Break(()),
+        };
+        let mut patience = Patience::new(&mut go_on);
+        let session = match Session::at(self.site, &mut patience) {
+            Ok(session) => session,
+            Err(halt) => {
+                self.gate
+                    .blame(Failure::from(halt).during("opening a session"));
+                return self.gate.give_up();
+            }
+        };
+        let mut part = Part {
+            session,
+            patience,
+            gauge,
+            gate: &self.gate,
+            document: self.document,
+            sent_before: 0,
+        };
+        if let Err(failure) = self.gate.meet(CONNECTED) {
+            return self.gate.blame(failure.during("opening the sessions"));
+        }
+        self.begun.get_or_init(Instant::now);
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let done = if part.session.is_in_process() && processors > self.sessions {
+            ahead(source, |rows| part.run(rows))
+        } else {
+            part.run(source)
+        };
+        let Err(failure) = done else { return };
+        let mut during = gauge.under_way(self.document);
+        if self.sessions > 1 {
+            during = format!("{during} in session {}", number + 1);
+        }
+        self.gate.give_up();
+        if let Err(second) = part.clean_up() {
+            during = format!("{during}, after which cleaning up failed as well ({second})");
+        }
+        self.gate.blame(failure.during(&during));
     }
 }

@@ -1,6 +1,6 @@
 //! What is told of a load while it goes on, and at its end.
 
-use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use serde::Serialize;
@@ -10,7 +10,7 @@ use crate::document::LoadDocument;
 /// How far a load is.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LoadProgress {
-    /// The table whose rows travel now.
+    /// The table whose rows travel now; of several sessions, that of the one furthest behind.
     pub table: String,
     /// Rows of all tables so far.
     pub rows: u64,
@@ -29,6 +29,7 @@ pub struct LoadReport {
     pub elapsed_ns: u64,
     /// In bulk messages; 0 for a library in this process.
     pub bytes_sent: u64,
+    pub sessions: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -38,99 +39,141 @@ pub struct TableReport {
     pub rows: u64,
     /// Rows that the system says it took.
     pub affected: u64,
+    /// In bulk messages; 0 for a library in this process.
+    pub bytes: u64,
+    /// 16 hexadecimal digits, equal for equal rows in any order; none where nobody asked.
+    pub checksum: Option<String>,
 }
 
-/// The counters behind both. The loader writes them while the progress closure reads them.
-pub(super) struct Gauge<'a> {
-    document: &'a LoadDocument,
-    started: Instant,
-    /// None before the first.
-    table: Cell<Option<usize>>,
-    rows: Vec<Cell<u64>>,
-    affected: Vec<Cell<u64>>,
-    bytes_read: Cell<u64>,
-    bytes_sent: Cell<u64>,
+/// The counters of one session. Its thread alone writes them, so plain loads and stores do; the thread
+/// that tells of the progress reads them.
+pub(super) struct Gauge {
+    /// The table under way, counted from 1; 0 before the first.
+    table: AtomicUsize,
+    tables: Box<[Counters]>,
+    bytes_read: AtomicU64,
+    bytes_sent: AtomicU64,
 }
 
-impl<'a> Gauge<'a> {
-    pub(super) fn new(document: &'a LoadDocument) -> Self {
-        let zeros = || document.tables.iter().map(|_| Cell::new(0)).collect();
+#[derive(Default)]
+struct Counters {
+    rows: AtomicU64,
+    affected: AtomicU64,
+    bytes: AtomicU64,
+    checksum: AtomicU64,
+}
+
+impl Gauge {
+    pub fn new(document: &LoadDocument) -> Self {
+        let counters = document.tables.iter().map(|_| Counters::default());
         Self {
-            document,
-            started: Instant::now(),
-            table: Cell::new(None),
-            rows: zeros(),
-            affected: zeros(),
-            bytes_read: Cell::new(0),
-            bytes_sent: Cell::new(0),
+            table: AtomicUsize::new(0),
+            tables: counters.collect(),
+            bytes_read: AtomicU64::new(0),
+            bytes_sent: AtomicU64::new(0),
         }
     }
 
-    pub(super) fn begin(&self, table: usize) {
-        self.table.set(Some(table));
+    pub fn begin(&self, table: usize) {
+        self.table.store(table + 1, Ordering::Relaxed);
     }
 
-    /// Counts a row of the table under way; gives its number, from 1.
+    /// Counts a row of the table under way, and what it adds to the table's checksum; gives its number,
+    /// from 1.
     #[inline]
-    pub(super) fn count_row(&self) -> u64 {
-        let rows = &self.rows[self.table.get().expect("a table was begun before its rows")];
-        rows.set(rows.get() + 1);
-        rows.get()
+    pub fn count_row(&self, sum: u64) -> u64 {
+        let counters = self.current().expect("a table was begun before its rows");
+        if sum != 0 {
+            add(&counters.checksum, sum);
+        }
+        add(&counters.rows, 1)
     }
 
-    pub(super) fn count_bytes(&self, read: u64, sent: u64) {
-        self.bytes_read.set(read);
-        self.bytes_sent.set(sent);
+    pub fn count_bytes(&self, read: u64, sent: u64) {
+        self.bytes_read.store(read, Ordering::Relaxed);
+        self.bytes_sent.store(sent, Ordering::Relaxed);
     }
 
-    /// Ends the table under way, of which the system says that it took so many rows.
-    pub(super) fn end(&self, affected: u64) {
-        if let Some(table) = self.table.get() {
+    /// Ends the table under way, of which the system says that it took so many rows, in so many bytes.
+    pub fn end(&self, affected: u64, bytes: u64) {
+        if let Some(counters) = self.current() {
             // A source may come back to a table only by mistake, but counts must hold even then.
-            self.affected[table].set(self.affected[table].get() + affected);
+            add(&counters.affected, affected);
+            add(&counters.bytes, bytes);
         }
     }
 
     /// The table under way and the rows sent for it, in words.
-    pub(super) fn under_way(&self) -> String {
-        match self.table.get() {
-            Some(table) => {
-                let (name, rows) = (&self.document.tables[table].name, self.rows[table].get());
+    pub fn under_way(&self, document: &LoadDocument) -> String {
+        match self.current() {
+            Some(counters) => {
+                let name = &document.tables[self.table.load(Ordering::Relaxed) - 1].name;
+                let rows = counters.rows.load(Ordering::Relaxed);
                 format!("loading the table {name}, after {rows} of its rows")
             }
             None => "loading".to_owned(),
         }
     }
 
-    pub(super) fn progress(&self) -> LoadProgress {
-        LoadProgress {
-            table: (self.table.get())
-                .map(|table| self.document.tables[table].name.clone())
-                .unwrap_or_default(),
-            rows: self.rows.iter().map(Cell::get).sum(),
-            bytes_read: self.bytes_read.get(),
-            bytes_sent: self.bytes_sent.get(),
-            elapsed_s: self.started.elapsed().as_secs_f64(),
-        }
+    fn current(&self) -> Option<&Counters> {
+        let table = self.table.load(Ordering::Relaxed);
+        table.checked_sub(1).map(|table| &self.tables[table])
     }
+}
 
-    pub(super) fn report(&self, elapsed_ns: u64) -> LoadReport {
-        let tables = self
-            .document
-            .tables
-            .iter()
-            .zip(&self.rows)
-            .zip(&self.affected);
-        LoadReport {
-            tables: tables
-                .map(|((table, rows), affected)| TableReport {
-                    name: table.name.clone(),
-                    rows: rows.get(),
-                    affected: affected.get(),
-                })
-                .collect(),
-            elapsed_ns,
-            bytes_sent: self.bytes_sent.get(),
+/// Adds to a counter that nobody else writes; gives what it is then.
+#[inline]
+fn add(counter: &AtomicU64, more: u64) -> u64 {
+    let sum = counter.load(Ordering::Relaxed).wrapping_add(more);
+    counter.store(sum, Ordering::Relaxed);
+    sum
+}
+
+/// Sums one counter over all sessions.
+fn sum<'g>(gauges: &'g [Gauge], counter: impl Fn(&'g Gauge) -> &'g AtomicU64) -> u64 {
+    gauges
+        .iter()
+        .map(|gauge| counter(gauge).load(Ordering::Relaxed))
+        .fold(0, u64::wrapping_add)
+}
+
+pub(super) fn told(document: &LoadDocument, gauges: &[Gauge], begun: Instant) -> LoadProgress {
+    let behind = gauges
+        .iter()
+        .filter_map(|gauge| gauge.table.load(Ordering::Relaxed).checked_sub(1))
+        .min();
+    let tables = 0..document.tables.len();
+    LoadProgress {
+        table: behind
+            .map(|table| document.tables[table].name.clone())
+            .unwrap_or_default(),
+        rows: tables
+            .map(|table| sum(gauges, |gauge| &gauge.tables[table].rows))
+            .sum(),
+        bytes_read: sum(gauges, |gauge| &gauge.bytes_read),
+        bytes_sent: sum(gauges, |gauge| &gauge.bytes_sent),
+        elapsed_s: begun.elapsed().as_secs_f64(),
+    }
+}
+
+pub(super) fn report(document: &LoadDocument, gauges: &[Gauge], elapsed_ns: u64) -> LoadReport {
+    let table = |(index, table): (usize, &crate::document::TableDocument)| {
+        let total = |counter: fn(&Counters) -> &AtomicU64| {
+            sum(gauges, |gauge| counter(&gauge.tables[index]))
+        };
+        let checksum = total(|counters| &counters.checksum);
+        TableReport {
+            name: table.name.clone(),
+            rows: total(|counters| &counters.rows),
+            affected: total(|counters| &counters.affected),
+            bytes: total(|counters| &counters.bytes),
+            checksum: document.checksums.then(|| format!("{checksum:016x}")),
         }
+    };
+    LoadReport {
+        tables: document.tables.iter().enumerate().map(table).collect(),
+        elapsed_ns,
+        bytes_sent: sum(gauges, |gauge| &gauge.bytes_sent),
+        sessions: gauges.len(),
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use assay_datagen::Row;
+use assay_datagen::{ColumnType, Row};
 use assay_drivers::{Answer, Blocking as _, BulkForm, Keep, Request};
 
 use super::{End, Halt, Patience, Session, State};
@@ -22,13 +22,14 @@ impl Session {
         &mut self,
         text: &str,
         form: BulkForm,
+        types: &[ColumnType],
         patience: &mut Patience<'_>,
     ) -> Result<Answer, Halt> {
         let answer = match &mut self.end {
-            End::Server(link) => link.bulk_begin(text, form, patience),
+            End::Server(link) => link.bulk_begin(text, form, types, patience),
             End::Library(library) => {
                 let mut answer = Answer::new(Keep::Count);
-                match library.request(&Request::Bulk { text, form }, &mut answer) {
+                match library.request(&Request::Bulk { text, form, types }, &mut answer) {
                     Ok(()) => Ok(answer),
                     Err(error) => Err(error.into()),
                 }
@@ -112,6 +113,11 @@ impl Session {
             Err(halt) => self.state_after(halt),
         };
         answer
+    }
+
+    /// Whether the system works in this process, on the thread that calls it.
+    pub(crate) fn is_in_process(&self) -> bool {
+        matches!(self.end, End::Library(_))
     }
 
     /// Bytes of bulk messages sent so far; 0 where nothing travels.

@@ -6,11 +6,13 @@
 //!   answer  ◄── wire driver ◄── partial ◄── [TLS] ◄── socket
 //! ```
 //!
-//! In the common case both middle buffers stay empty: a request goes out with one system call, its
-//! answer comes in with one, and a session at rest owns no buffer. `unsent` holds what the socket did
-//! not take, `partial` the beginning of a message whose rest has not come.
+//! `unsent` holds what is about to be sent, by itself ([`Conversation::request`]) or with what others have
+//! to send ([`Conversation::put`]), and what the socket did not take; `partial` the beginning of a message
+//! whose rest has not come. In the common case an answer comes in with one system call and is read
+//! where it was received.
 
 use std::io::{self, Read as _, Write as _};
+use std::os::fd::AsRawFd as _;
 
 use assay_drivers::registry::AnyWire;
 use assay_drivers::{Answer, ErrorClass, Progress, Request, SystemError, Wire as _};
@@ -19,7 +21,7 @@ use mio::{Interest, Registry, Token};
 use super::refusal::lost;
 use super::security::Security;
 use super::{Scratch, WireSite};
-use crate::transport::Socket;
+use crate::transport::{Parcel, Socket};
 
 /// A session's buffer that one huge answer has blown up is given back beyond this size.
 const KEPT_BYTES: usize = 1024 * 1024;
@@ -31,6 +33,12 @@ pub struct Conversation {
     is_connected: bool,
     unsent: Vec<u8>,
     partial: Vec<u8>,
+    /// What of `partial` has been read: the answers of a pipeline are taken out one by one.
+    taken: usize,
+    /// An answer of a pipeline was taken, and the next one may have come with it.
+    more_to_take: bool,
+    /// A pipeline that is not complete yet.
+    queued: Vec<u8>,
     registered: Option<Interest>,
 }
 
@@ -48,6 +56,9 @@ impl Conversation {
             is_connected: false,
             unsent: Vec::new(),
             partial: Vec::new(),
+            taken: 0,
+            more_to_take: false,
+            queued: Vec::new(),
             registered: None,
         })
     }
@@ -122,10 +133,90 @@ impl Conversation {
         scratch: &mut Scratch,
         answer: &mut Answer,
     ) -> Result<(), SystemError> {
+        self.put(request, scratch)?;
+        self.flush()
+            .map_err(|error| self.last_words(&error, scratch, answer))
+    }
+
+    /// Begins a request whose bytes the caller sends, perhaps together with those of others:
+    /// [`Conversation::to_send`], then [`Conversation::sent`].
+    ///
+    /// # Errors
+    /// Where the request cannot be expressed; the session is still good.
+    #[inline]
+    pub fn put(&mut self, request: &Request<'_>, scratch: &mut Scratch) -> Result<(), SystemError> {
+        self.queued.clear();
+        let Some(tls) = self.security.encrypted() else {
+            let start = self.unsent.len();
+            let written = self.wire.request(request, &mut self.unsent);
+            if written.is_err() {
+                self.unsent.truncate(start);
+            }
+            return written;
+        };
         scratch.out.clear();
         self.wire.request(request, &mut scratch.out)?;
-        self.send(scratch)
-            .map_err(|error| self.last_words(&error, scratch, answer))
+        tls.encrypt(&scratch.out, &mut self.unsent);
+        Ok(())
+    }
+
+    /// What the socket is to be given next.
+    #[must_use]
+    #[inline]
+    pub fn to_send(&self) -> Parcel<'_> {
+        Parcel {
+            socket: self.socket.as_raw_fd(),
+            bytes: &self.unsent,
+        }
+    }
+
+    /// Takes what came of sending that.
+    ///
+    /// # Errors
+    /// Where the connection is over.
+    #[inline]
+    pub fn sent(&mut self, result: io::Result<usize>) -> io::Result<()> {
+        match result {
+            Ok(count) if count == self.unsent.len() => {
+                self.unsent.clear();
+                if self.unsent.capacity() > KEPT_BYTES {
+                    self.unsent = Vec::new();
+                }
+            }
+            Ok(count) => drop(self.unsent.drain(..count)),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// Whether several requests may be sent before the first answer.
+    #[must_use]
+    pub fn pipelines(&self) -> bool {
+        self.wire.pipelines()
+    }
+
+    /// Adds a request to a pipeline, which [`Conversation::put_sync`] ends and any other request forgets.
+    ///
+    /// # Errors
+    /// Where the request cannot be expressed; the session is still good.
+    pub fn queue(&mut self, request: &Request<'_>) -> Result<(), SystemError> {
+        self.wire.queue(request, &mut self.queued)
+    }
+
+    /// Ends the pipeline, whose bytes the caller then sends as those of [`Conversation::put`]. Then
+    /// [`Conversation::receive`] gives [`Progress::Answered`] for each of its answers, and
+    /// [`Progress::Ready`] at its end.
+    pub fn put_sync(&mut self) {
+        self.wire.sync(&mut self.queued);
+        match self.security.encrypted() {
+            None => self.unsent.append(&mut self.queued),
+            Some(tls) => {
+                tls.encrypt(&self.queued, &mut self.unsent);
+                self.queued.clear();
+            }
+        }
     }
 
     /// Sends what the wire driver has put into `scratch.out`, as far as the socket takes it.
@@ -143,7 +234,9 @@ impl Conversation {
         }
     }
 
-    /// Reads what there is until the request under way is answered, or the socket is empty.
+    /// Reads what there is until the request under way is answered, or the socket is empty. After
+    /// [`Progress::Answered`] it must be called again, without waiting for the socket: further answers
+    /// may have come with the first.
     ///
     /// With `is_closed` (the server has hung up) it reads to the end, since no further readiness will
     /// be announced. Otherwise a read that did not fill its buffer has emptied the socket, and the
@@ -158,6 +251,12 @@ impl Conversation {
         scratch: &mut Scratch,
         answer: &mut Answer,
     ) -> Result<Progress, SystemError> {
+        if self.more_to_take {
+            let (_, progress) = self.feed_partial(&mut scratch.out, answer)?;
+            if progress != Progress::NeedMore {
+                return Ok(progress);
+            }
+        }
         loop {
             let count = match self.socket.read(&mut scratch.input) {
                 Ok(0) => return Err(in_its_words(hung_up(), answer)),
@@ -185,14 +284,15 @@ impl Conversation {
         }
     }
 
-    /// Sends what is left of earlier requests.
-    fn flush(&mut self) -> io::Result<()> {
+    /// Sends what is left of earlier requests, as far as the socket takes it.
+    ///
+    /// # Errors
+    /// Where the connection is over.
+    pub fn flush(&mut self) -> io::Result<()> {
         while !self.unsent.is_empty() {
             match self.socket.write(&self.unsent) {
-                Ok(count) => drop(self.unsent.drain(..count)),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
+                result => self.sent(result)?,
             }
         }
         Ok(())
@@ -274,13 +374,31 @@ impl Conversation {
         if self.partial.is_empty() {
             let (used, progress) = self.wire.receive(bytes, out, answer)?;
             self.partial.extend_from_slice(&bytes[used..]);
+            self.more_to_take = progress == Progress::Answered;
             return Ok((used, progress));
         }
         self.partial.extend_from_slice(bytes);
-        let (used, progress) = self.wire.receive(&self.partial, out, answer)?;
-        self.partial.drain(..used);
-        if self.partial.is_empty() && self.partial.capacity() > KEPT_BYTES {
-            self.partial = Vec::new();
+        self.feed_partial(out, answer)
+    }
+
+    /// Gives the driver what is left of earlier bytes.
+    fn feed_partial(
+        &mut self,
+        out: &mut Vec<u8>,
+        answer: &mut Answer,
+    ) -> Result<(usize, Progress), SystemError> {
+        let (used, progress) = self
+            .wire
+            .receive(&self.partial[self.taken..], out, answer)?;
+        self.more_to_take = progress == Progress::Answered;
+        self.taken += used;
+        // The bytes of a pipeline's answers move only once, when the last whole one is taken.
+        if !self.more_to_take {
+            self.partial.drain(..self.taken);
+            self.taken = 0;
+            if self.partial.is_empty() && self.partial.capacity() > KEPT_BYTES {
+                self.partial = Vec::new();
+            }
         }
         Ok((used, progress))
     }

@@ -4,7 +4,7 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use assay_datagen::Row;
+use assay_datagen::{ColumnType, Row};
 use assay_drivers::{
     Answer, BulkForm, ErrorClass, Keep, Progress, Request, SystemError, Wire as _,
 };
@@ -100,6 +100,11 @@ impl Link {
         Ok(std::mem::take(&mut self.answer))
     }
 
+    /// The next request's rows are digested as values of these types ([`Answer::compare_as`]).
+    pub fn compare_as(&mut self, types: Vec<ColumnType>) {
+        self.answer.compare_as(types);
+    }
+
     /// Begins a bulk load. Where the server would not have one, the answer holds the error.
     ///
     /// # Errors
@@ -108,9 +113,10 @@ impl Link {
         &mut self,
         text: &str,
         form: BulkForm,
+        types: &[ColumnType],
         patience: &mut Patience<'_>,
     ) -> Result<Answer, Halt> {
-        let progress = self.ask(&Request::Bulk { text, form }, Keep::Count, patience)?;
+        let progress = self.ask(&Request::Bulk { text, form, types }, Keep::Count, patience)?;
         self.scratch.out.clear();
         if progress == Progress::Ready && self.answer.error.is_none() {
             let error = SystemError::protocol("a question for rows", "the answer of a statement");
@@ -129,10 +135,15 @@ impl Link {
         row: &Row,
         patience: &mut Patience<'_>,
     ) -> Result<Option<Answer>, Halt> {
-        self.conversation
+        let taken = self
+            .conversation
             .wire()
             .bulk_row(row, &mut self.scratch.out);
-        if self.scratch.out.len() < BULK_BYTES || !self.send_bulk(patience)? {
+        if taken.is_break() {
+            if !self.send_bulk(patience)? {
+                self.finish(patience)?;
+            }
+        } else if self.scratch.out.len() < BULK_BYTES || !self.send_bulk(patience)? {
             return Ok(None);
         }
         let mut answer = std::mem::take(&mut self.answer);

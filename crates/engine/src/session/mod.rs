@@ -24,6 +24,7 @@ pub use site::{LocalSite, Site, WireSite, driver_names};
 
 use std::ops::ControlFlow;
 
+use assay_datagen::ColumnType;
 use assay_drivers::registry::AnyBlocking;
 use assay_drivers::{Answer, Blocking as _, Keep, Request};
 
@@ -108,18 +109,71 @@ impl Session {
             .map_err(|halt| in_context(halt, &executing(statement)))
     }
 
+    /// Executes one statement and digests its rows as values of these types, whatever their order: equal
+    /// rows of two systems have one digest.
+    ///
+    /// # Errors
+    /// As [`Session::ask_while`].
+    pub fn digest_while(
+        &mut self,
+        statement: &str,
+        types: Vec<ColumnType>,
+        go_on: &mut dyn FnMut() -> ControlFlow<()>,
+    ) -> Result<Answer, EngineError> {
+        let request = Request::Text(statement);
+        self.run_comparing(&request, Keep::Digest, types, &mut Patience::new(go_on))
+            .map_err(|halt| in_context(halt, &executing(statement)))
+    }
+
+    /// The same for any request; `statement` is what messages say was under way.
+    ///
+    /// # Errors
+    /// As [`Session::ask_while`].
+    pub(crate) fn request(
+        &mut self,
+        request: &Request<'_>,
+        keep: Keep,
+        statement: &str,
+        go_on: &mut dyn FnMut() -> ControlFlow<()>,
+    ) -> Result<Answer, EngineError> {
+        self.run_request(request, keep, &mut Patience::new(go_on))
+            .map_err(|halt| in_context(halt, &executing(statement)))
+    }
+
     pub(crate) fn run(
         &mut self,
         statement: &str,
         keep: Keep,
         patience: &mut Patience<'_>,
     ) -> Result<Answer, Halt> {
-        let request = Request::Text(statement);
+        self.run_request(&Request::Text(statement), keep, patience)
+    }
+
+    fn run_request(
+        &mut self,
+        request: &Request<'_>,
+        keep: Keep,
+        patience: &mut Patience<'_>,
+    ) -> Result<Answer, Halt> {
+        self.run_comparing(request, keep, Vec::new(), patience)
+    }
+
+    fn run_comparing(
+        &mut self,
+        request: &Request<'_>,
+        keep: Keep,
+        types: Vec<ColumnType>,
+        patience: &mut Patience<'_>,
+    ) -> Result<Answer, Halt> {
         let answer = match &mut self.end {
-            End::Server(link) => link.request(&request, keep, patience),
+            End::Server(link) => {
+                link.compare_as(types);
+                link.request(request, keep, patience)
+            }
             End::Library(library) => {
                 let mut answer = Answer::new(keep);
-                local::request(library, &request, &mut answer, patience).map(|()| answer)
+                answer.compare_as(types);
+                local::request(library, request, &mut answer, patience).map(|()| answer)
             }
         };
         self.state = match &answer {

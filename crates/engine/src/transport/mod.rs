@@ -5,8 +5,10 @@ mod address;
 mod certificates;
 mod socket;
 mod tls;
+mod together;
 
 pub use address::Address;
 pub use certificates::TlsOffer;
 pub use socket::Socket;
 pub use tls::TlsLayer;
+pub use together::{Parcel, Together};

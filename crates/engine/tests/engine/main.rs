@@ -5,9 +5,17 @@
 
 mod support;
 
+mod closed_loop;
 mod documents;
 mod failures;
 mod load;
+mod load_generated;
+mod losses;
+mod open_loop;
+mod pipelines;
+mod retries;
+mod ride_through;
+mod serve;
 mod server;
 mod server_end;
 mod server_load;

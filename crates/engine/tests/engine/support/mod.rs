@@ -1,11 +1,12 @@
 //! Documents, runs of them, and a server to run them against.
 
+pub mod generated;
 pub mod rows;
 pub mod server;
 
 use std::ops::ControlFlow;
 
-use assay_engine::{DriveDocument, EngineError, ErrorReport, Observation, drive};
+use assay_engine::{DriveDocument, EngineError, ErrorReport, Interval, Observation, drive};
 use serde_json::{Value, json};
 
 /// A site of the null system with these options; each `name` is a site of its own.
@@ -51,31 +52,44 @@ pub fn refused(document: &Value) -> EngineError {
     drive(&parsed(document), &mut |_| ControlFlow::Continue(())).unwrap_err()
 }
 
+/// Why the document itself is refused.
+pub fn refused_document(document: &Value) -> String {
+    DriveDocument::parse(&document.to_string())
+        .unwrap_err()
+        .to_string()
+}
+
 /// The sums that must hold whatever happens.
 pub fn check(observation: &Observation) {
     let outcomes = &observation.outcomes;
+    let begun = outcomes.scheduled - outcomes.skipped;
     assert_eq!(
-        outcomes.scheduled,
-        outcomes.ok + outcomes.aborted + outcomes.failed + outcomes.unknown + outcomes.skipped
+        begun,
+        outcomes.ok + outcomes.aborted + outcomes.failed + outcomes.unknown
     );
-    let of_types: u64 = observation
-        .transactions
-        .iter()
+    assert_eq!(outcomes.attempts, begun + outcomes.retries);
+    let reports = observation.transactions.iter();
+    let of_types: u64 = reports.clone().map(|report| report.count).sum();
+    assert_eq!(of_types, begun);
+    // What did not end well stands in no distribution of what did.
+    let ok: u64 = (reports.filter(|report| report.outcome == "ok"))
         .map(|report| report.count)
         .sum();
-    assert_eq!(of_types, outcomes.scheduled - outcomes.skipped);
-    let of_seconds: u64 = observation
-        .intervals
-        .iter()
-        .map(|interval| interval.ok)
-        .sum();
-    assert_eq!(of_seconds, outcomes.ok);
+    assert_eq!((ok, observation.all_ok.count), (outcomes.ok, outcomes.ok));
+    let lines = |count: fn(&Interval) -> u64| observation.intervals.iter().map(count).sum::<u64>();
+    assert_eq!(lines(|line| line.ok), outcomes.ok);
+    assert_eq!(lines(|line| line.aborted), outcomes.aborted);
+    assert_eq!(lines(|line| line.failed), outcomes.failed);
+    assert_eq!(lines(|line| line.unknown), outcomes.unknown);
+    assert_eq!(lines(|line| line.skipped), outcomes.skipped);
+    assert_eq!(lines(|line| line.late), outcomes.late);
+    assert_eq!(lines(|line| line.retries), outcomes.retries);
     let of_clients: u64 = observation
         .client_ends
         .iter()
         .map(|end| end.transactions)
         .sum();
-    assert_eq!(of_clients, outcomes.scheduled);
+    assert_eq!(of_clients, begun);
     assert_eq!(observation.client_ends.len(), observation.clients as usize);
     for (second, interval) in (0..).zip(&observation.intervals) {
         assert_eq!(interval.second, second);

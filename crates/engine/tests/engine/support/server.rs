@@ -15,6 +15,8 @@ const NOBODY: u32 = 65_534;
 
 pub struct Server {
     pub port: u16,
+    programs: PathBuf,
+    settings: Vec<String>,
     folder: tempfile::TempDir,
     process: Child,
 }
@@ -62,19 +64,12 @@ impl Server {
             .local_addr()
             .unwrap()
             .port();
-        let log = fs::File::create(folder.path().join("log")).unwrap();
-        let process = program(&programs, "postgres")
-            .arg("-D")
-            .arg(folder.path().join("data"))
-            .arg("-k")
-            .arg(folder.path())
-            .args(["-p", &port.to_string(), "-h", "127.0.0.1", "-F"])
-            .args(settings.iter().flat_map(|setting| ["-c", setting]))
-            .stderr(log)
-            .spawn()
-            .unwrap();
+        let settings: Vec<String> = settings.iter().map(ToString::to_string).collect();
+        let process = serve(&programs, folder.path(), port, &settings);
         let mut server = Self {
             port,
+            programs,
+            settings,
             folder,
             process,
         };
@@ -102,6 +97,18 @@ impl Server {
     pub fn crash(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
+    }
+
+    /// The same server again, on the same port; to be called by the thread that will end last, since the
+    /// server dies with the thread that started it.
+    pub fn start_again(&mut self) {
+        self.process = serve(
+            &self.programs,
+            self.folder.path(),
+            self.port,
+            &self.settings,
+        );
+        self.wait_until_ready();
     }
 
     fn socket(&self) -> PathBuf {
@@ -133,6 +140,21 @@ impl Drop for Server {
             let _ = self.process.wait();
         }
     }
+}
+
+/// The server's process; what it says goes into its folder.
+fn serve(programs: &Path, folder: &Path, port: u16, settings: &[String]) -> Child {
+    let log = fs::File::create(folder.join("log")).unwrap();
+    program(programs, "postgres")
+        .arg("-D")
+        .arg(folder.join("data"))
+        .arg("-k")
+        .arg(folder)
+        .args(["-p", &port.to_string(), "-h", "127.0.0.1", "-F"])
+        .args(settings.iter().flat_map(|setting| ["-c", setting]))
+        .stderr(log)
+        .spawn()
+        .unwrap()
 }
 
 /// Lets the server's user own `path`, where this test is root.

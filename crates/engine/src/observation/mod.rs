@@ -1,10 +1,16 @@
 //! What a run was, as the engine saw it: plain data, ready to be written as JSON. All times are of a
 //! monotonic clock, except the one that says so.
 
+mod cost;
+mod outcomes;
+
+pub use cost::ClientCost;
+pub use outcomes::{Outcomes, TransactionOutcomes};
+
+use std::collections::BTreeMap;
+
 use assay_histogram::ResponseTimes;
 use serde::Serialize;
-
-use crate::account::Outcome;
 
 #[derive(Clone, Debug, Serialize)]
 pub struct Observation {
@@ -16,73 +22,46 @@ pub struct Observation {
     pub connect_ns: u64,
     pub clients: u32,
     pub threads: u32,
+    pub arrival: Arrival,
     pub outcomes: Outcomes,
+    /// The same for each transaction type; each line adds up by itself.
+    pub outcomes_by_transaction: Vec<TransactionOutcomes>,
     pub transactions: Vec<TransactionReport>,
-    /// None for a mix.
+    pub all_ok: AllOk,
+    /// None for a mix, and in an open loop.
     pub passes: Option<Passes>,
+    /// Statements of measured transactions that were answered, those that begin, end or roll back
+    /// included.
+    pub statements: u64,
+    /// In the order of the scripts, where asked for; statements that were never answered are left out.
+    pub per_statement: Vec<StatementReport>,
     /// One for each second of the measurement, also for those in which nothing ended.
     pub intervals: Vec<Interval>,
     pub errors: Vec<ErrorReport>,
     pub client_ends: Vec<ClientEnd>,
+    /// Sessions that were lost and opened anew.
+    pub reconnects: u64,
+    /// In which no client had a session, from the last loss to the first transaction that ended `ok`
+    /// again; where clients try to come back, or open a session for each transaction.
+    pub outages: Vec<Outage>,
     /// For each statement without parameters.
     pub results: Vec<ResultReport>,
     pub client_cost: ClientCost,
+    /// What drivers have counted themselves in the measured part, over all clients (`buffer_hits`, …).
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub driver_counters: BTreeMap<&'static str, u64>,
     /// `stop`, `interrupted`, `refused` (a client was not let in, and nothing was driven), `lost` (every
     /// client lost its connection), or `all clients failed` (every client ended early, not all of them so).
     pub ended_by: &'static str,
 }
 
-/// What became of every transaction that the workload asked for:
-/// `scheduled = ok + aborted + failed + unknown + skipped`, asserted at the end of every run.
-///
-/// In a closed loop a transaction is scheduled when its client begins it, so none is ever skipped.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Outcomes {
-    pub scheduled: u64,
-    pub ok: u64,
-    /// Rolled back, as the workload asked.
-    pub aborted: u64,
-    pub failed: u64,
-    /// The connection ended, or the wait for it, before the answer came.
-    pub unknown: u64,
-    /// Too late to start.
-    pub skipped: u64,
-}
-
-impl Outcomes {
-    pub(crate) fn count(&mut self, outcome: Outcome) {
-        *match outcome {
-            Outcome::Ok => &mut self.ok,
-            Outcome::Aborted => &mut self.aborted,
-            Outcome::Failed => &mut self.failed,
-            Outcome::Unknown => &mut self.unknown,
-        } += 1;
-    }
-
-    pub(crate) fn add(&mut self, other: &Self) {
-        self.scheduled += other.scheduled;
-        self.ok += other.ok;
-        self.aborted += other.aborted;
-        self.failed += other.failed;
-        self.unknown += other.unknown;
-        self.skipped += other.skipped;
-    }
-
-    /// All that have ended, however.
-    #[must_use]
-    pub fn ended(&self) -> u64 {
-        self.ok + self.aborted + self.failed + self.unknown + self.skipped
-    }
-
-    /// # Panics
-    /// Where a transaction was lost from sight, or seen twice: a bug of the engine, after which no
-    /// number of the run can be believed.
-    pub(crate) fn assert_identity(&self) {
-        assert!(
-            self.scheduled == self.ended(),
-            "the accounting of transactions is broken; please report this: {self:?}"
-        );
-    }
+/// How transactions arrived, as the document said.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Arrival {
+    /// `closed`, `constant` or `poisson`.
+    pub kind: &'static str,
+    /// Over all clients; none in a closed loop.
+    pub offered_rate_per_s: Option<f64>,
 }
 
 /// The transactions of one type that ended one way.
@@ -91,7 +70,37 @@ pub struct TransactionReport {
     pub name: String,
     pub outcome: &'static str,
     pub count: u64,
+    /// How many of them took longer than the limit; only those that ended `ok` are called late.
+    pub late: u64,
+    /// From the intended start to the end, all attempts included.
     pub response_time: ResponseTime,
+    /// From the actual start to the end, all attempts included.
+    pub service_time: ResponseTime,
+    /// From the intended start to the actual one; none in a closed loop.
+    pub schedule_lag: Option<ResponseTime>,
+}
+
+/// The transactions of all types that ended `ok`.
+#[derive(Clone, Debug, Serialize)]
+pub struct AllOk {
+    pub count: u64,
+    pub response_time: ResponseTime,
+    pub service_time: ResponseTime,
+    pub schedule_lag: Option<ResponseTime>,
+}
+
+/// One statement, wherever it stands.
+#[derive(Clone, Debug, Serialize)]
+pub struct StatementReport {
+    pub transaction: String,
+    /// Its number among the statements of its script, from 0.
+    pub statement: u32,
+    pub line: u32,
+    pub text: String,
+    /// How often it was answered in measured transactions, failures included.
+    pub count: u64,
+    /// From the sending to the end of the answer.
+    pub service_time: ResponseTime,
 }
 
 /// Passes of which every transaction ended `ok`.
@@ -101,9 +110,9 @@ pub struct Passes {
     pub response_time: ResponseTime,
 }
 
-/// A distribution. In a closed loop there is no intended start: a transaction starts when its client
-/// is free, and its response time is its service time. Pauses of the script that are no part of it
-/// (`\keying`, `\think`) are left out.
+/// A distribution of durations. In a closed loop there is no intended start: a transaction starts when
+/// its client is free, and its response time is its service time. Pauses of the script that are no part
+/// of it (`\keying`, `\think`) are left out.
 #[derive(Clone, Debug, Serialize)]
 pub struct ResponseTime {
     pub min_ns: u64,
@@ -137,17 +146,34 @@ impl From<&ResponseTimes> for ResponseTime {
     }
 }
 
-/// One second of the measurement, by the instant at which transactions ended.
+/// One second of the measurement, by the instant at which transactions ended (of skipped ones: were due;
+/// of retries: the attempt before failed).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Interval {
     pub second: u64,
     pub ok: u64,
-    /// Failed, or of unknown outcome.
+    pub aborted: u64,
     pub failed: u64,
+    pub unknown: u64,
+    /// Of those that ended `ok`.
+    pub late: u64,
+    pub skipped: u64,
+    pub retries: u64,
+    /// The fewest that were seen in it; ten looks a second.
+    pub clients_connected: u32,
     /// Response times of those that ended `ok`; 0 where there are none.
     pub p50_ns: u64,
     pub p99_ns: u64,
     pub max_ns: u64,
+    /// Of all that ended, however; none in a closed loop, and where none did.
+    pub schedule_lag_p99_ns: Option<u64>,
+}
+
+/// A time in which nobody was served, since the beginning of the measurement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Outage {
+    pub from_ns: u64,
+    pub to_ns: u64,
 }
 
 /// All errors of one class and code in one transaction type.
@@ -159,6 +185,8 @@ pub struct ErrorReport {
     /// Of the first of them.
     pub message: String,
     pub count: u64,
+    /// How many of these were followed by another attempt at the same transaction.
+    pub retried: u64,
     /// None where no transaction was under way (while connecting).
     pub transaction: Option<String>,
     /// Since the beginning of the measurement, 0 where it was before; where nothing was measured, since
@@ -174,7 +202,7 @@ pub struct ClientEnd {
     /// Measured ones, whatever became of their transactions.
     pub passes: u64,
     pub transactions: u64,
-    /// `done`, `lost`, `refused` or `interrupted`.
+    /// `done`, `lost` (and did not come back), `refused` or `interrupted`.
     pub state: &'static str,
 }
 
@@ -192,28 +220,4 @@ pub struct ResultReport {
     /// How many were not like the first.
     pub differing: u64,
     pub first_difference: Option<String>,
-}
-
-/// What the client's process cost the machine during the measurement, as the kernel counts it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct ClientCost {
-    pub user_ns: u64,
-    pub system_ns: u64,
-    /// Of the whole life of the process.
-    pub resident_peak_bytes: u64,
-    pub voluntary_switches: u64,
-    pub involuntary_switches: u64,
-}
-
-impl ClientCost {
-    /// What has been added since `before`.
-    pub(crate) fn since(&self, before: &Self) -> Self {
-        Self {
-            user_ns: self.user_ns - before.user_ns,
-            system_ns: self.system_ns - before.system_ns,
-            resident_peak_bytes: self.resident_peak_bytes,
-            voluntary_switches: self.voluntary_switches - before.voluntary_switches,
-            involuntary_switches: self.involuntary_switches - before.involuntary_switches,
-        }
-    }
 }

@@ -1,0 +1,68 @@
+//! Takes response and service times of one kind of transaction; gives their distributions, and that of
+//! the schedule lag.
+
+use assay_histogram::ResponseTimes;
+
+/// In a closed loop the service time is the response time and there is no lag: one histogram for three.
+#[derive(Debug, Default)]
+pub struct Times {
+    response: ResponseTimes,
+    open: Option<Box<OpenTimes>>,
+}
+
+#[derive(Debug, Default)]
+struct OpenTimes {
+    service: ResponseTimes,
+    lag: ResponseTimes,
+}
+
+impl Times {
+    #[must_use]
+    pub fn new(is_open_loop: bool) -> Self {
+        Self {
+            response: ResponseTimes::new(),
+            open: is_open_loop.then(Box::default),
+        }
+    }
+
+    #[inline]
+    pub fn record(&mut self, response_ns: u64, service_ns: u64) {
+        self.response.record(response_ns);
+        if let Some(open) = &mut self.open {
+            open.service.record(service_ns);
+            open.lag.record(response_ns - service_ns);
+        }
+    }
+
+    pub fn merge(&mut self, other: &Self) {
+        self.response.merge(&other.response);
+        if let Some(theirs) = &other.open {
+            let mine = self.open.get_or_insert_default();
+            mine.service.merge(&theirs.service);
+            mine.lag.merge(&theirs.lag);
+        }
+    }
+
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.response.count()
+    }
+
+    #[must_use]
+    pub fn response(&self) -> &ResponseTimes {
+        &self.response
+    }
+
+    #[must_use]
+    pub fn service(&self) -> &ResponseTimes {
+        self.open
+            .as_ref()
+            .map_or(&self.response, |open| &open.service)
+    }
+
+    /// None in a closed loop.
+    #[must_use]
+    pub fn lag(&self) -> Option<&ResponseTimes> {
+        self.open.as_ref().map(|open| &open.lag)
+    }
+}

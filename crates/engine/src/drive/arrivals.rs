@@ -1,0 +1,336 @@
+//! Takes a rate and a seed; gives the instants at which the transactions of an open loop are due, and
+//! which script each of them runs. Nothing that the system under test does changes them.
+//!
+//! The schedule is that of the run, and the same for any number of threads: each thread computes all of it
+//! and keeps what is its own, the arrivals of its clients' share. What is due and not begun waits in no
+//! queue: it is the part of the schedule that lies before now.
+
+use assay_datagen::Random;
+
+use super::course::Course;
+use super::plan::Plan;
+use super::schedule::Schedule;
+use crate::account::Ledger;
+use crate::document::ArrivalDocument;
+
+/// Keeps the gaps' stream apart from all others of the seed.
+const GAPS: u64 = 0x6172_7269_7661_6c73;
+
+/// One transaction that is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    pub due_ns: u64,
+    pub script: u32,
+    pub is_measured: bool,
+}
+
+/// Which arrivals are one thread's.
+#[derive(Clone, Copy, Debug)]
+pub struct Share {
+    pub thread: u64,
+    pub threads: u64,
+}
+
+impl Share {
+    /// All of them: for clients on threads of their own, which take from one schedule.
+    pub const ALL: Self = Self {
+        thread: 0,
+        threads: 1,
+    };
+
+    /// Arrivals go round all clients, and client *c* is one of thread *c* modulo their number's.
+    fn holds(self, number: u64, clients: u32) -> bool {
+        number % u64::from(clients) % self.threads == self.thread
+    }
+}
+
+#[derive(Debug)]
+pub struct Arrivals {
+    schedule: Schedule,
+    share: Share,
+    rate_per_ns: f64,
+    /// None where they come at a constant rate.
+    gaps: Option<Random>,
+    course: Course,
+    /// How many arrivals of the run have been computed.
+    number: u64,
+    /// Where the last one stands in units of the mean gap.
+    position: f64,
+    measured_left: u64,
+    head: Option<Arrival>,
+}
+
+impl Arrivals {
+    /// None in a closed loop.
+    #[must_use]
+    pub fn new(plan: &Plan, schedule: Schedule, share: Share) -> Option<Self> {
+        let rate_per_s = plan.arrival.offered_rate_per_s()?;
+        let is_poisson = matches!(plan.arrival, ArrivalDocument::Poisson { .. });
+        let mut arrivals = Self {
+            schedule,
+            share,
+            rate_per_ns: rate_per_s / 1e9,
+            gaps: is_poisson.then(|| Random::stream(plan.seed ^ GAPS, 0)),
+            course: Course::of_arrivals(plan),
+            number: 0,
+            position: 0.0,
+            measured_left: plan.stop.transactions.map_or(u64::MAX, |transactions| {
+                transactions.saturating_mul(plan.clients.into())
+            }),
+            head: None,
+        };
+        arrivals.advance(plan);
+        Some(arrivals)
+    }
+
+    /// When the next one is due; none where there is no further one.
+    #[must_use]
+    #[inline]
+    pub fn due_ns(&self) -> Option<u64> {
+        self.head.map(|arrival| arrival.due_ns)
+    }
+
+    /// Takes the next one, which thereby is scheduled, whatever becomes of it.
+    pub fn take(&mut self, plan: &Plan, ledger: &mut Ledger) -> Option<Arrival> {
+        let arrival = self.head?;
+        ledger.scheduled[arrival.script as usize] += u64::from(arrival.is_measured);
+        self.advance(plan);
+        Some(arrival)
+    }
+
+    /// Skips those that could not begin within the latency limit.
+    #[inline]
+    pub fn skip_expired(&mut self, now_ns: u64, plan: &Plan, ledger: &mut Ledger) {
+        let Some(limit_ns) = plan.latency_limit_ns else {
+            return;
+        };
+        while self
+            .head
+            .is_some_and(|arrival| now_ns > arrival.due_ns.saturating_add(limit_ns))
+        {
+            self.skip(plan, ledger);
+        }
+    }
+
+    /// Skips all that were due before `end_ns`, because there is nobody any more to begin them.
+    pub fn skip_until(&mut self, end_ns: u64, plan: &Plan, ledger: &mut Ledger) {
+        while self.head.is_some_and(|arrival| arrival.due_ns < end_ns) {
+            self.skip(plan, ledger);
+        }
+    }
+
+    fn skip(&mut self, plan: &Plan, ledger: &mut Ledger) {
+        if let Some(arrival) = self.take(plan, ledger)
+            && arrival.is_measured
+        {
+            ledger.skipped(arrival.script, arrival.due_ns);
+        }
+    }
+
+    /// Computes the run's arrivals up to the next one of this share.
+    fn advance(&mut self, plan: &Plan) {
+        self.head = None;
+        loop {
+            match &mut self.gaps {
+                Some(random) => self.position += random.exponential(),
+                None => self.position = position_of(self.number),
+            }
+            let due_ns = self.instant();
+            let is_measured = due_ns >= self.schedule.measure_ns;
+            if due_ns >= self.schedule.stop_ns || (is_measured && self.measured_left == 0) {
+                return;
+            }
+            self.measured_left -= u64::from(is_measured);
+            let script = self.course.next(plan).script;
+            let is_ours = self.share.holds(self.number, plan.clients);
+            self.number += 1;
+            if is_ours {
+                self.head = Some(Arrival {
+                    due_ns,
+                    script,
+                    is_measured,
+                });
+                return;
+            }
+        }
+    }
+
+    /// When the arrival at this position is due. While the rate grows from nothing, `rate · t² / 2R` of
+    /// them have come by the time *t* of the ramp-up *R*; solved for *t*.
+    fn instant(&self) -> u64 {
+        let ramp_up_ns = whole_to_float(self.schedule.ramped_ns - self.schedule.start_ns);
+        let on_ramp = self.rate_per_ns * ramp_up_ns / 2.0;
+        let since_start_ns = if self.position < on_ramp {
+            (2.0 * ramp_up_ns * self.position / self.rate_per_ns).sqrt()
+        } else {
+            ramp_up_ns + (self.position - on_ramp) / self.rate_per_ns
+        };
+        self.schedule
+            .start_ns
+            .saturating_add(float_to_whole(since_start_ns))
+    }
+}
+
+fn position_of(number: u64) -> f64 {
+    whole_to_float(number)
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "runs last less than 2^53 nanoseconds, and have fewer arrivals"
+)]
+fn whole_to_float(whole: u64) -> f64 {
+    whole as f64
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "instants are not negative, and a cast saturates"
+)]
+fn float_to_whole(float: f64) -> u64 {
+    float as u64
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "in a test a panic is the message")]
+mod tests {
+    use super::*;
+    use crate::document::DriveDocument;
+    use serde_json::{Value, json};
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn plan(arrival: Value, more: Value) -> Plan {
+        let script = |name: &str, weight: u32| json!({ "name": name, "path": name, "text": "SELECT 1;", "weight": weight });
+        let mut document = json!({
+            "scripts": [script("A", 3), script("B", 1)],
+            "order": "mix",
+            "clients": 5,
+            "stop": { "duration_s": 10 },
+            "seed": 1,
+            "arrival": arrival,
+        });
+        for (key, value) in more.as_object().unwrap() {
+            document[key] = value.clone();
+        }
+        Plan::new(&DriveDocument::parse(&document.to_string()).unwrap()).unwrap()
+    }
+
+    /// Ten seconds of measurement after two of warm-up.
+    fn schedule(ramp_up_ns: u64) -> Schedule {
+        Schedule {
+            start_ns: 77,
+            ramped_ns: 77 + ramp_up_ns,
+            measure_ns: 77 + ramp_up_ns + 2 * SECOND,
+            stop_ns: 77 + ramp_up_ns + 12 * SECOND,
+        }
+    }
+
+    fn all(plan: &Plan, schedule: Schedule, share: Share) -> Vec<(u64, u32)> {
+        let mut arrivals = Arrivals::new(plan, schedule, share).unwrap();
+        let mut found = Vec::new();
+        while let Some(Arrival { due_ns, script, .. }) = arrivals.head {
+            found.push((due_ns - schedule.start_ns, script));
+            arrivals.advance(plan);
+        }
+        found
+    }
+
+    #[test]
+    fn the_schedule_is_the_same_for_any_number_of_threads() {
+        for kind in ["constant", "poisson"] {
+            let plan = plan(json!({ "kind": kind, "offered_rate_per_s": 97 }), json!({}));
+            let whole = all(&plan, schedule(SECOND), Share::ALL);
+            let mut parts: Vec<_> = (0..3)
+                .flat_map(|thread| all(&plan, schedule(SECOND), Share { thread, threads: 3 }))
+                .collect();
+            parts.sort_unstable();
+            assert_eq!(parts, whole, "{kind}");
+            assert!(whole.windows(2).all(|pair| pair[0].0 <= pair[1].0));
+            // Clients 0 and 3 of five are the first thread's: two arrivals of five.
+            let first = all(
+                &plan,
+                schedule(SECOND),
+                Share {
+                    thread: 0,
+                    threads: 3,
+                },
+            );
+            assert!(first.len().abs_diff(2 * whole.len() / 5) <= 2, "{kind}");
+        }
+    }
+
+    #[test]
+    fn a_constant_rate_is_exact_and_a_poisson_process_has_its_mean_and_its_variance() {
+        let constant = plan(
+            json!({ "kind": "constant", "offered_rate_per_s": 100 }),
+            json!({}),
+        );
+        let found = all(&constant, schedule(0), Share::ALL);
+        let due: Vec<u64> = found.iter().map(|(due_ns, _)| *due_ns).collect();
+        let expected: Vec<u64> = (0..1200).map(|number| number * SECOND / 100).collect();
+        assert_eq!(due, expected);
+
+        let poisson = plan(
+            json!({ "kind": "poisson", "offered_rate_per_s": 1000 }),
+            json!({}),
+        );
+        let found = all(&poisson, schedule(0), Share::ALL);
+        // 12,000 with a deviation of 110: beyond six of these it is none.
+        assert!(found.len().abs_diff(12_000) < 660, "{}", found.len());
+        let gaps: Vec<f64> = found
+            .windows(2)
+            .map(|pair| (pair[1].0 - pair[0].0) as f64 / 1e6)
+            .collect();
+        let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+        let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
+        assert!(
+            (variance / mean.powi(2) - 1.0).abs() < 0.2,
+            "{mean} {variance}"
+        );
+        let other = plan_with_seed(2);
+        assert_ne!(all(&other, schedule(0), Share::ALL), found);
+        assert_eq!(all(&plan_with_seed(1), schedule(0), Share::ALL), found);
+    }
+
+    fn plan_with_seed(seed: u64) -> Plan {
+        plan(
+            json!({ "kind": "poisson", "offered_rate_per_s": 1000 }),
+            json!({ "seed": seed }),
+        )
+    }
+
+    #[test]
+    fn during_the_ramp_up_the_rate_grows_evenly_from_nothing() {
+        let plan = plan(
+            json!({ "kind": "constant", "offered_rate_per_s": 1000 }),
+            json!({}),
+        );
+        let found = all(&plan, schedule(4 * SECOND), Share::ALL);
+        let in_second = |second: u64| {
+            let is_in = |(due_ns, _): &&(u64, u32)| due_ns / SECOND == second;
+            found.iter().filter(is_in).count()
+        };
+        let seen: Vec<usize> = (0..6).map(in_second).collect();
+        for (seen, expected) in seen.iter().zip([125, 375, 625, 875, 1000, 1000_usize]) {
+            assert!(seen.abs_diff(expected) <= 1, "{seen} instead of {expected}");
+        }
+    }
+
+    #[test]
+    fn the_measured_part_ends_with_its_number_of_transactions() {
+        let plan = plan(
+            json!({ "kind": "constant", "offered_rate_per_s": 100 }),
+            json!({ "stop": { "transactions": 7 } }),
+        );
+        let endless = Schedule {
+            stop_ns: u64::MAX,
+            ..schedule(0)
+        };
+        let found = all(&plan, endless, Share::ALL);
+        let measured = found.iter().filter(|(due_ns, _)| *due_ns >= 2 * SECOND);
+        assert_eq!(measured.count(), 7 * 5);
+        assert_eq!(found.len(), 200 + 7 * 5);
+    }
+}

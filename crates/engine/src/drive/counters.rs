@@ -1,0 +1,53 @@
+//! Takes what a library has counted in its connections; gives how much of that was in the measured part.
+
+use std::collections::BTreeMap;
+
+use assay_drivers::Blocking as _;
+use assay_drivers::registry::AnyBlocking;
+
+use super::schedule::Schedule;
+use crate::account::Ledger;
+
+/// The counters of one client, over all connections that it has had.
+#[derive(Debug, Default)]
+pub struct Counters {
+    is_measuring: bool,
+    /// What the connection had counted when the measurement began.
+    before: BTreeMap<&'static str, u64>,
+    sums: BTreeMap<&'static str, u64>,
+}
+
+impl Counters {
+    /// A connection is new.
+    pub fn come(&mut self, library: &AnyBlocking, now_ns: u64, schedule: &Schedule) {
+        self.is_measuring = false;
+        self.look(library, now_ns, schedule);
+    }
+
+    /// To be called between two calls of the library.
+    #[inline]
+    pub fn look(&mut self, library: &AnyBlocking, now_ns: u64, schedule: &Schedule) {
+        if !self.is_measuring && now_ns >= schedule.measure_ns {
+            self.is_measuring = true;
+            self.before = library.counters().into_iter().collect();
+        }
+    }
+
+    /// A connection is about to be closed.
+    pub fn leave(&mut self, library: &AnyBlocking) {
+        if !self.is_measuring {
+            return;
+        }
+        for (name, count) in library.counters() {
+            let before = self.before.get(name).copied().unwrap_or(0);
+            *self.sums.entry(name).or_default() += count.saturating_sub(before);
+        }
+        self.is_measuring = false;
+    }
+
+    pub fn enter(self, ledger: &mut Ledger) {
+        for (name, count) in self.sums {
+            *ledger.counters.entry(name).or_default() += count;
+        }
+    }
+}

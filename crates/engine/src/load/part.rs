@@ -1,0 +1,144 @@
+//! Takes one session's share of the rows; brings it in, between the statements before and after.
+
+use std::ops::ControlFlow;
+
+use assay_datagen::{Row, RowSource, row_sum};
+use assay_drivers::{Answer, Keep, SystemError};
+
+use super::failure::{self, Failure};
+use super::gate::{Gate, ROWS_ARE_IN};
+use super::progress::Gauge;
+use crate::document::LoadDocument;
+use crate::session::{Halt, Patience, Session, State};
+
+/// Bytes are counted after so many rows: asking for them costs as much as a short row.
+const ROWS_A_COUNT: u64 = 64;
+
+/// One session of a load under way.
+pub(super) struct Part<'a> {
+    pub session: Session,
+    pub patience: Patience<'a>,
+    pub gauge: &'a Gauge,
+    pub gate: &'a Gate,
+    pub document: &'a LoadDocument,
+    /// What the session had sent when the table under way was begun.
+    pub sent_before: u64,
+}
+
+impl Part<'_> {
+    pub fn run(&mut self, source: &mut dyn RowSource) -> Result<(), Failure> {
+        for statement in &self.document.before {
+            self.execute(statement)?;
+        }
+        self.rows(source)?;
+        self.gate.meet(ROWS_ARE_IN)?;
+        for statement in &self.document.after {
+            self.execute(statement)?;
+        }
+        Ok(())
+    }
+
+    fn rows(&mut self, source: &mut dyn RowSource) -> Result<(), Failure> {
+        let (mut row, mut scratch) = (Row::new(), Vec::new());
+        let (mut current, mut sum) = (None, 0);
+        loop {
+            let table = source.next_row(&mut row)?;
+            if table != current {
+                if current.is_some() {
+                    self.end_table(source)?;
+                }
+                let Some(table) = table else { return Ok(()) };
+                self.begin_table(table)?;
+                current = Some(table);
+            }
+            let Some(table) = table else { return Ok(()) };
+            if self.document.checksums {
+                sum = row_sum(&row, &self.document.tables[table].types, &mut scratch);
+            }
+            let number = self.gauge.count_row(sum);
+            if number.is_multiple_of(ROWS_A_COUNT) {
+                self.count_bytes(source);
+            }
+            if let Some(answer) = self.session.bulk_row(&row, number, &mut self.patience)? {
+                checked(answer)?;
+            }
+        }
+    }
+
+    fn begin_table(&mut self, number: usize) -> Result<(), Failure> {
+        let Some(table) = self.document.tables.get(number) else {
+            return Err(Failure::Document(format!(
+                "the load document, key `tables`: the source has rows for a table {number} (from 0), \
+                 and the list names {}",
+                self.document.tables.len()
+            )));
+        };
+        self.gauge.begin(number);
+        self.sent_before = self.session.bulk_bytes_sent();
+        let form = table.form.into();
+        checked(
+            self.session
+                .bulk_begin(&table.bulk, form, &table.types, &mut self.patience)?,
+        )?;
+        Ok(())
+    }
+
+    fn end_table(&mut self, source: &dyn RowSource) -> Result<(), Failure> {
+        let answer = checked(self.session.bulk_end(&mut self.patience)?)?;
+        let sent = self.session.bulk_bytes_sent() - self.sent_before;
+        self.gauge.end(answer.affected, sent);
+        self.count_bytes(source);
+        Ok(())
+    }
+
+    fn count_bytes(&self, source: &dyn RowSource) {
+        self.gauge
+            .count_bytes(source.bytes_read(), self.session.bulk_bytes_sent());
+    }
+
+    fn execute(&mut self, statement: &str) -> Result<(), Failure> {
+        self.session
+            .run(statement, Keep::Count, &mut self.patience)
+            .map_err(Failure::from)
+            .and_then(checked)
+            .map(drop)
+            .map_err(|failure| failure.in_statement(statement))
+    }
+
+    /// Brings the session out of a bulk load, and runs the statements for errors. Does nothing where
+    /// there is no session any more to do it with: the system itself rolls back then.
+    pub fn clean_up(&mut self) -> Result<(), SystemError> {
+        if self.session.state() == State::Bulk {
+            match self.session.bulk_abort("given up by the client") {
+                Ok(()) => {}
+                Err(Halt::System(error)) => return Err(error),
+                Err(Halt::Interrupted) => return Err(failure::would_not_stop()),
+            }
+        }
+        if self.session.state() != State::Idle {
+            return Ok(());
+        }
+        let mut never = || ControlFlow::Continue(());
+        let mut patience = Patience::new(&mut never);
+        for statement in &self.document.on_error {
+            match self.session.run(statement, Keep::Count, &mut patience) {
+                Ok(Answer {
+                    error: Some(error), ..
+                })
+                | Err(Halt::System(error)) => {
+                    return Err(error);
+                }
+                Ok(_) | Err(Halt::Interrupted) => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The answer, unless it holds an error.
+fn checked(mut answer: Answer) -> Result<Answer, Failure> {
+    match answer.error.take() {
+        Some(error) => Err(Failure::System(error, None)),
+        None => Ok(answer),
+    }
+}

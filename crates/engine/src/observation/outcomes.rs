@@ -1,0 +1,80 @@
+//! What became of every transaction that the workload asked for, in numbers that add up.
+
+use serde::Serialize;
+
+use crate::account::Outcome;
+
+/// `scheduled = ok + aborted + failed + unknown + skipped` and
+/// `attempts = scheduled − skipped + retries`, asserted at the end of every run.
+///
+/// In a closed loop a transaction is scheduled when its client begins it, so none is ever skipped. In an
+/// open loop it is scheduled when it is due: one that could not begin within the latency limit, or that
+/// nobody had begun when the run ended, is skipped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Outcomes {
+    pub scheduled: u64,
+    pub ok: u64,
+    /// Rolled back, as the workload asked.
+    pub aborted: u64,
+    /// Not done, or known to be undone: also where the session was lost in an open transaction before
+    /// anybody asked for its commit.
+    pub failed: u64,
+    /// The connection ended, or the wait for it, before the answer came.
+    pub unknown: u64,
+    /// Too late to start.
+    pub skipped: u64,
+    /// Of those that ended `ok`, how many took longer than the latency limit.
+    pub late: u64,
+    /// Attempts beside the first of each transaction.
+    pub retries: u64,
+    pub attempts: u64,
+}
+
+/// The outcomes of one transaction type.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TransactionOutcomes {
+    pub name: String,
+    #[serde(flatten)]
+    pub outcomes: Outcomes,
+}
+
+impl Outcomes {
+    pub(crate) fn count(&mut self, outcome: Outcome) {
+        *match outcome {
+            Outcome::Ok => &mut self.ok,
+            Outcome::Aborted => &mut self.aborted,
+            Outcome::Failed => &mut self.failed,
+            Outcome::Unknown => &mut self.unknown,
+        } += 1;
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.scheduled += other.scheduled;
+        self.ok += other.ok;
+        self.aborted += other.aborted;
+        self.failed += other.failed;
+        self.unknown += other.unknown;
+        self.skipped += other.skipped;
+        self.late += other.late;
+        self.retries += other.retries;
+        self.attempts += other.attempts;
+    }
+
+    /// All that have been begun and have ended, however.
+    #[must_use]
+    pub fn ended(&self) -> u64 {
+        self.ok + self.aborted + self.failed + self.unknown
+    }
+
+    /// # Panics
+    /// Where a transaction was lost from sight, or seen twice: a bug of the engine, after which no
+    /// number of the run can be believed.
+    pub(crate) fn assert_identities(&self) {
+        assert!(
+            self.scheduled == self.ended() + self.skipped
+                && self.attempts == self.ended() + self.retries
+                && self.late <= self.ok,
+            "the accounting of transactions is broken; please report this: {self:?}"
+        );
+    }
+}

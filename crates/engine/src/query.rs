@@ -1,0 +1,110 @@
+//! Takes a drive document; runs each of its scripts once in one session, and gives the rows of every
+//! answer. For questions whose values must be bound, outside the measurement.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use assay_drivers::{Answer, Keep, Request};
+use assay_script::{Ending, Machine, Program, Reply, Step};
+
+use crate::EngineError;
+use crate::document::DriveDocument;
+use crate::drive::compile;
+use crate::session::Session;
+
+/// What one statement answered.
+pub struct Answered {
+    /// The script it is of.
+    pub transaction: String,
+    pub columns: Vec<String>,
+    /// In text form, `None` for NULL.
+    pub rows: Vec<Vec<Option<Box<[u8]>>>>,
+}
+
+/// Runs every script of `document` once, in their order, as client 0; what the document says of loops
+/// and of ends means nothing here. `go_on` is asked ten times a second whether to wait any longer.
+///
+/// # Errors
+/// Where a script is wrong or fails, the system cannot be reached or refuses a statement, or `go_on`
+/// broke. What the session had under way is rolled back by its end.
+pub fn query(
+    document: &DriveDocument,
+    go_on: &mut dyn FnMut() -> ControlFlow<()>,
+) -> Result<Vec<Answered>, EngineError> {
+    let site = document.site.as_ref().ok_or_else(|| {
+        EngineError::Document("the drive document, key `site`: expected a site, found none".into())
+    })?;
+    let program = Arc::new(compile(document)?);
+    let mut session = Session::open(site)?;
+    let mut is_prepared = vec![false; program.statements.len()];
+    let mut machine = Machine::new(Arc::clone(&program), document.seed, 0);
+    let mut answers = Vec::new();
+    for script in 0..u32::try_from(program.scripts.len()).expect("scripts are few") {
+        machine.begin(script);
+        loop {
+            match machine.step() {
+                Step::Execute {
+                    statement,
+                    parameters,
+                    is_pipelined: false,
+                } => {
+                    let place = &mut is_prepared[statement as usize];
+                    let text = &program.statements[statement as usize].text;
+                    let answer = if parameters.is_empty() {
+                        session.ask_while(text, Keep::Rows, go_on)?
+                    } else {
+                        if !std::mem::replace(place, true) {
+                            let id = statement;
+                            let prepare = Request::Prepare { id, text };
+                            told(&session.request(&prepare, Keep::Count, text, go_on)?, text)?;
+                        }
+                        let id = statement;
+                        let execute = Request::Execute { id, parameters };
+                        session.request(&execute, Keep::Rows, text, go_on)?
+                    };
+                    told(&answer, text)?;
+                    machine.answered(Reply {
+                        rows: answer.rows,
+                        affected: answer.affected,
+                        columns: &answer.columns,
+                        first_row: answer.kept.first().map(Vec::as_slice),
+                        last_row: answer.kept.last().map(Vec::as_slice),
+                        error: None,
+                    });
+                    answers.push(of(&program, statement, answer));
+                }
+                Step::Sleep { duration_ns, .. } => {
+                    std::thread::sleep(std::time::Duration::from_nanos(duration_ns));
+                }
+                Step::End(Ending::Failed { message, .. }) => {
+                    return Err(EngineError::Document(message));
+                }
+                Step::End(Ending::Done | Ending::Aborted) => break,
+                _ => {
+                    let path = &program.scripts[script as usize].path;
+                    let why = "a question has no pipelines and runs no programs";
+                    return Err(EngineError::Document(format!("{path}: {why}")));
+                }
+            }
+        }
+    }
+    Ok(answers)
+}
+
+/// # Errors
+/// Where the answer is one.
+fn told(answer: &Answer, text: &str) -> Result<(), EngineError> {
+    match &answer.error {
+        Some(error) => Err(EngineError::System(error.clone(), text.to_owned())),
+        None => Ok(()),
+    }
+}
+
+fn of(program: &Program, statement: u32, answer: Answer) -> Answered {
+    let script = program.statements[statement as usize].script;
+    Answered {
+        transaction: program.scripts[script as usize].name.clone(),
+        columns: answer.columns,
+        rows: answer.kept,
+    }
+}

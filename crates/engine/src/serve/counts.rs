@@ -1,0 +1,24 @@
+//! What the threads of a server have done so far.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::Served;
+
+#[derive(Debug, Default)]
+pub struct Counts {
+    pub sessions: AtomicU64,
+    pub refused: AtomicU64,
+    /// Each thread adds its own at its end.
+    pub statements: AtomicU64,
+}
+
+impl Counts {
+    #[must_use]
+    pub fn total(&self) -> Served {
+        Served {
+            sessions: self.sessions.load(Ordering::Relaxed),
+            refused: self.refused.load(Ordering::Relaxed),
+            statements: self.statements.load(Ordering::Relaxed),
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! One session of a server: its socket, the server's side of its protocol, and the guest who says what
+//! becomes of each statement.
+//!
+//! ```text
+//!   socket ──► partial ──► wire server ──► fate ──► (later) ──► answer ──► unsent ──► socket
+//! ```
+//!
+//! In the common case no buffer of its own is used: a request comes in with one system call and its
+//! answer goes out with one. Where an answer must wait, so does whatever the client sends meanwhile, in
+//! the kernel's buffer.
+
+use std::io::{self, Read as _, Write as _};
+use std::time::{Duration, Instant};
+
+use assay_drivers::null::{Fate, Given, Guest};
+use assay_drivers::servers::{AnyServer, Reception};
+use assay_drivers::{Demand, SystemError, WireServer as _};
+use mio::event::{Event, Source as _};
+use mio::{Interest, Registry, Token};
+
+use super::hall::Visitor;
+use crate::clock::Clock;
+use crate::drive::timers::Timers;
+use crate::transport::Socket;
+
+pub struct Visit {
+    socket: Socket,
+    server: AnyServer,
+    /// None for a client that is turned away.
+    guest: Option<Guest>,
+    /// An answer that is not written yet.
+    owed: Option<Owed>,
+    /// When it is due; `u64::MAX` where nothing waits.
+    due_ns: u64,
+    /// The beginning of a message, or all that came behind a statement that waits.
+    partial: Vec<u8>,
+    /// What the socket did not take.
+    unsent: Vec<u8>,
+    /// The socket may hold more than was read.
+    has_input: bool,
+    /// The session is over as soon as nothing is unsent.
+    is_over: bool,
+    watches_writing: bool,
+}
+
+enum Owed {
+    Given(Given),
+    Error(SystemError),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    Open,
+    Ended,
+}
+
+/// What all visits of a thread use in turn.
+pub struct Room<'r> {
+    /// The visit's, in the thread's list.
+    pub place: usize,
+    pub registry: &'r Registry,
+    pub timers: &'r mut Timers,
+    pub clock: Clock,
+    pub scratch: &'r mut Scratch,
+    pub statements: &'r mut u64,
+}
+
+pub struct Scratch {
+    input: Box<[u8]>,
+    out: Vec<u8>,
+}
+
+impl Default for Scratch {
+    fn default() -> Self {
+        // A Unix socket hands over about as much at once where a client loads rows.
+        const INPUT_BYTES: usize = 256 * 1024;
+        Self {
+            input: vec![0; INPUT_BYTES].into(),
+            out: Vec::new(),
+        }
+    }
+}
+
+impl Visit {
+    #[must_use]
+    pub fn new(visitor: Visitor, reception: Reception) -> Self {
+        let (guest, admission) = match visitor.guest {
+            Ok(guest) => {
+                let number = guest.ordinal() & u64::from(u32::MAX);
+                (Some(guest), Ok(number as u32))
+            }
+            Err(refusal) => (None, Err(refusal)),
+        };
+        Self {
+            socket: visitor.socket,
+            server: reception(admission),
+            guest,
+            owed: None,
+            due_ns: u64::MAX,
+            partial: Vec::new(),
+            unsent: Vec::new(),
+            has_input: false,
+            is_over: false,
+            watches_writing: false,
+        }
+    }
+
+    /// The client has come in.
+    pub fn begin(&mut self, room: &mut Room<'_>) -> Status {
+        let watched = (self.socket).register(room.registry, Token(room.place), Interest::READABLE);
+        if watched.is_err() {
+            return Status::Ended;
+        }
+        let mut out = std::mem::take(&mut room.scratch.out);
+        out.clear();
+        self.server.connected(&mut out);
+        let status = self.handle(&[], &mut out, room);
+        room.scratch.out = out;
+        status
+    }
+
+    /// The socket is ready for something.
+    #[inline]
+    pub fn ready(&mut self, event: &Event, room: &mut Room<'_>) -> Status {
+        if !self.unsent.is_empty() && event.is_writable() {
+            if self.flush().is_err() {
+                return Status::Ended;
+            }
+            return self.go_on(room);
+        }
+        let is_closed = event.is_read_closed() || event.is_error();
+        if !event.is_readable() && !is_closed {
+            return Status::Open;
+        }
+        if is_closed && self.is_busy() {
+            // Nobody waits for the answer any more.
+            return Status::Ended;
+        }
+        self.read(is_closed, room)
+    }
+
+    /// The timer that was set for `at_ns` has come up.
+    pub fn woken(&mut self, at_ns: u64, room: &mut Room<'_>) -> Status {
+        // The timer of an earlier visit at this place means nothing.
+        if self.due_ns != at_ns {
+            return Status::Open;
+        }
+        self.due_ns = u64::MAX;
+        self.go_on(room)
+    }
+
+    fn is_busy(&self) -> bool {
+        self.owed.is_some() || !self.unsent.is_empty()
+    }
+
+    /// Answers what is owed and due, and reads on.
+    fn go_on(&mut self, room: &mut Room<'_>) -> Status {
+        if !self.unsent.is_empty() || self.due_ns != u64::MAX {
+            return Status::Open;
+        }
+        let mut out = std::mem::take(&mut room.scratch.out);
+        out.clear();
+        let bytes = std::mem::take(&mut self.partial);
+        let status = self.handle(&bytes, &mut out, room);
+        room.scratch.out = out;
+        if status == Status::Open && self.has_input && !self.is_busy() {
+            return self.read(false, room);
+        }
+        status
+    }
+
+    #[inline]
+    fn read(&mut self, is_closed: bool, room: &mut Room<'_>) -> Status {
+        let mut out = std::mem::take(&mut room.scratch.out);
+        let mut input = std::mem::take(&mut room.scratch.input);
+        let status = loop {
+            if self.is_busy() {
+                self.has_input = true;
+                break Status::Open;
+            }
+            let count = match self.socket.read(&mut input) {
+                Ok(0) => break Status::Ended,
+                Ok(count) => count,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.has_input = false;
+                    break Status::Open;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(_) => break Status::Ended,
+            };
+            out.clear();
+            let status = if self.partial.is_empty() {
+                self.handle(&input[..count], &mut out, room)
+            } else {
+                let mut bytes = std::mem::take(&mut self.partial);
+                bytes.extend_from_slice(&input[..count]);
+                self.handle(&bytes, &mut out, room)
+            };
+            // A read that did not fill its buffer has emptied the socket.
+            if status == Status::Ended || (count < input.len() && !is_closed) {
+                self.has_input = false;
+                break status;
+            }
+        };
+        (room.scratch.out, room.scratch.input) = (out, input);
+        status
+    }
+
+    /// Writes the answer that is owed, if one is, and then does what `bytes` ask, until an answer must
+    /// wait or the bytes are used up.
+    #[inline]
+    fn handle(&mut self, bytes: &[u8], out: &mut Vec<u8>, room: &mut Room<'_>) -> Status {
+        let mut used = 0;
+        loop {
+            if self.owed.is_some() && !self.pay(out) {
+                break;
+            }
+            let Ok((size, demand)) = self.server.receive(&bytes[used..], out) else {
+                // What came is no message of this protocol: there is nothing to say to it.
+                return Status::Ended;
+            };
+            used += size;
+            match (demand, &mut self.guest) {
+                (Demand::Execute(statement), Some(guest)) => {
+                    *room.statements += 1;
+                    let Fate::Answered { after, error } = guest.fate(statement, Instant::now())
+                    else {
+                        return Status::Ended;
+                    };
+                    self.owed = Some(match error {
+                        Some(error) => Owed::Error(error),
+                        None => Owed::Given(guest.answer(statement)),
+                    });
+                    if after > Duration::ZERO {
+                        let after_ns = u64::try_from(after.as_nanos()).unwrap_or(u64::MAX >> 1);
+                        self.due_ns = room.clock.now_ns() + after_ns;
+                        room.timers.set(self.due_ns, room.place);
+                        break;
+                    }
+                }
+                (Demand::Loaded { table, rows }, Some(guest)) => guest.loaded(table, rows),
+                (Demand::More, _) => break,
+                (_, None) | (Demand::Over, _) => {
+                    self.is_over = true;
+                    break;
+                }
+            }
+        }
+        self.partial.extend_from_slice(&bytes[used..]);
+        let sent = push(&mut self.socket, &mut self.unsent, out);
+        if sent.is_err() || (self.is_over && self.unsent.is_empty()) {
+            return Status::Ended;
+        }
+        self.watch(room)
+    }
+
+    /// Writes the answer that is owed; false where the client must first take some of it.
+    #[inline]
+    fn pay(&mut self, out: &mut Vec<u8>) -> bool {
+        match &mut self.owed {
+            None => {}
+            Some(Owed::Error(error)) => self.server.fail(error, out),
+            Some(Owed::Given(given)) => {
+                while !self.server.answer(given, out) {
+                    let sent = push(&mut self.socket, &mut self.unsent, out);
+                    out.clear();
+                    if sent.is_err() {
+                        self.is_over = true;
+                        self.unsent.clear();
+                    }
+                    if self.is_over || !self.unsent.is_empty() {
+                        return false;
+                    }
+                }
+            }
+        }
+        self.owed = None;
+        true
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let unsent = std::mem::take(&mut self.unsent);
+        push(&mut self.socket, &mut self.unsent, &unsent)
+    }
+
+    /// Asks for writability only while it matters.
+    #[inline]
+    fn watch(&mut self, room: &mut Room<'_>) -> Status {
+        let wants_writing = !self.unsent.is_empty();
+        if wants_writing == self.watches_writing {
+            return Status::Open;
+        }
+        self.watches_writing = wants_writing;
+        let interest = if wants_writing {
+            Interest::READABLE | Interest::WRITABLE
+        } else {
+            Interest::READABLE
+        };
+        match (self.socket).reregister(room.registry, Token(room.place), interest) {
+            Ok(()) => Status::Open,
+            Err(_) => Status::Ended,
+        }
+    }
+}
+
+/// Sends as far as the socket takes it; the rest is left in `unsent`.
+#[inline]
+fn push(socket: &mut Socket, unsent: &mut Vec<u8>, mut bytes: &[u8]) -> io::Result<()> {
+    while unsent.is_empty() && !bytes.is_empty() {
+        match socket.write(bytes) {
+            Ok(count) => bytes = &bytes[count..],
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    unsent.extend_from_slice(bytes);
+    Ok(())
+}

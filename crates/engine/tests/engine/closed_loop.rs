@@ -1,0 +1,137 @@
+//! Pauses, ramp-up and what belongs to a response time.
+
+use std::ops::ControlFlow;
+
+use assay_engine::drive;
+use serde_json::{Value, json};
+
+use crate::support::{document, null_site, observe, outcomes, parsed, refused_document};
+
+#[test]
+fn pauses_between_transactions_are_no_part_of_any_response_time() {
+    let timed = |text: &str, more: Value| {
+        let site = null_site(text, json!({ "delay": "constant:2ms" }));
+        let run = observe(&document(site, &[text], more));
+        let times = &run.transactions[0].response_time;
+        (run.elapsed_ns, times.min_ns, times.p50_ns, run.outcomes.ok)
+    };
+    for (text, more) in [
+        ("\\keying 20ms\nSELECT 1;\n\\think 20ms\n", json!({})),
+        (
+            "SELECT 1;\n",
+            json!({ "think_time": "constant:20ms", "keying_time": "constant:20ms" }),
+        ),
+    ] {
+        let mut more = more;
+        more["stop"] = json!({ "transactions": 10 });
+        let (elapsed_ns, min_ns, p50_ns, ok) = timed(text, more);
+        assert_eq!(ok, 10);
+        // The last think time of the document is cut off by the end.
+        assert!(
+            elapsed_ns >= 10 * 22_000_000 + 9 * 20_000_000,
+            "{elapsed_ns}"
+        );
+        assert!((2_000_000..10_000_000).contains(&min_ns), "{min_ns}");
+        assert!(p50_ns < 18_000_000, "{p50_ns}");
+    }
+    // A pause inside is one.
+    let (_, min_ns, _, _) = timed(
+        "SELECT 1;\n\\sleep 20 ms\n",
+        json!({ "stop": { "transactions": 5 } }),
+    );
+    assert!(min_ns >= 22_000_000, "{min_ns}");
+}
+
+#[test]
+fn think_times_are_drawn_anew_and_alike_for_equal_seeds() {
+    let elapsed = |seed: u64| {
+        let run = observe(&document(
+            null_site("think", json!({})),
+            &["SELECT 1;"],
+            json!({
+                "think_time": "uniform:0ms..40ms", "seed": seed, "clients": 2,
+                "stop": { "transactions": 20 },
+            }),
+        ));
+        run.client_ends
+            .iter()
+            .map(|end| end.elapsed_ns / 10_000_000)
+            .collect::<Vec<_>>()
+    };
+    let first = elapsed(5);
+    assert_ne!(first[0], first[1]);
+    let again = elapsed(5);
+    assert!(
+        first.iter().zip(&again).all(|(a, b)| a.abs_diff(*b) <= 3),
+        "{first:?} {again:?}"
+    );
+}
+
+#[test]
+fn clients_begin_evenly_over_the_ramp_up_and_only_then_are_measured() {
+    // The first statement of every session fails, and that is before the measurement.
+    let site = null_site(
+        "ramp",
+        json!({ "delay": "constant:5ms", "fail": "data@#1" }),
+    );
+    let run = observe(&document(
+        site,
+        &["SELECT 1;"],
+        json!({ "clients": 4, "ramp_up_s": 0.6, "warm_up_s": 0.1, "stop": { "duration_s": 0.3 } }),
+    ));
+    assert!(run.errors.is_empty(), "{:?}", run.errors);
+    assert!(run.outcomes.ok > 0);
+
+    // Each client loses its session with its first statement: the first of two at once, the second in the
+    // middle of the ramp-up.
+    let site = null_site("spread", json!({ "lose": "#1" }));
+    let asked = document(
+        site,
+        &["SELECT 1;"],
+        json!({ "clients": 2, "ramp_up_s": 1.0, "stop": { "passes": 1 } }),
+    );
+    let mut told = Vec::new();
+    let run = drive(&parsed(&asked), &mut |progress| {
+        told.push((progress.elapsed_s, progress.clients_running));
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    assert_eq!(outcomes(&run), (0, 0, 0, 0));
+    let alone = told.iter().filter(|(_, running)| *running == 1).count();
+    assert!(alone >= 2, "{told:?}");
+    assert!(
+        told.iter()
+            .all(|(at_s, running)| *running > 0 || *at_s > 0.5)
+    );
+}
+
+#[test]
+fn a_wrong_pace_is_told_with_its_key() {
+    for (key, value, expected) in [
+        ("think_time", json!("sometimes"), "constant:1ms"),
+        (
+            "arrival",
+            json!({ "kind": "constant", "offered_rate_per_s": 0 }),
+            "above 0",
+        ),
+        ("arrival", json!({ "kind": "bursty" }), "poisson"),
+        (
+            "retries",
+            json!({ "most": 1, "classes": ["lost connection"] }),
+            "deadlock",
+        ),
+        (
+            "reconnect",
+            json!({ "after_loss": true, "patience_s": 0 }),
+            "above 0",
+        ),
+        ("latency_limit_s", json!(0), "above 0"),
+    ] {
+        let more = json!({ key: value });
+        let message = refused_document(&document(null_site("no", json!({})), &["SELECT 1;"], more));
+        assert!(
+            message.contains(key) && message.contains(expected),
+            "{key}: {message}"
+        );
+    }
+}

@@ -1,0 +1,82 @@
+//! Sessions that are lost, sessions of one transaction, and clients that come back.
+
+use serde_json::json;
+
+use crate::support::{document, ended, null_site, observe, outcomes, the_error};
+
+#[test]
+fn a_client_whose_session_was_lost_comes_back_and_goes_on() {
+    let site = null_site("return", json!({ "lose": "#5" }));
+    let run = observe(&document(
+        site,
+        &["SELECT 1;"],
+        json!({
+            "clients": 2, "reconnect": { "after_loss": true }, "stop": { "transactions": 12 },
+        }),
+    ));
+    // Each session makes four transactions and loses the fifth; the last one makes two.
+    assert_eq!(outcomes(&run), (20, 0, 0, 4));
+    assert_eq!((run.reconnects, ended(&run, "done")), (4, 2));
+    assert_eq!(the_error(&run).class, "lost connection");
+    assert_eq!(run.ended_by, "stop");
+}
+
+#[test]
+fn what_was_lost_in_an_open_transaction_before_its_commit_is_known_to_be_undone() {
+    for (lost_at, expected) in [(1, (0, 0, 1, 0)), (2, (0, 0, 1, 0)), (3, (0, 0, 0, 1))] {
+        let site = null_site("undone", json!({ "lose": format!("#{lost_at}") }));
+        let text = "BEGIN; UPDATE t SET a = 1; COMMIT;";
+        let run = observe(&document(site, &[text], json!({})));
+        assert_eq!(outcomes(&run), expected, "lost at statement {lost_at}");
+        assert_eq!(run.client_ends[0].state, "lost");
+    }
+}
+
+#[test]
+fn each_transaction_may_have_a_session_of_its_own() {
+    // In a kept session the second statement would fail.
+    let site = null_site("own", json!({ "fail": "data@#2" }));
+    let run = observe(&document(
+        site.clone(),
+        &["SELECT 1;"],
+        json!({ "clients": 3, "connect_each_transaction": true, "stop": { "passes": 20 } }),
+    ));
+    assert_eq!(outcomes(&run), (60, 0, 0, 0));
+    assert_eq!(run.reconnects, 0);
+
+    // Those who are not let in fail, and are counted; those who are, go on.
+    let mut asked = document(
+        null_site("own refused", json!({ "delay": "constant:5ms" })),
+        &["SELECT 1;"],
+        json!({ "clients": 4, "connect_each_transaction": true, "stop": { "passes": 10 } }),
+    );
+    asked["site"]["options"]["refuse_after"] = json!("2");
+    let run = observe(&asked);
+    let (ok, _, failed, _) = outcomes(&run);
+    assert_eq!((ok + failed, ended(&run, "done")), (40, 4));
+    assert!(ok > 0 && failed > 0, "{:?}", run.outcomes);
+    let error = the_error(&run);
+    assert_eq!((error.class, error.count), ("too many connections", failed));
+    assert!(error.transaction.is_some());
+}
+
+#[test]
+fn in_an_open_loop_arrivals_wait_for_clients_to_come_back() {
+    let site = null_site("open loss", json!({ "lose": "#10" }));
+    let run = observe(&document(
+        site,
+        &["SELECT 1;"],
+        json!({
+            "clients": 2, "reconnect": { "after_loss": true },
+            "arrival": { "kind": "constant", "offered_rate_per_s": 200 },
+            "stop": { "transactions": 50 },
+        }),
+    ));
+    assert_eq!((run.outcomes.scheduled, run.outcomes.skipped), (100, 0));
+    assert_eq!(run.outcomes.ok, 100 - run.outcomes.unknown);
+    assert!(run.outcomes.unknown >= 9, "{:?}", run.outcomes);
+    // Where both are away at once, and only then, is there an outage.
+    for outage in &run.outages {
+        assert!(outage.from_ns < outage.to_ns && outage.to_ns <= run.elapsed_ns);
+    }
+}

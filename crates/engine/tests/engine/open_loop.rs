@@ -1,0 +1,165 @@
+//! In an open loop nothing that the system does changes what is asked of it, and what it keeps waiting is
+//! seen to wait.
+
+use assay_engine::{Observation, TransactionReport};
+use serde_json::{Value, json};
+
+use crate::support::{document, null_site, observe, refused_document};
+
+fn at_rate(kind: &str, per_s: u32) -> Value {
+    json!({ "kind": kind, "offered_rate_per_s": per_s })
+}
+
+fn the_ok(run: &Observation) -> &TransactionReport {
+    run.transactions
+        .iter()
+        .find(|report| report.outcome == "ok")
+        .expect("some transactions end well")
+}
+
+#[test]
+fn all_arrivals_of_a_rate_are_made_and_their_three_times_fit_together() {
+    for kind in ["constant", "poisson"] {
+        let site = null_site(kind, json!({ "delay": "constant:2ms" }));
+        let run = observe(&document(
+            site,
+            &["SELECT 1;"],
+            json!({
+                "clients": 8, "arrival": at_rate(kind, 200), "warm_up_s": 0.2,
+                "stop": { "duration_s": 1.0 },
+            }),
+        ));
+        if kind == "constant" {
+            assert_eq!(run.outcomes.scheduled, 200);
+        } else {
+            // A deviation of 14: beyond six of these it is another rate.
+            assert!(
+                run.outcomes.scheduled.abs_diff(200) < 85,
+                "{:?}",
+                run.outcomes
+            );
+        }
+        assert!(run.outcomes.skipped <= 8, "{:?}", run.outcomes);
+        assert_eq!(run.arrival.kind, kind);
+        assert!(run.passes.is_none());
+        let ok = the_ok(&run);
+        let lag = ok.schedule_lag.as_ref().expect("an open loop has a lag");
+        assert!(ok.service_time.min_ns >= 2_000_000);
+        let sum = ok.service_time.mean_ns + lag.mean_ns;
+        assert!(
+            (sum / ok.response_time.mean_ns - 1.0).abs() < 1e-9,
+            "{ok:?}"
+        );
+        assert!(run.intervals[0].schedule_lag_p99_ns.is_some());
+    }
+}
+
+#[test]
+fn a_stall_makes_those_late_that_arrive_meanwhile_and_only_one_slow() {
+    // 70 arrivals of 300 come while the one client is held up: they wait, but are served at once.
+    let site = null_site(
+        "open stall",
+        json!({ "delay": "constant:1ms", "stall": "700ms@#60" }),
+    );
+    let run = observe(&document(
+        site,
+        &["SELECT 1;"],
+        json!({ "arrival": at_rate("constant", 100), "stop": { "transactions": 300 } }),
+    ));
+    let ok = the_ok(&run);
+    assert_eq!(ok.count, 300);
+    assert!(ok.response_time.p99_ns > 600_000_000, "{ok:?}");
+    assert!(ok.response_time.p90_ns > 300_000_000, "{ok:?}");
+    assert!(ok.service_time.p99_ns < 300_000_000, "{ok:?}");
+    assert!(ok.service_time.max_ns > 700_000_000, "{ok:?}");
+    let lag = ok.schedule_lag.as_ref().unwrap();
+    assert!(lag.p99_ns > 600_000_000, "{lag:?}");
+}
+
+#[test]
+fn who_could_not_begin_within_the_limit_is_skipped_and_who_ended_beyond_is_late() {
+    let site = null_site(
+        "limit",
+        json!({ "delay": "constant:1ms", "stall": "800ms@#20" }),
+    );
+    let run = observe(&document(
+        site,
+        &["SELECT 1;", "SELECT 2;"],
+        json!({
+            "arrival": at_rate("constant", 100), "latency_limit_s": 0.2,
+            "stop": { "transactions": 200 },
+        }),
+    ));
+    let outcomes = &run.outcomes;
+    assert_eq!(outcomes.scheduled, 200);
+    // Of the 80 that came in the meantime those of the last 200 ms could still begin.
+    assert!((50..=80).contains(&outcomes.skipped), "{outcomes:?}");
+    // The one that was held up, and those that began shortly before they would have been skipped.
+    assert!((1..=40).contains(&outcomes.late), "{outcomes:?}");
+    assert_eq!(outcomes.ok + outcomes.skipped, 200);
+    let lag = the_ok(&run).schedule_lag.as_ref().unwrap();
+    assert!(lag.max_ns <= 201_000_000, "{lag:?}");
+    // Both types are held up alike.
+    assert!(
+        (run.outcomes_by_transaction.iter()).all(|one| one.outcomes.skipped * 3 > outcomes.skipped),
+        "{:?}",
+        run.outcomes_by_transaction
+    );
+}
+
+#[test]
+fn what_nobody_has_begun_at_the_end_is_skipped_and_not_forgotten() {
+    let site = null_site("overload", json!({ "delay": "constant:50ms" }));
+    for clients in [1, 2] {
+        let run = observe(&document(
+            site.clone(),
+            &["SELECT 1;"],
+            json!({
+                "clients": clients, "arrival": at_rate("constant", 200), "stop": { "duration_s": 0.5 },
+            }),
+        ));
+        let outcomes = &run.outcomes;
+        assert_eq!(outcomes.scheduled, 100);
+        assert!(outcomes.ok <= 11 * clients, "{outcomes:?}");
+        assert!(outcomes.skipped >= 78, "{outcomes:?}");
+        let seen: u64 = run.intervals.iter().map(|line| line.skipped).sum();
+        assert_eq!(seen, outcomes.skipped);
+        // The wait counts: the last ones to begin had been due for most of the run.
+        assert!(the_ok(&run).response_time.max_ns > 200_000_000);
+        assert!(the_ok(&run).service_time.p50_ns < 100_000_000);
+    }
+}
+
+#[test]
+fn equal_seeds_give_equal_choices_whoever_makes_them() {
+    let mix = |clients: u32, seed: u64| {
+        let mut asked = document(
+            null_site("open mix", json!({})),
+            &["SELECT 1;", "SELECT 2;"],
+            json!({
+                "order": "mix", "clients": clients, "seed": seed,
+                "arrival": at_rate("poisson", 5000), "stop": { "duration_s": 0.2 },
+            }),
+        );
+        asked["scripts"][0]["weight"] = json!(2);
+        let run = observe(&asked);
+        let scheduled = run.outcomes_by_transaction.iter();
+        scheduled
+            .map(|one| one.outcomes.scheduled)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(mix(3, 1), mix(7, 1));
+    assert_ne!(mix(3, 1), mix(3, 2));
+}
+
+#[test]
+fn an_open_loop_has_no_passes_and_no_think_times() {
+    let open = |more: Value| {
+        let mut asked = document(null_site("no", json!({})), &["SELECT 1;"], more);
+        asked["arrival"] = at_rate("constant", 10);
+        refused_document(&asked)
+    };
+    assert!(open(json!({})).contains("stop.passes"));
+    let timed = json!({ "stop": { "duration_s": 1 }, "think_time": "constant:1s" });
+    assert!(open(timed).contains("think_time"));
+}

@@ -1,0 +1,60 @@
+//! Several requests before the first answer, where the protocol has that; one by one where it has not.
+
+use assay_engine::Observation;
+use serde_json::json;
+
+use crate::support::server::Server;
+use crate::support::{document, null_site, observe, outcomes, the_error};
+
+const TEXT: &str = "\\startpipeline\nBEGIN;\nINSERT INTO t VALUES (:client_id);\nSELECT count(*) FROM t;\nCOMMIT;\n\\endpipeline\n";
+
+#[test]
+fn a_library_executes_a_pipeline_one_by_one_and_stops_at_the_first_error() {
+    let site = null_site("pipeline", json!({}));
+    let run = observe(&document(site, &[TEXT], json!({ "stop": { "passes": 3 } })));
+    assert_eq!(outcomes(&run), (3, 0, 0, 0));
+    assert_eq!(run.statements, 12);
+
+    // What stands behind the error is not executed; the transaction is rolled back.
+    let site = null_site("pipeline error", json!({ "fail": "constraint@#2" }));
+    let run = observe(&document(site, &[TEXT], json!({ "stop": { "passes": 2 } })));
+    assert_eq!(outcomes(&run), (1, 0, 1, 0));
+    assert_eq!(run.statements, 3 + 4);
+    assert_eq!(the_error(&run).class, "constraint");
+}
+
+fn on_a_server(texts: &[&str], protocol: &str) -> Option<(Server, Observation)> {
+    let server = Server::start(&[])?;
+    server.session().execute("CREATE TABLE t (n int)").unwrap();
+    let more = json!({
+        "clients": 3, "protocol": protocol, "per_statement": true, "stop": { "passes": 5 },
+    });
+    let run = observe(&document(server.site(), texts, more));
+    Some((server, run))
+}
+
+#[test]
+fn a_server_answers_a_pipeline_in_order() {
+    for protocol in ["simple", "prepared"] {
+        let Some((server, run)) = on_a_server(&[TEXT], protocol) else {
+            return;
+        };
+        assert_eq!(outcomes(&run), (15, 0, 0, 0));
+        assert_eq!(server.value("SELECT count(*) FROM t"), "15");
+        assert_eq!(run.statements, 60);
+        let counts: Vec<_> = run.per_statement.iter().map(|one| one.count).collect();
+        assert_eq!(counts, [15; 4]);
+    }
+}
+
+#[test]
+fn an_error_in_a_pipeline_fails_its_transaction_and_the_session_goes_on() {
+    let wrong =
+        "\\startpipeline\nBEGIN;\nSELECT 1/0;\nINSERT INTO t VALUES (1);\nCOMMIT;\n\\endpipeline\n";
+    let Some((server, run)) = on_a_server(&[wrong, TEXT], "prepared") else {
+        return;
+    };
+    assert_eq!(outcomes(&run), (15, 0, 15, 0));
+    assert_eq!(the_error(&run).class, "data");
+    assert_eq!(server.value("SELECT count(*) FROM t"), "15");
+}

@@ -1,0 +1,111 @@
+//! A server dies in the middle of a run, and comes back or does not.
+
+use std::time::Duration;
+
+use assay_engine::Observation;
+use serde_json::{Value, json};
+
+use crate::support::server::Server;
+use crate::support::{document, ended, observe};
+
+/// Drives while the server dies after `crash_s`, and is started again after `start_s`, if it is.
+fn while_it_dies(more: Value, crash_s: f64, start_s: Option<f64>) -> Option<Observation> {
+    let mut server = Server::start(&[])?;
+    server.session().execute("CREATE TABLE t (n int)").unwrap();
+    let asked = document(
+        server.site(),
+        &["SELECT 1; INSERT INTO t VALUES (1);"],
+        more,
+    );
+    let driving = std::thread::spawn(move || observe(&asked));
+    let wait = |seconds| std::thread::sleep(Duration::from_secs_f64(seconds));
+    wait(crash_s);
+    server.crash();
+    if let Some(start_s) = start_s {
+        wait(start_s - crash_s);
+        server.start_again();
+    }
+    Some(driving.join().unwrap())
+}
+
+#[test]
+fn a_restart_is_ridden_through_and_shows_as_a_hole() {
+    let more = json!({
+        "clients": 4, "reconnect": { "after_loss": true }, "stop": { "duration_s": 6 },
+    });
+    let Some(run) = while_it_dies(more, 1.0, Some(2.6)) else {
+        return;
+    };
+    assert_eq!((run.ended_by, ended(&run, "done")), ("stop", 4));
+    assert_eq!(run.reconnects, 4);
+    assert!((1..=4).contains(&(run.outcomes.unknown + run.outcomes.failed)));
+    let [outage] = run.outages[..] else {
+        panic!("{:?}", run.outages)
+    };
+    assert!(outage.to_ns - outage.from_ns > 1_500_000_000, "{outage:?}");
+    // The second in which the server was away from the beginning to the end.
+    let hole = run.intervals.iter().find(|line| line.ok == 0).unwrap();
+    assert_eq!(hole.clients_connected, 0);
+    assert!(run.intervals.iter().any(|line| line.clients_connected == 4));
+    assert!(run.intervals.last().unwrap().ok > 0);
+}
+
+#[test]
+fn in_an_open_loop_the_outage_is_in_the_response_times_of_all_that_came_meanwhile() {
+    let more = json!({
+        "clients": 4, "reconnect": { "after_loss": true },
+        "arrival": { "kind": "constant", "offered_rate_per_s": 100 },
+        "stop": { "duration_s": 6 },
+    });
+    let Some(run) = while_it_dies(more, 1.0, Some(2.6)) else {
+        return;
+    };
+    assert_eq!(run.outcomes.scheduled, 600);
+    assert!(
+        run.outcomes.unknown + run.outcomes.failed <= 4,
+        "{:?}",
+        run.outcomes
+    );
+    assert!(run.outcomes.skipped < 20, "{:?}", run.outcomes);
+    // A fourth of all came while nobody was there, and waited for up to its whole length.
+    assert!(run.all_ok.response_time.p90_ns > 500_000_000);
+    assert!(run.all_ok.service_time.p90_ns < 300_000_000);
+}
+
+#[test]
+fn clients_that_cannot_come_back_give_up_and_what_was_due_is_skipped() {
+    let more = json!({
+        "clients": 3, "reconnect": { "after_loss": true, "patience_s": 0.5 },
+        "arrival": { "kind": "constant", "offered_rate_per_s": 100 },
+        "stop": { "duration_s": 30 },
+    });
+    let Some(run) = while_it_dies(more, 1.0, None) else {
+        return;
+    };
+    assert_eq!((run.ended_by, ended(&run, "lost")), ("lost", 3));
+    assert!(run.elapsed_ns < 10_000_000_000, "{}", run.elapsed_ns);
+    // Whatever was due until the last of them gave up.
+    let due = run.elapsed_ns / 10_000_000;
+    assert!(
+        run.outcomes.scheduled.abs_diff(due) <= 1,
+        "{:?}",
+        run.outcomes
+    );
+    assert!(run.outcomes.skipped > 10, "{:?}", run.outcomes);
+    assert_eq!(run.outages.len(), 1);
+    assert_eq!(run.intervals.last().unwrap().clients_connected, 0);
+}
+
+#[test]
+fn a_session_for_each_transaction_rides_through_by_itself() {
+    let more = json!({
+        "clients": 2, "connect_each_transaction": true, "stop": { "duration_s": 5 },
+    });
+    let Some(run) = while_it_dies(more, 1.0, Some(2.0)) else {
+        return;
+    };
+    assert_eq!((run.ended_by, ended(&run, "done")), ("stop", 2));
+    assert!(run.outcomes.failed > 10, "{:?}", run.outcomes);
+    assert_eq!(run.outages.len(), 1, "{:?}", run.outages);
+    assert!(run.intervals.last().unwrap().ok > 0);
+}
