@@ -16,10 +16,17 @@ __all__ = [
     "build_info",
     "drive",
     "drivers",
+    "evaluate",
     "explain",
+    "generate",
+    "is_distribution",
     "load",
+    "measure",
+    "null_protocols",
     "probe",
+    "query",
     "script_reference",
+    "serve",
     "split_statements",
     "statements",
 ]
@@ -57,8 +64,9 @@ class Session:
 
     def __new__(cls, site: str) -> Session: ...
     def execute(self, statement: str) -> Rows: ...
-    def digest(self, statement: str) -> tuple[int, str]:
-        """Number of rows, and a digest that is equal for equal sets of rows in any order."""
+    def digest(self, statement: str, types: list[str] | None = None) -> tuple[int, str]:
+        """Number of rows, and a digest that is equal for equal sets of rows in any order; with the
+        neutral types of the columns also across systems, which print one value in several ways."""
     @property
     def server_version(self) -> str: ...
     def close(self) -> None: ...
@@ -74,11 +82,49 @@ def drive(document: str, progress: Callable[[str], None] | None = None) -> str:
 def load(document: str, source: str, progress: Callable[[str], None] | None = None) -> str:
     """Runs a `LoadDocument` with rows of a `SourceDocument`; gives a `LoadReport`."""
 
+def generate(
+    source: str,
+    document: str,
+    file_descriptor: int,
+    progress: Callable[[str], None] | None = None,
+) -> str:
+    """Writes the rows of one table as an `ExportDocument` says; gives an `ExportReport`."""
+
+def measure(
+    source: str,
+    with_checksums: bool = False,
+    progress: Callable[[str], None] | None = None,
+) -> str:
+    """Rows, bytes and checksums of the tables of a `GeneratedDocument`; gives a `Measure`."""
+
+def query(document: str) -> list[tuple[str, Rows]]:
+    """Runs every script of a `DriveDocument` once in one session, parameters bound; gives
+    (transaction, rows) of each statement."""
+
 def probe(site: str, upto: int) -> str:
     """Opens sessions and holds them until one is refused; gives a `Probe`."""
 
+def evaluate(
+    text: str,
+    constants: list[tuple[str, bool | int | float | str]],
+    file: str,
+    line: int,
+    column: int,
+) -> bool | int | float | str | None:
+    """The value of an expression that uses nothing but ``constants``."""
+
+def serve(document: str, ready: Callable[[str], None] | None = None) -> str:
+    """Plays the null server of a `ServeDocument` until a signal's handler raises; gives a `Served`.
+    ``ready`` gets a `Listening` once it listens. The interpreter is free meanwhile."""
+
+def null_protocols() -> list[str]:
+    """The protocols that `serve` speaks, under the names of their drivers."""
+
 def explain(document: str) -> str:
     """The instruction list of a `DriveDocument`'s scripts."""
+
+def is_distribution(text: str) -> bool:
+    """Whether the text spells a distribution of durations, as ``exponential:1s``."""
 
 def statements(document: str) -> list[tuple[str, str]]:
     """(transaction, text as it is sent) of every statement of a `DriveDocument`'s scripts."""

@@ -88,7 +88,7 @@ pub fn bib_synthesize(py: Python<'_>, document: &str) -> PyResult<String> {
 }
 
 /// The file behind a descriptor that Python keeps open and closes itself.
-fn borrowed(file_descriptor: i32) -> ManuallyDrop<File> {
+pub fn borrowed(file_descriptor: i32) -> ManuallyDrop<File> {
     // SAFETY: the caller hands over a descriptor that is open and stays so during the call; as the
     // `File` is never dropped, nobody closes it twice.
     ManuallyDrop::new(unsafe { File::from_raw_fd(file_descriptor) })

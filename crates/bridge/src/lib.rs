@@ -2,8 +2,11 @@
 //! crate that knows Python. The interpreter is free while anything here works.
 
 mod bibliography;
+mod expression;
 mod failure;
 mod progress;
+mod rows;
+mod serve;
 mod session;
 mod work;
 
@@ -14,12 +17,18 @@ mod _engine {
     #[pymodule_export]
     use crate::bibliography::{bib_replicate, bib_scan, bib_synthesize, bib_write_sql};
     #[pymodule_export]
+    use crate::expression::evaluate;
+    #[pymodule_export]
     use crate::failure::EngineError;
     #[pymodule_export]
-    use crate::session::{Rows, Session};
+    use crate::rows::{generate, load, measure};
+    #[pymodule_export]
+    use crate::serve::{null_protocols, serve};
+    #[pymodule_export]
+    use crate::session::{Rows, Session, query};
     #[pymodule_export]
     use crate::work::{
-        build_info, drive, drivers, explain, load, probe, script_reference, split_statements,
-        statements,
+        build_info, drive, drivers, explain, is_distribution, probe, script_reference,
+        split_statements, statements,
     };
 }

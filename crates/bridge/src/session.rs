@@ -1,9 +1,11 @@
 //! Takes a site document; gives Python a session with it, for schema, settings and questions.
 
+use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
+use assay_datagen::{ColumnType, UnknownType};
 use assay_drivers::{Answer, Keep};
-use assay_engine::SiteDocument;
+use assay_engine::{DriveDocument, EngineError, SiteDocument};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -38,6 +40,26 @@ impl Rows {
     }
 }
 
+/// (transaction, rows) of every statement of a drive document's scripts, run once in one session.
+#[pyfunction]
+pub fn query(py: Python<'_>, document: &str) -> PyResult<Vec<(String, Rows)>> {
+    let document = DriveDocument::parse(document).map_err(raise)?;
+    let mut listener = Listener::new(None);
+    let answered = py.detach(|| assay_engine::query(&document, &mut || listener.tell(&())));
+    if let Some(failure) = listener.into_failure() {
+        return Err(failure);
+    }
+    let rows = |one: assay_engine::Answered| {
+        let rows = Rows {
+            columns: one.columns,
+            rows: one.rows,
+            affected: 0,
+        };
+        (one.transaction, rows)
+    };
+    Ok(answered.map_err(raise)?.into_iter().map(rows).collect())
+}
+
 /// One session with a system.
 #[pyclass(frozen, module = "assay._engine")]
 pub struct Session {
@@ -70,9 +92,23 @@ impl Session {
         })
     }
 
-    /// Executes one statement; counts its rows and digests them whatever their order.
-    fn digest(&self, py: Python<'_>, statement: &str) -> PyResult<(u64, String)> {
-        let answer = self.ask(py, statement, Keep::Digest)?;
+    /// Executes one statement; counts its rows and digests them whatever their order. With the neutral
+    /// types of the columns, equal values are equal however a system prints them.
+    #[pyo3(signature = (statement, types=None))]
+    fn digest(
+        &self,
+        py: Python<'_>,
+        statement: &str,
+        types: Option<Vec<String>>,
+    ) -> PyResult<(u64, String)> {
+        let types: Vec<ColumnType> = types
+            .unwrap_or_default()
+            .iter()
+            .map(|word| word.parse())
+            .collect::<Result<_, _>>()
+            .map_err(|error: UnknownType| Failure::document(error.to_string()).into_exception())?;
+        let answer =
+            self.while_heard(py, |open, go_on| open.digest_while(statement, types, go_on))?;
         Ok((answer.rows, format!("{:016x}", answer.digest)))
     }
 
@@ -83,13 +119,26 @@ impl Session {
 
 impl Session {
     fn ask(&self, py: Python<'_>, statement: &str, keep: Keep) -> PyResult<Answer> {
+        self.while_heard(py, |open, go_on| open.ask_while(statement, keep, go_on))
+    }
+
+    /// Lets `work` have the session, with a question whether to go on; an error of the statement is
+    /// raised.
+    fn while_heard(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(
+            &mut assay_engine::Session,
+            &mut dyn FnMut() -> ControlFlow<()>,
+        ) -> Result<Answer, EngineError>
+        + Send,
+    ) -> PyResult<Answer> {
         // The lock is taken inside: a thread that waits for it must not hold the interpreter.
         let mut listener = Listener::new(None);
         let answered = py.detach(|| {
             let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
             let go_on = &mut || listener.tell(&());
-            open.as_mut()
-                .map(|open| open.ask_while(statement, keep, go_on))
+            open.as_mut().map(|open| work(open, go_on))
         });
         if let Some(failure) = listener.into_failure() {
             return Err(failure);

@@ -1,21 +1,13 @@
-//! Takes the documents of loading, driving and explaining; gives the engine's reports as JSON.
+//! Takes the documents of driving and explaining; gives the engine's reports as JSON.
 
-use assay_bibtex::{BibSource, SourceOptions};
-use assay_engine::{DriveDocument, LoadDocument, SiteDocument};
+use assay_engine::{DriveDocument, SiteDocument};
 use assay_script::Source;
 use pyo3::prelude::*;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
 use crate::failure::{Failure, raise};
 use crate::progress::Listener;
-
-/// Who makes the rows of a load.
-#[derive(Deserialize)]
-#[serde(tag = "kind", rename_all = "lowercase")]
-enum SourceDocument {
-    Bib(SourceOptions),
-}
 
 /// The document behind `text`, or an error that names it and says what is wrong where.
 pub fn parsed<T: DeserializeOwned>(text: &str, name: &str) -> PyResult<T> {
@@ -37,24 +29,6 @@ pub fn drive(py: Python<'_>, document: &str, progress: Option<Py<PyAny>>) -> PyR
 }
 
 #[pyfunction]
-#[pyo3(signature = (document, source, progress=None))]
-pub fn load(
-    py: Python<'_>,
-    document: &str,
-    source: &str,
-    progress: Option<Py<PyAny>>,
-) -> PyResult<String> {
-    let document = LoadDocument::parse(document).map_err(raise)?;
-    let SourceDocument::Bib(options) = parsed(source, "source")?;
-    let mut listener = Listener::new(progress);
-    let report = py.detach(|| {
-        let mut source = BibSource::new(&options).map_err(assay_engine::EngineError::Source)?;
-        assay_engine::load(&document, &mut source, &mut |told| listener.tell(told))
-    });
-    ended(listener, report.map_err(raise))
-}
-
-#[pyfunction]
 pub fn probe(py: Python<'_>, site: &str, upto: u32) -> PyResult<String> {
     let site = SiteDocument::parse(site).map_err(raise)?;
     py.detach(|| assay_engine::probe(&site, upto))
@@ -69,6 +43,12 @@ pub fn explain(document: &str) -> PyResult<String> {
     assay_engine::compile(&document)
         .map(|program| program.explain())
         .map_err(raise)
+}
+
+/// Whether the text spells a distribution of durations.
+#[pyfunction]
+pub fn is_distribution(text: &str) -> bool {
+    assay_datagen::Distribution::parse(text).is_some()
 }
 
 /// (transaction, text) of every statement of a drive document's scripts, as it is sent.

@@ -1,0 +1,66 @@
+//! Takes one expression and what its names stand for; gives Python its value.
+
+use assay_datagen::{Random, Value};
+use assay_script::expression::{Origin, compile};
+use pyo3::IntoPyObjectExt as _;
+use pyo3::prelude::*;
+
+use crate::failure::Failure;
+
+/// A value as Python has it.
+#[derive(FromPyObject)]
+pub enum Given {
+    Bool(bool),
+    Int(i64),
+    Double(f64),
+    Text(String),
+}
+
+/// The value of an expression in which nothing is random but what `constants` name.
+#[pyfunction]
+pub fn evaluate(
+    py: Python<'_>,
+    text: &str,
+    constants: Vec<(String, Given)>,
+    file: &str,
+    line: u32,
+    column: u32,
+) -> PyResult<Py<PyAny>> {
+    let constants: Vec<(String, Value)> = constants
+        .into_iter()
+        .map(|(name, given)| (name, value_of(given)))
+        .collect();
+    let origin = Origin {
+        path: file,
+        line,
+        column,
+    };
+    let value = compile(text, &[], &constants, origin)
+        .map_err(|error| Failure::from(error).into_exception())?
+        .evaluate(&[], &mut Random::stream(0, 0))
+        .map_err(|fault| Failure {
+            kind: "script",
+            message: fault.to_string(),
+            file: file.to_owned(),
+            line: line.into(),
+            column: column.into(),
+            ..Failure::default()
+        })
+        .map_err(Failure::into_exception)?;
+    match value {
+        Value::Null => Ok(py.None()),
+        Value::Bool(value) => value.into_py_any(py),
+        Value::Int(value) => value.into_py_any(py),
+        Value::Double(value) => value.into_py_any(py),
+        Value::Text(value) => value.into_py_any(py),
+    }
+}
+
+fn value_of(given: Given) -> Value {
+    match given {
+        Given::Bool(value) => Value::Bool(value),
+        Given::Int(value) => Value::Int(value),
+        Given::Double(value) => Value::Double(value),
+        Given::Text(value) => Value::Text(value.into()),
+    }
+}

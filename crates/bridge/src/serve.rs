@@ -1,0 +1,32 @@
+//! Takes a serve document; plays a null server until a signal comes.
+
+use assay_engine::ServeDocument;
+use pyo3::prelude::*;
+
+use crate::failure::raise;
+use crate::progress::Listener;
+use crate::work::ended;
+
+/// Serves until a signal's handler raises, which is how it is ended and no failure; `ready` is told where
+/// it listens.
+#[pyfunction]
+#[pyo3(signature = (document, ready=None))]
+pub fn serve(py: Python<'_>, document: &str, ready: Option<Py<PyAny>>) -> PyResult<String> {
+    let document = ServeDocument::parse(document).map_err(raise)?;
+    let mut caller = Listener::new(ready);
+    let mut signals = Listener::new(None);
+    let served = py.detach(|| {
+        assay_engine::serve(
+            &document,
+            &mut |listening| caller.tell(listening),
+            &mut || signals.tell(&()),
+        )
+    });
+    ended(caller, served.map_err(raise))
+}
+
+/// The protocols that a null server speaks.
+#[pyfunction]
+pub fn null_protocols() -> Vec<&'static str> {
+    assay_engine::null_protocols()
+}
