@@ -12,6 +12,9 @@ from assay.errors import ArgumentError
 _PREFIX_CHARACTERS = 100
 """400 bytes in utf8mb4: an entry of an index holds 1000 in MyISAM, 3072 in InnoDB."""
 
+_HAS_FOREIGN_KEYS = "InnoDB"
+"""The one storage engine that keeps them."""
+
 _COLLATION = "CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
 """Texts compare byte by byte, as on the other systems: any other collation takes `a` for `A`."""
 
@@ -73,7 +76,9 @@ class MysqlDialect(StandardSql):
         return f"{name}({_PREFIX_CHARACTERS})" if may_be_long(column) else None
 
     def create_table(self, table: Table, options: Mapping[str, str]) -> list[str]:
-        """Of ``options`` the storage ``engine``; without it the server's default.
+        """Of ``options`` the storage ``engine``; without it the server's default. The primary key
+        is in it from the beginning: where rows lie in its order, adding it later would write them
+        all a second time.
 
         Raises `ArgumentError` for a column without bounded length in a primary key.
         """
@@ -81,6 +86,11 @@ class MysqlDialect(StandardSql):
         engine = f" ENGINE = {options['engine']}" if "engine" in options else ""
         [statement] = super().create_table(table, options)
         return [f"{statement}{engine} {_COLLATION}"]
+
+    def add_foreign_keys(self, table: Table, options: Mapping[str, str]) -> list[str]:
+        """None in an engine that would pass over them without a word."""
+        has_them = options.get("engine", _HAS_FOREIGN_KEYS) == _HAS_FOREIGN_KEYS
+        return super().add_foreign_keys(table, options) if has_them else []
 
     def create_indexes(self, table: Table) -> list[str]:
         """One statement for all of them: MyISAM copies the whole table once for each statement."""
@@ -117,6 +127,22 @@ class MysqlDialect(StandardSql):
 
     def after_load(self, tables: Sequence[Table]) -> list[str]:
         return [f"ANALYZE TABLE {self.identifier(table.name)}" for table in tables]
+
+    def session_isolation(self, level: str) -> list[str]:
+        self.insist_on_level(level)
+        return [f"SET SESSION TRANSACTION ISOLATION LEVEL {level.upper()}"]
+
+    def begin_at(self, level: str) -> list[str]:
+        """The level is said first: START TRANSACTION takes none."""
+        if not level:
+            return [self.begin()]
+        self.insist_on_level(level)
+        return [f"SET TRANSACTION ISOLATION LEVEL {level.upper()}", self.begin()]
+
+    def default(self, column: Column) -> str:
+        """A text without bounded length takes its default as an expression alone."""
+        literal = super().default(column)
+        return f"({literal})" if column.family == "text" else literal
 
     def literal(self, text: str | None) -> str:
         """A backslash is an escape unless the session's mode says otherwise."""

@@ -13,7 +13,9 @@ class NullDialect(StandardSql):
     server_names: tuple[str, ...] = ()
 
     def bulk_statement(self, table: Table) -> str:
-        return self.insert(table)
+        """What every null system understands, whatever protocol it speaks."""
+        columns = ", ".join(self.identifier(column.name) for column in table.columns)
+        return f"COPY {self.identifier(table.name)} ({columns}) FROM STDIN"
 
     def multi_row_statement(self, table: Table) -> str | None:
         return self.insert(table)

@@ -11,14 +11,22 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class Column:
-    """A column in neutral terms. ``type``: int, bigint, decimal(p,s), float, double, char(n),
-    varchar(n), text, date, timestamp, bool, bytes."""
+    """A column in neutral terms. ``type``: smallint, int, bigint, decimal(p,s), float, double,
+    char(n), varchar(n), text, date, timestamp, bool, bytes."""
 
     name: str
     type: str
     not_null: bool = False
     wide: bool = False
     """Values may be longer than an index entry can be: a dialect indexes a prefix."""
+    default: str | None = None
+    """What a row has that says nothing of the column, as its text without quotes; a bool's is
+    ``true`` or ``false``. None: NULL."""
+
+    @property
+    def family(self) -> str:
+        """The type without what stands in its parentheses: ``decimal``."""
+        return self.type.partition("(")[0]
 
 
 @dataclass(frozen=True)
@@ -26,6 +34,18 @@ class Index:
     name: str
     columns: tuple[str, ...]
     unique: bool = False
+    descending: frozenset[str] = frozenset()
+    """Those of the columns that stand in it from the greatest value to the least."""
+
+
+@dataclass(frozen=True)
+class ForeignKey:
+    """Values of ``columns`` are values that ``references`` has in some row of ``table``."""
+
+    name: str
+    columns: tuple[str, ...]
+    table: str
+    references: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -36,9 +56,14 @@ class Table:
     unique: tuple[tuple[str, ...], ...] = ()
     """Column lists that a dialect declares UNIQUE where it can hold such values whole."""
     indexes: tuple[Index, ...] = ()
+    foreign_keys: tuple[ForeignKey, ...] = ()
 
     def column(self, name: str) -> Column:
         return next(column for column in self.columns if column.name == name)
+
+
+ISOLATION_LEVELS = ("read uncommitted", "read committed", "repeatable read", "serializable")
+"""Those of ISO/IEC 9075-2, from the weakest to the strongest."""
 
 
 class Dialect(Protocol):
@@ -50,16 +75,27 @@ class Dialect(Protocol):
     backslashes escaped by a backslash)."""
     bulk_form: str
     """``native`` or ``multi-row``: the engine's `BulkForm`."""
+    isolation_levels: tuple[str, ...]
+    """Those of `ISOLATION_LEVELS` that can be asked for."""
 
     def identifier(self, name: str) -> str:
         """The name, quoted only where the dialect reserves it."""
         ...
 
     def create_table(self, table: Table, options: Mapping[str, str]) -> list[str]:
-        """Statements that make the table without its indexes (``options``: the system's own)."""
+        """Statements that make the table as it is filled, without its indexes (``options``: the
+        system's own). Keys stand here only where adding them later would be slower, or cannot
+        be."""
         ...
 
-    def create_indexes(self, table: Table) -> list[str]: ...
+    def create_indexes(self, table: Table) -> list[str]:
+        """Statements for a table that is filled: its indexes, and keys that it was made without."""
+        ...
+
+    def add_foreign_keys(self, table: Table, options: Mapping[str, str]) -> list[str]:
+        """Statements that declare the foreign keys once all tables are filled and indexed; none
+        where ``create_table`` has done so, or where tables of these options have none."""
+        ...
 
     def drop_table(self, table: Table) -> list[str]:
         """Statements that leave no such table, also where there is none."""
@@ -73,11 +109,27 @@ class Dialect(Protocol):
         """``INSERT INTO t (…) VALUES`` for the fallback, None where there is none to need."""
         ...
 
+    def insert(self, table: Table) -> str:
+        """An INSERT statement up to its rows, which follow in parentheses."""
+        ...
+
     def begin(self) -> str: ...
 
     def commit(self) -> str: ...
 
     def rollback(self) -> str: ...
+
+    def session_isolation(self, level: str) -> list[str]:
+        """Statements after which each transaction of the session has this isolation level.
+
+        Raises `ArgumentError` for one that is not in `isolation_levels`.
+        """
+        ...
+
+    def begin_at(self, level: str) -> list[str]:
+        """Statements that begin one transaction of this isolation level; of the session's own for
+        an empty word. Raises `ArgumentError` for one that is not in `isolation_levels`."""
+        ...
 
     def script_prologue(self, database: str, create: bool) -> list[str]:
         """What a script of SQL text for this dialect's own client says before anything else

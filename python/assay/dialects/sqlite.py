@@ -28,13 +28,39 @@ class SqliteDialect(StandardSql):
     reserved_words = frozenset(_RESERVED_WORDS.split())
     type_words: Mapping[str, str] = {
         **StandardSql.type_words,
-        "bigint": "INTEGER",  # of eight bytes; by another name it could not be the row's own key
+        # Of up to eight bytes all three; by another name one could not be the row's own key.
+        "smallint": "INTEGER",
+        "bigint": "INTEGER",
         "double": "DOUBLE",
         "text": "TEXT",
         "date": "TEXT",  # a column declared DATE would make a number of 20261231
         "timestamp": "TEXT",
         "bytes": "BLOB",
     }
+
+    isolation_levels: tuple[str, ...] = ("serializable",)
+
+    def create_table(self, table: Table, options: Mapping[str, str]) -> list[str]:
+        """Foreign keys too, which cannot be added later. They bind only while the setting
+        ``foreign_keys`` is on; the order of the tables lets rows find their parents."""
+        del options
+        keys = [self.foreign_key(key) for key in table.foreign_keys]
+        return self.table_of(table, [*self.columns(table), *self.keys(table), *keys])
+
+    def add_foreign_keys(self, table: Table, options: Mapping[str, str]) -> list[str]:
+        """None: ``create_table`` has said them."""
+        del table, options
+        return []
+
+    def session_isolation(self, level: str) -> list[str]:
+        """Nothing to say: there is no other level (https://sqlite.org/isolation.html)."""
+        self.insist_on_level(level)
+        return []
+
+    def begin_at(self, level: str) -> list[str]:
+        if level:
+            self.insist_on_level(level)
+        return [self.begin()]
 
     def bulk_statement(self, table: Table) -> str:
         """Prepared once and run for each row."""

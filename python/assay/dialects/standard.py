@@ -7,8 +7,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from assay.dialects.protocol import Column, Index, Table
+from assay.dialects.protocol import ISOLATION_LEVELS, Column, ForeignKey, Index, Table
+from assay.errors import ArgumentError
 
+_QUOTED = frozenset({"char", "varchar", "text", "date", "timestamp"})
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -16,13 +18,16 @@ class StandardSql:
     """What dialects share. One that derives from it adds its names, `script_prologue` and the bulk
     load, and says anew only what it spells otherwise."""
 
+    name: str
     literal_style = "doubled"
     bulk_form = "native"
+    isolation_levels: tuple[str, ...] = ISOLATION_LEVELS
 
     quote = '"'
     reserved_words: frozenset[str] = frozenset()
     """Words, in lower case, that cannot stand unquoted as the name of a table or of a column."""
     type_words: Mapping[str, str] = {
+        "smallint": "SMALLINT",
         "int": "INTEGER",
         "bigint": "BIGINT",
         "decimal": "DECIMAL",
@@ -64,16 +69,41 @@ class StandardSql:
         """UNIQUE stands only where an index holds the values whole. No options: a table can live
         in one way only."""
         del options
-        lines = [self._column(column) for column in table.columns]
-        if table.primary_key:
-            lines.append(f"PRIMARY KEY ({self.names(table.primary_key)})")
-        lines += [
+        return self.table_of(table, [*self.columns(table), *self.keys(table)])
+
+    def table_of(self, table: Table, lines: Sequence[str]) -> list[str]:
+        """The statement that makes a table of these lines."""
+        body = ",\n  ".join(lines)
+        return [f"CREATE TABLE {self.identifier(table.name)} (\n  {body}\n)"]
+
+    def columns(self, table: Table) -> list[str]:
+        return [self._column(column) for column in table.columns]
+
+    def keys(self, table: Table) -> list[str]:
+        """The primary key, and UNIQUE where an index holds the values whole."""
+        primary = [f"PRIMARY KEY ({self.names(table.primary_key)})"] if table.primary_key else []
+        return primary + [
             f"UNIQUE ({self.names(columns)})"
             for columns in table.unique
             if all(self.can_be_unique(table.column(name)) for name in columns)
         ]
-        body = ",\n  ".join(lines)
-        return [f"CREATE TABLE {self.identifier(table.name)} (\n  {body}\n)"]
+
+    def foreign_key(self, key: ForeignKey) -> str:
+        return (
+            f"FOREIGN KEY ({self.names(key.columns)}) "
+            f"REFERENCES {self.identifier(key.table)} ({self.names(key.references)})"
+        )
+
+    def add_foreign_keys(self, table: Table, options: Mapping[str, str]) -> list[str]:
+        """All of them in one statement, so that a system reads the table once."""
+        del options
+        if not table.foreign_keys:
+            return []
+        parts = ",\n  ".join(
+            f"ADD CONSTRAINT {self.identifier(key.name)} {self.foreign_key(key)}"
+            for key in table.foreign_keys
+        )
+        return [f"ALTER TABLE {self.identifier(table.name)}\n  {parts}"]
 
     def create_indexes(self, table: Table) -> list[str]:
         on = f" ON {self.identifier(table.name)}"
@@ -86,7 +116,8 @@ class StandardSql:
         prefixes = [self.prefix(column) for column in columns]
         kind = "UNIQUE INDEX" if index.unique and not any(prefixes) else "INDEX"
         parts = ", ".join(
-            prefix or self.identifier(column.name)
+            (prefix or self.identifier(column.name))
+            + (" DESC" if column.name in index.descending else "")
             for prefix, column in zip(prefixes, columns, strict=True)
         )
         return f"{kind} {self.identifier(index.name)}{on} ({parts})"
@@ -107,6 +138,24 @@ class StandardSql:
     def rollback(self) -> str:
         return "ROLLBACK"
 
+    def session_isolation(self, level: str) -> list[str]:
+        self.insist_on_level(level)
+        return [f"SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL {level.upper()}"]
+
+    def begin_at(self, level: str) -> list[str]:
+        if not level:
+            return [self.begin()]
+        self.insist_on_level(level)
+        return [f"START TRANSACTION ISOLATION LEVEL {level.upper()}"]
+
+    def insist_on_level(self, level: str) -> None:
+        """Raises `ArgumentError` for an isolation level that cannot be asked for here."""
+        if level not in self.isolation_levels:
+            raise ArgumentError(
+                f"the isolation level {level!r} cannot be asked of the dialect {self.name}",
+                hint=f"it has: {', '.join(self.isolation_levels)}",
+            )
+
     def after_load(self, tables: Sequence[Table]) -> list[str]:
         return [f"ANALYZE {self.identifier(table.name)}" for table in tables]
 
@@ -119,8 +168,14 @@ class StandardSql:
 
     def _column(self, column: Column) -> str:
         word, parenthesis, rest = column.type.partition("(")
-        ending = " NOT NULL" if column.not_null else ""
+        default = "" if column.default is None else f" DEFAULT {self.default(column)}"
+        ending = default + (" NOT NULL" if column.not_null else "")
         return f"{self.identifier(column.name)} {self.type_words[word]}{parenthesis}{rest}{ending}"
+
+    def default(self, column: Column) -> str:
+        """The column's default as a literal: numbers and truth values stand bare."""
+        word = column.default or ""
+        return self.literal(word) if column.family in _QUOTED else word.upper()
 
 
 def may_be_long(column: Column) -> bool:

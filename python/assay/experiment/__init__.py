@@ -4,6 +4,13 @@
 end in `assay.experiment.settings`, which knows what a setting may mean.
 """
 
-from assay.experiment.values import Experiment, Scalar, StorageChoice, SystemChoice
+from assay.experiment.values import (
+    Driving,
+    Experiment,
+    Scalar,
+    ScriptFile,
+    StorageChoice,
+    SystemChoice,
+)
 
-__all__ = ["Experiment", "Scalar", "StorageChoice", "SystemChoice"]
+__all__ = ["Driving", "Experiment", "Scalar", "ScriptFile", "StorageChoice", "SystemChoice"]

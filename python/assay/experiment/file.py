@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from assay import registry, toml_file
 from assay.errors import ArgumentError
 from assay.experiment import settings
-from assay.experiment.values import Experiment, Scalar, StorageChoice, SystemChoice
+from assay.experiment.values import (
+    Experiment,
+    Scalar,
+    ScriptFile,
+    StorageChoice,
+    SystemChoice,
+)
 from assay.toml_file import Section
-from assay.workloads import reader
+from assay.workloads import bare, driving, reader
 from assay.workloads.values import Workload
+
+OFFERED_RATE = "offered_rate_per_s"
 
 
 def read(file: Path) -> tuple[Experiment, Workload]:
@@ -20,13 +29,13 @@ def read(file: Path) -> tuple[Experiment, Workload]:
     Raises `ExperimentError` with the line, `ArgumentError` where the workload is not known.
     """
     top = toml_file.read(file)
-    name = top.text("workload")
-    if name not in registry.workloads() and (file.parent / name).is_dir():
-        name = str(file.parent / name)
-    with _placed(top, "workload"):
-        workload = reader.read(name)
+    scripts = _scripts(top)
+    is_bare = bool(scripts) and "workload" not in top
+    workload = _bare_workload(top, scripts) if is_bare else _workload(top, scripts)
+    drive = top.section("drive")
+    rates = _offered_rates(drive)
     experiment = Experiment(
-        workload=name,
+        workload=workload.name if is_bare else _workload_name(top),
         tests=_tests(top, workload),
         systems=_systems(top, workload),
         storages=_storages(top),
@@ -41,11 +50,66 @@ def read(file: Path) -> tuple[Experiment, Workload]:
         encoding=top.text("encoding", "utf-8"),
         keep_going=top.boolean("keep_going", False),
         feed=str(file.parent / top.text("feed")) if "feed" in top else None,
+        scripts=scripts,
+        is_bare=is_bare,
+        driving=_driving(drive),
+        offered_rates_per_s=rates,
         title=top.text("title", ""),
         reproduces=top.text("reproduces", ""),
     )
     top.done()
     return experiment, workload
+
+
+def _workload_name(top: Section) -> str:
+    """The workload by its name, or as a path from here where the file's folder has it."""
+    name = top.text("workload")
+    if name not in registry.workloads() and (top.file.parent / name).is_dir():
+        return str(top.file.parent / name)
+    return name
+
+
+def _workload(top: Section, scripts: tuple[ScriptFile, ...]) -> Workload:
+    with _placed(top, "workload"):
+        read = reader.read(_workload_name(top))
+    with _placed(top, "script"):
+        return bare.with_scripts(read, scripts, _tests(top, read))
+
+
+def _scripts(top: Section) -> tuple[ScriptFile, ...]:
+    """``script = ["a.sql", "b.sql@3"]``, relative to the file's folder."""
+    with _placed(top, "script"):
+        named = [bare.script_file(one) for one in top.texts("script", ())]
+    return tuple(replace(one, path=str(top.file.parent / one.path)) for one in named)
+
+
+def _bare_workload(top: Section, scripts: tuple[ScriptFile, ...]) -> Workload:
+    """Of scripts alone: every parameter is one of their variables."""
+    variables = top.section("parameters")
+    levels = {name: variables.scalars(name) for name in variables.names()}
+    with _placed(top, "script"):
+        return bare.workload(scripts, levels)
+
+
+def _driving(section: Section) -> dict[str, Any]:
+    """``[drive]``, in the words of a test; levels of the offered rate are read by themselves."""
+    said = driving.read(section, {}, passed_over=(OFFERED_RATE,))
+    if "allow_shell" in section:
+        said["allow_shell"] = section.boolean("allow_shell")
+    section.done()
+    return said
+
+
+def _offered_rates(section: Section) -> tuple[float, ...]:
+    if OFFERED_RATE not in section:
+        return ()
+    levels = section.scalars(OFFERED_RATE)
+    for level in levels:
+        if not isinstance(level, int | float) or isinstance(level, bool) or level <= 0:
+            raise section.error(
+                f"{OFFERED_RATE}: {level!r}: expected transactions per second", OFFERED_RATE
+            )
+    return tuple(float(level) for level in levels)
 
 
 def _tests(top: Section, workload: Workload) -> tuple[str, ...]:

@@ -1,10 +1,13 @@
-"""What is asked, as frozen values: systems, storages, and the question that varies them."""
+"""What is asked, as frozen values: systems, storages, how clients are driven, and the question that
+varies them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from urllib.parse import urlsplit, urlunsplit
+from dataclasses import dataclass, field, replace
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 Scalar = str | int | float | bool
 
@@ -29,8 +32,16 @@ class SystemChoice:
         words = [
             f"{key}={value}" for key, value in sorted({**self.options, **self.settings}.items())
         ]
-        place = [f"at {urlsplit(self.url).hostname or self.url}"] if self.url else []
+        place = [f"at {self._place}"] if self.url else []
         return " ".join([self.name, *place, *words])
+
+    @property
+    def _place(self) -> str:
+        """Of the URL what tells a server from others: its host, its socket, or its file."""
+        parts = urlsplit(self.url or "")
+        said = dict(parse_qsl(parts.query))
+        local = said.get("host") or said.get("socket") or parts.path.rpartition("/")[2]
+        return parts.hostname or local or "a local socket"
 
     @property
     def url_without_password(self) -> str | None:
@@ -51,6 +62,112 @@ class StorageChoice:
     kind: str = "here"
     directory: str | None = None
     options: Mapping[str, str] = field(default_factory=dict)
+
+
+ARRIVALS = ("closed", "constant", "poisson")
+"""Closed: a client's next transaction waits for its last. The others are open loops: transactions
+come by a schedule at an offered rate, whatever became of those before."""
+ISOLATION_LEVELS = ("read uncommitted", "read committed", "repeatable read", "serializable")
+CONNECTIONS = ("kept", "per transaction")
+RECONNECT_PATIENCE_S = 60.0
+STOPS = ("passes", "transactions", "duration_s")
+
+
+@dataclass(frozen=True)
+class Driving:
+    """How the clients of a test are driven: when they begin and end, what they wait for, and what
+    they do when something goes wrong.
+
+    A workload may write the name of a parameter for a number or a pause; `assay.plan` puts its
+    value there.
+    """
+
+    passes: int | str | None = None
+    """With the next two: whichever comes first ends a client's work. Passes and transactions are
+    each client's own."""
+    transactions: int | str | None = None
+    duration_s: float | str | None = None
+    """Of the measurement, behind ramp-up and warm-up."""
+    ramp_up_s: float | str = 0.0
+    """Clients begin evenly spread over it."""
+    warm_up_s: float | str = 0.0
+    """All clients work, and nothing is measured."""
+    arrival: str = "closed"
+    offered_rate_per_s: float | str | None = None
+    """Of all clients together, in an open loop."""
+    think_time: str | None = None
+    """A pause after each transaction, outside its response time: ``exponential:1s``."""
+    keying_time: str | None = None
+    """The same before each."""
+    latency_limit_s: float | str | None = None
+    """What takes longer is late; in an open loop, what could not begin within it is skipped."""
+    retries: int | str = 0
+    """How often a transaction is tried again that failed with one of the ``retry_classes``."""
+    retry_classes: tuple[str, ...] = ("deadlock", "serialization")
+    isolation: str = ""
+    """Of each session; empty: the system's own default."""
+    connection: str = "kept"
+    """``per transaction``: a new session for each, opened within its response time."""
+    reconnect_patience_s: float | None = None
+    """How long a client that lost its connection tries to come back; None: it has ended."""
+    per_statement: bool = False
+    """Whether each statement is timed too."""
+    allow_shell: bool = False
+    """Whether scripts may run programs of this machine; a workload cannot say so."""
+
+    @property
+    def is_open(self) -> bool:
+        return self.arrival != "closed"
+
+    @property
+    def stop(self) -> dict[str, int | float]:
+        """The limits that are set, in numbers, as the engine takes them."""
+        limits = {name: getattr(self, name) for name in STOPS}
+        return {name: one for name, one in limits.items() if isinstance(one, int | float)}
+
+    @property
+    def planned_s(self) -> float | None:
+        """Seconds from the first client's beginning to the end; None where counts end it."""
+        if not isinstance(self.duration_s, int | float):
+            return None
+        return float(self.ramp_up_s) + float(self.warm_up_s) + self.duration_s
+
+    def changed(self, said: Mapping[str, Any]) -> Driving:
+        """With what was said elsewhere in its place. A limit said there takes the place of all
+        limits here; an offered rate alone makes a constant arrival of a closed loop."""
+        given = dict(said)
+        if any(given.get(name) is not None for name in STOPS):
+            given = {**dict.fromkeys(STOPS), **given}
+        if given.get("offered_rate_per_s") and not self.is_open:
+            given.setdefault("arrival", "constant")
+        if given.get("arrival") == "closed":
+            given.setdefault("offered_rate_per_s", None)
+        return replace(self, **given)
+
+    def described(self) -> dict[str, str]:
+        """What differs from clients that begin at once, wait for nothing and keep their session:
+        name → level, in the words of a workload file."""
+        plain, found = Driving(), {}
+        for name, level in vars(self).items():
+            if level != getattr(plain, name) and level is not None:
+                found[name] = level if isinstance(level, str) else _level(level)
+        return found
+
+
+def _level(level: object) -> str:
+    if isinstance(level, tuple):
+        return ", ".join(map(str, level))
+    if isinstance(level, bool):
+        return "yes" if level else "no"
+    return f"{level:g}" if isinstance(level, float) else str(level)
+
+
+@dataclass(frozen=True)
+class ScriptFile:
+    """A script named by its file, and its share of a mix."""
+
+    path: str
+    weight: int = 1
 
 
 @dataclass(frozen=True)
@@ -78,5 +195,13 @@ class Experiment:
     keep_going: bool = False
     feed: str | None = None
     """A plain file whose statements clients send in place of the test's scripts."""
+    scripts: tuple[ScriptFile, ...] = ()
+    """Script files that clients run in place of the test's own. A bare script has no other test and
+    no tables; then ``workload`` is only what it is called."""
+    is_bare: bool = False
+    driving: Mapping[str, Any] = field(default_factory=dict)
+    """What is said of `Driving` here, and wins over the test: field → level."""
+    offered_rates_per_s: tuple[float, ...] = ()
+    """Levels of the offered rate; empty: the test's own."""
     title: str = ""
     reproduces: str = ""

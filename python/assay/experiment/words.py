@@ -8,10 +8,10 @@ from typing import Any
 
 from assay import registry
 from assay.errors import ArgumentError
+from assay.experiment import clients, settings
 from assay.experiment import file as experiment_file
-from assay.experiment import settings
-from assay.experiment.values import Experiment
-from assay.workloads import reader
+from assay.experiment.values import RECONNECT_PATIENCE_S, Experiment, Scalar
+from assay.workloads import bare, reader
 from assay.workloads.values import Workload
 
 
@@ -20,7 +20,8 @@ class Words:
     """What stood on the command line; None or empty: not said."""
 
     target: str
-    """``WORKLOAD``, ``WORKLOAD.TEST``, a workload folder, or an experiment file ``*.toml``."""
+    """``WORKLOAD``, ``WORKLOAD.TEST``, a workload folder, a script ``*.sql``, or an experiment file
+    ``*.toml``."""
     on: tuple[str, ...] = ()
     storage: tuple[str, ...] = ()
     set: tuple[str, ...] = ()
@@ -34,6 +35,23 @@ class Words:
     encoding: str | None = None
     keep_going: bool = False
     feed: str | None = None
+    script: tuple[str, ...] = ()
+    duration: float | None = None
+    transactions: int | None = None
+    warm_up: float | None = None
+    ramp_up: float | None = None
+    arrival: str | None = None
+    offered_rate: str | None = None
+    think_time: str | None = None
+    keying_time: str | None = None
+    latency_limit: float | None = None
+    """In ms."""
+    retries: int | None = None
+    reconnect: bool = False
+    isolation: str | None = None
+    connection: str | None = None
+    per_statement: bool = False
+    allow_shell: bool = False
 
 
 def experiment(words: Words) -> tuple[Experiment, Workload]:
@@ -43,9 +61,13 @@ def experiment(words: Words) -> tuple[Experiment, Workload]:
     """
     if words.target.endswith(".toml"):
         start, workload = experiment_file.read(Path(words.target))
+        if words.script:
+            scripts = tuple(bare.script_file(one) for one in words.script)
+            start = replace(start, scripts=scripts)
+            workload = bare.workload_of(start)
         systems = settings.system_choices(words.on) if words.on else start.systems
     else:
-        start, workload = _from_target(words.target)
+        start, workload = _from_target(words)
         systems = settings.system_choices(words.on or (workload.default_system,))
     systems, parameters = settings.apply(words.set, systems, workload)
     said: dict[str, Any] = {
@@ -56,10 +78,14 @@ def experiment(words: Words) -> tuple[Experiment, Workload]:
         "protocol": words.protocol,
         "encoding": words.encoding,
         "storages": settings.storage_choices(words.storage) or None,
-        "clients": client_counts(words.clients) if words.clients is not None else None,
+        "clients": clients.counts(words.clients) if words.clients is not None else None,
         "input_paths": words.bib or None,
         "keep_going": words.keep_going or None,
         "feed": words.feed,
+        "offered_rates_per_s": (
+            clients.offered_rates(words.offered_rate) if words.offered_rate is not None else None
+        ),
+        "driving": {**start.driving, **_driving(words)},
     }
     result = replace(
         start,
@@ -72,30 +98,70 @@ def experiment(words: Words) -> tuple[Experiment, Workload]:
     return result, workload
 
 
-def _from_target(target: str) -> tuple[Experiment, Workload]:
-    """``WORKLOAD`` or ``WORKLOAD.TEST``, the workload by name or by path."""
-    name, test = target, ""
-    head, _, tail = target.rpartition(".")
-    is_whole = target in registry.workloads() or Path(target).is_dir()
+def _from_target(words: Words) -> tuple[Experiment, Workload]:
+    """``WORKLOAD`` or ``WORKLOAD.TEST,…``, the workload by name or by path; or a bare script."""
+    if bare.is_script(words.target):
+        return _from_scripts(words)
+    scripts = tuple(bare.script_file(one) for one in words.script)
+    name, test = words.target, ""
+    head, _, tail = words.target.rpartition(".")
+    is_whole = words.target in registry.workloads() or Path(words.target).is_dir()
     if not is_whole and head and tail and "/" not in tail:
         name, test = head, tail
     workload = reader.read(name)
-    test = workload.test(test or workload.default_test).name
-    return Experiment(workload=name, tests=(test,), systems=()), workload
+    asked = Experiment(
+        workload=name, tests=_test_names(workload, test), systems=(), scripts=scripts
+    )
+    return asked, bare.with_scripts(workload, scripts, asked.tests)
 
 
-def client_counts(words: str) -> tuple[int, ...]:
-    """``1,8,32`` as numbers of clients."""
-    counts = []
-    for word in settings.split(words):
-        if not word.isdecimal() or int(word) < 1:
-            raise ArgumentError(
-                f"--clients {words}: {word!r} is no number of clients", hint="--clients 1,8,32"
-            )
-        counts.append(int(word))
-    if not counts:
-        raise ArgumentError("--clients names no number", hint="--clients 1,8,32")
-    return tuple(dict.fromkeys(counts))
+def _test_names(workload: Workload, words: str) -> tuple[str, ...]:
+    """``load``, ``load,update``, the name of a series, or ``*`` for all tests; nothing for the
+    default one."""
+    if words == "*":
+        return tuple(workload.tests)
+    named = settings.split(words) or [workload.default_test]
+    return tuple(dict.fromkeys(test for one in named for test in workload.tests_of(one)))
+
+
+def _from_scripts(words: Words) -> tuple[Experiment, Workload]:
+    """A bare script: every ``--set NAME=VALUE`` without a system's name is a variable of it."""
+    scripts = tuple(bare.script_file(one) for one in (words.target, *words.script))
+    variables: dict[str, tuple[Scalar, ...]] = {}
+    for word in words.set:
+        name, values = settings.key_and_values(word)
+        if "." not in name:
+            variables[name] = bare.inferred(values)
+    workload = bare.workload(scripts, variables)
+    asked = Experiment(
+        workload=workload.name, tests=(bare.TEST,), systems=(), scripts=scripts, is_bare=True
+    )
+    return asked, workload
+
+
+def _driving(words: Words) -> dict[str, Any]:
+    """What the words say of `Driving`."""
+    limit_ms = words.latency_limit
+    said = {
+        "duration_s": words.duration,
+        "transactions": words.transactions,
+        "warm_up_s": words.warm_up,
+        "ramp_up_s": words.ramp_up,
+        "arrival": words.arrival,
+        "latency_limit_s": None if limit_ms is None else limit_ms / 1000,
+        "retries": words.retries,
+        "reconnect_patience_s": RECONNECT_PATIENCE_S if words.reconnect else None,
+        "isolation": words.isolation,
+        "connection": words.connection,
+        "per_statement": words.per_statement or None,
+        "allow_shell": words.allow_shell or None,
+    }
+    pauses = {
+        name: clients.pause(f"--{name.replace('_', '-')}", word)
+        for name, word in (("think_time", words.think_time), ("keying_time", words.keying_time))
+        if word is not None
+    }
+    return {**{name: one for name, one in said.items() if one is not None}, **pauses}
 
 
 def check_parameters_are_used(experiment: Experiment, workload: Workload) -> None:

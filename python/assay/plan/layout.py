@@ -7,13 +7,22 @@ import itertools
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
-from assay.experiment import Experiment, Scalar, StorageChoice, SystemChoice
+from assay.experiment import Driving, Experiment, Scalar, StorageChoice, SystemChoice
+from assay.plan.driving import driving
 from assay.plan.values import Cell, Plan, PlannedRun
 from assay.workloads.values import Test, Workload
 
 Place = tuple[SystemChoice, StorageChoice]
+
+
+class Levels(NamedTuple):
+    """One level of every factor that is no place."""
+
+    parameters: dict[str, Scalar]
+    clients: int
+    driving: Driving
 
 
 def plan(experiment: Experiment, workload: Workload) -> Plan:
@@ -38,17 +47,17 @@ def _interleaved(experiment: Experiment, workload: Workload) -> Iterator[tuple[C
         first = (repetition - 1) % len(places)
         turn = places[first:] + places[:first]
         for test in _tests(experiment, workload):
-            for parameters, clients in _levels(experiment, workload, test):
+            for levels in _levels(experiment, workload, test):
                 for place in turn:
-                    yield _cell(experiment, test, place, parameters, clients), repetition
+                    yield _cell(experiment, test, place, levels), repetition
 
 
 def _sequential(experiment: Experiment, workload: Workload) -> Iterator[tuple[Cell, int]]:
     for place in _places(experiment):
         for test in _tests(experiment, workload):
-            for parameters, clients in _levels(experiment, workload, test):
+            for levels in _levels(experiment, workload, test):
                 for repetition in range(1, experiment.repetitions + 1):
-                    yield _cell(experiment, test, place, parameters, clients), repetition
+                    yield _cell(experiment, test, place, levels), repetition
 
 
 def _places(experiment: Experiment) -> list[Place]:
@@ -59,11 +68,10 @@ def _tests(experiment: Experiment, workload: Workload) -> list[Test]:
     return [workload.test(name) for name in experiment.tests]
 
 
-def _levels(
-    experiment: Experiment, workload: Workload, test: Test
-) -> Iterator[tuple[dict[str, Scalar], int]]:
-    """Every combination of the parameters this test takes, and of client counts. Parameters are
-    the outer loop: some of them change the data set, and loading costs more than a run."""
+def _levels(experiment: Experiment, workload: Workload, test: Test) -> Iterator[Levels]:
+    """Every combination of the parameters this test takes, of client counts and of offered rates.
+    Parameters are the outer loop: some of them change the data set, and loading costs more than a
+    run."""
     declared = workload.parameters_of(test)
     levels = [
         experiment.parameters.get(one.name) or test.defaults.get(one.name) or (one.default,)
@@ -72,26 +80,24 @@ def _levels(
     for values in itertools.product(*levels):
         parameters = {one.name: value for one, value in zip(declared, values, strict=True)}
         for clients in experiment.clients or test.clients:
-            yield parameters, clients
+            for rate_per_s in experiment.offered_rates_per_s or (None,):
+                driven = driving(experiment, test, parameters, rate_per_s)
+                yield Levels(parameters, clients, driven)
 
 
-def _cell(
-    experiment: Experiment,
-    test: Test,
-    place: Place,
-    parameters: dict[str, Scalar],
-    clients: int,
-) -> Cell:
+def _cell(experiment: Experiment, test: Test, place: Place, levels: Levels) -> Cell:
     cell = Cell(
         workload=experiment.workload,
         test=test.name,
         system=place[0],
         storage=place[1],
-        clients=clients,
-        parameters=parameters,
+        clients=levels.clients,
+        parameters=levels.parameters,
         protocol=experiment.protocol or test.protocol,
         threads=experiment.threads,
         feed=experiment.feed,
+        scripts=experiment.scripts,
+        driving=levels.driving,
     )
     return replace(cell, fingerprint=fingerprint(cell))
 
@@ -123,6 +129,8 @@ def _plain(cell: Cell) -> dict[str, Any]:
         "protocol": cell.protocol,
         "threads": cell.threads,
         "feed": cell.feed,
+        "scripts": [[one.path, one.weight] for one in cell.scripts],
+        "driving": vars(cell.driving),
     }
 
 
@@ -133,6 +141,8 @@ def _canonical(document: Any) -> str:
 def _seed(experiment_seed: int, cell: Cell, repetition: int) -> int:
     """63 bits of SHA-256 over what is asked of any system: every system and every storage gets the
     same random choices in the same repetition, or they would not do the same work."""
-    asked = [cell.workload, cell.test, cell.clients, dict(cell.parameters)]
+    asked: list[Any] = [cell.workload, cell.test, cell.clients, dict(cell.parameters)]
+    if cell.driving.offered_rate_per_s is not None:
+        asked.append(cell.driving.offered_rate_per_s)
     text = _canonical([experiment_seed, asked, repetition])
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1

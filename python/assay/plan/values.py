@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from assay.experiment import Experiment, Scalar, StorageChoice, SystemChoice
+from assay.experiment import Driving, Experiment, Scalar, ScriptFile, StorageChoice, SystemChoice
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,10 @@ class Cell:
 
     feed: str | None = None
     """A plain file of statements in place of the test's scripts."""
+    scripts: tuple[ScriptFile, ...] = ()
+    """Script files in place of the test's own."""
+    driving: Driving = field(default_factory=Driving)
+    """Of numbers alone: no name of a parameter is left in it."""
     fingerprint: str = ""
     """SHA-256 of all of the above in canonical JSON, passwords left out: equal cells have equal
     fingerprints (`assay.plan.layout.fingerprint`)."""

@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from assay import registry, toml_file
-from assay.dialects.protocol import Table
 from assay.errors import ExperimentError
 from assay.registry import did_you_mean
 from assay.toml_file import Section
-from assay.workloads import answers, parameters, scripts, tables, tests
+from assay.workloads import answers, parameters, relations, scripts, tables, tests
+from assay.workloads.schema import Schema
 from assay.workloads.values import FileRows, Workload
 
-DATA_SOURCES = ("bib",)
+DATA_SOURCES = ("bib", "generated")
 
 
 def read(name_or_path: str) -> Workload:
@@ -28,8 +28,10 @@ def read(name_or_path: str) -> Workload:
     declared = {one.name: one for one in parameters.read(top.section("parameters"))}
     known = {one.name: one for one in tests.read(top.section("tests"), found.scripts, declared)}
     data = top.section("data")
-    schema = tuple(tables.read(one) for one in top.sections("tables"))
+    data_source = data.choice("source", DATA_SOURCES)
+    schema = _schema(top, is_generated=data_source == "generated")
     expected, rules = answers.read_expected(folder, found.scripts)
+    series = series_sections(top, known)
     workload = Workload(
         name=folder.resolve().name,
         folder=folder,
@@ -38,23 +40,27 @@ def read(name_or_path: str) -> Workload:
         description=top.text("description", ""),
         default_test=top.choice("default_test", known),
         default_system=_default_system(top),
-        data_source=data.choice("source", DATA_SOURCES),
-        default_input=data.text("default_input", ""),
-        update=_update(data, schema),
+        data_source=data_source,
+        default_input=data.text("default_input", "") if data_source == "bib" else "",
+        update=_update(data, schema) if data_source == "bib" else None,
         parameters=declared,
-        tables=schema,
+        schema=schema,
         tests=known,
         scripts=found.scripts,
+        checks=found.checks,
         overrides=found.overrides,
         expected=expected,
         expected_rules=rules,
         report={one: section.plain() for one, section in report_sections(top, known).items()},
-        published=answers.read_published(folder, known),
+        published=answers.read_published(folder, [*known, *series]),
         texts={**found.texts, **_own_texts(folder)},
+        series={one: section.plain() for one, section in series.items()},
     )
     _refuse_unknown_tests(top, workload)
     data.done()
     top.done()
+    if data_source == "generated":
+        schema.check(workload.with_defaults({}))
     return workload
 
 
@@ -70,17 +76,39 @@ def report_sections(top: Section, tests: Iterable[str]) -> dict[str, Section]:
     return {name: section.section(name) for name in section.names()}
 
 
+def series_sections(top: Section, tests: Iterable[str]) -> dict[str, Section]:
+    """Name → its ``[series.NAME]``, a table over several tests (`assay.report.series`)."""
+    section = top.section("series")
+    tests = list(tests)
+    for name in section.names():
+        if name in tests:
+            raise section.error(f"a series is called {name} as a test is", name)
+        for column in section.section(name).sections("columns"):
+            column.choice("test", tests)
+    return {name: section.section(name) for name in section.names()}
+
+
 def _default_system(top: Section) -> str:
     return top.choice("default_system", registry.systems()) if "default_system" in top else ""
 
 
-def _update(data: Section, schema: tuple[Table, ...]) -> FileRows | None:
+def _schema(top: Section, *, is_generated: bool) -> Schema:
+    sections = top.sections("tables")
+    declared = tuple(tables.read(one, is_generated=is_generated) for one in sections)
+    relations.check(sections, declared)
+    names = [one.name for one in declared]
+    identifiers = relations.identifiers(top.section("identifiers"), names)
+    return Schema(top.file, relations.in_order(declared), identifiers)
+
+
+def _update(data: Section, schema: Schema) -> FileRows | None:
     if "update" not in data:
         return None
     section = data.section("update")
-    names = [table.name for table in schema]
+    known = {one.name: one.table for one in schema.declared}
+    names = list(known)
     table = section.choice("table", names)
-    key = section.choice("key", [column.name for column in schema[names.index(table)].columns])
+    key = section.choice("key", [column.name for column in known[table].columns])
     rebuilt = section.texts("rebuilt", ())
     for name in rebuilt:
         if name not in names:

@@ -2,7 +2,8 @@
 
 Every ``*.sql`` below the folder is a script; its name (the transaction type) is the file's name
 without the ending. ``overrides/<dialect>/<path of the script>`` replaces one of them for one
-dialect, and must say why in a comment on its first line.
+dialect, and must say why in a comment on its first line. A file in ``checks/`` is no transaction
+type but a query that must return no row.
 """
 
 from __future__ import annotations
@@ -17,11 +18,13 @@ from assay.registry import did_you_mean
 from assay.workloads.values import Script
 
 OVERRIDES = "overrides"
+CHECKS = "checks"
 
 
 @dataclass(frozen=True)
 class Found:
     scripts: dict[str, Script]
+    checks: dict[str, Script]
     overrides: dict[tuple[str, str], Script]
     texts: dict[str, str]
     """All of them by path within the folder."""
@@ -29,7 +32,7 @@ class Found:
 
 def read(folder: Path) -> Found:
     """Reads every script of the folder, in the order of their paths."""
-    found = Found({}, {}, {})
+    found = Found({}, {}, {}, {})
     overrides: list[tuple[Path, str]] = []
     for file in sorted(folder.rglob("*.sql")):
         text = text_file.read(file, ExperimentError)
@@ -38,15 +41,16 @@ def read(folder: Path) -> Found:
         if within.parts[0] == OVERRIDES:
             overrides.append((within, text))
             continue
-        if file.stem in found.scripts:
+        if other := found.scripts.get(file.stem) or found.checks.get(file.stem):
             raise ExperimentError(
-                f"a second script is called {file.stem!r}; the first is "
-                f"{found.scripts[file.stem].path}",
+                f"a second script is called {file.stem!r}; the first is {other.path}",
                 file=file,
                 hint="the file's name is the transaction type, so it must differ",
             )
-        found.scripts[file.stem] = Script(file.stem, within.as_posix(), text)
-    paths = {script.path: script.name for script in found.scripts.values()}
+        kind = found.checks if within.parts[0] == CHECKS else found.scripts
+        kind[file.stem] = Script(file.stem, within.as_posix(), text)
+    every = {**found.scripts, **found.checks}
+    paths = {script.path: script.name for script in every.values()}
     for within, text in overrides:
         dialect, name = _override(folder, within, text, paths)
         found.overrides[dialect, name] = Script(name, within.as_posix(), text)

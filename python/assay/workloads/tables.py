@@ -1,84 +1,144 @@
-"""Takes one ``[[tables]]`` of a workload file; gives the `Table` in neutral types.
+"""Takes one ``[[tables]]`` of a workload file; gives the `DeclaredTable` in neutral types.
 
-A column is a line ``title = "text wide"``: its type, then any of ``not null`` and ``wide``. An
-index is the name of its column, or several names with commas.
+A column without a value holds its default, or NULL where it may.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
-from assay.dialects.protocol import Column, Index, Table
+from assay.dialects.protocol import Column, Table
 from assay.registry import did_you_mean
 from assay.toml_file import Section
+from assay.workloads import columns, keys
+from assay.workloads.schema import INSTANCE, DeclaredTable, Expression, Generator
 
-_TYPES = (
-    "int",
-    "bigint",
-    "decimal(p,s)",
-    "float",
-    "double",
-    "char(n)",
-    "varchar(n)",
-    "text",
-    "date",
-    "timestamp",
-    "bool",
-    "bytes",
-)
-_COLUMN = re.compile(
-    r"(?P<type>int|bigint|decimal\(\d+,\d+\)|float|double|char\(\d+\)|varchar\(\d+\)|text|date"
-    r"|timestamp|bool|bytes)(?P<not_null> not null)?(?P<wide> wide)?"
-)
+_RANGE = re.compile(r"(?P<first>.+?)\s*\.\.\s*(?P<last>.+)")
+_OF_ROWS = ("rows", "per", "instances", "values")
 
 
-def read(section: Section) -> Table:
-    """The table; raises `ExperimentError` at the line of an unknown type or column."""
+def read(section: Section, *, is_generated: bool) -> DeclaredTable:
+    """The table; raises `ExperimentError` at the line of what is wrong in it alone."""
     name = section.text("name")
+    columns.refuse_long(section, name, "name")
     listed = section.section("columns")
-    columns = tuple(_column(listed, column) for column in listed.names())
-    known = [column.name for column in columns]
+    found = {one: columns.read(listed, one) for one in listed.names()}
+    if not found:
+        raise section.error(f"table {name} has no columns", hint="[tables.columns] names them")
+    _refuse_alike(listed, found)
+    primary_key = keys.known_columns(
+        section, "primary_key", found, section.texts("primary_key", ())
+    )
+    for column in primary_key:  # standard SQL implies it, and one system does not
+        found[column] = replace(found[column], not_null=True)
+    indexes = keys.indexes(section, name, found)
     table = Table(
         name=name,
-        columns=columns,
-        primary_key=_columns(section, "primary_key", known, section.texts("primary_key", ())),
-        unique=tuple(
-            _columns(section, "unique", known, _split(one)) for one in section.texts("unique", ())
-        ),
-        indexes=tuple(
-            Index(
-                name="_".join([name, *_split(one)]).lower(),
-                columns=_columns(section, "indexes", known, _split(one)),
-            )
-            for one in section.texts("indexes", ())
-        ),
+        columns=tuple(found.values()),
+        primary_key=primary_key,
+        unique=keys.unique(section, found),
+        indexes=tuple(indexes),
+        foreign_keys=keys.foreign_keys(section, name, found),
+    )
+    declared = DeclaredTable(
+        table,
+        section.line_of("name"),
+        _instances(section, name),
+        _generator(section, table, is_generated=is_generated),
+        {index.name: when for index, when in indexes.items() if when is not None},
     )
     section.done()
-    return table
+    return declared
 
 
-def _column(section: Section, name: str) -> Column:
-    words = section.text(name)
-    found = _COLUMN.fullmatch(" ".join(words.split()))
+def _instances(section: Section, name: str) -> tuple[Expression, Expression] | None:
+    if "instances" not in section:
+        if INSTANCE in name:
+            raise section.error(
+                f"the name {name} holds {INSTANCE}, and no instances are declared",
+                "name",
+                hint='instances = "1..10"',
+            )
+        return None
+    if INSTANCE not in name:
+        raise section.error(
+            f"instances would all have the one name {name}",
+            "instances",
+            hint=f'name = "{name}_{INSTANCE}"',
+        )
+    text = section.text("instances")
+    found = _RANGE.fullmatch(text.strip())
     if found is None:
         raise section.error(
-            f"column {name} = {words!r} is not understood",
-            name,
-            hint=f'"TYPE [not null] [wide]" with a type of {", ".join(_TYPES)}',
+            f"instances = {text!r} is no range",
+            "instances",
+            hint='"1..10"; a bound is an expression of parameters, as in "1..:tables"',
         )
-    return Column(name, found["type"], found["not_null"] is not None, found["wide"] is not None)
+    line, column = section.line_of("instances"), section.column_of("instances")
+    return (
+        Expression(found["first"], line, column),
+        Expression(found["last"], line, column + found.start("last")),
+    )
 
 
-def _columns(
-    section: Section, key: str, known: list[str], names: tuple[str, ...]
-) -> tuple[str, ...]:
-    for name in names:
+def _generator(section: Section, table: Table, *, is_generated: bool) -> Generator:
+    if not is_generated:
+        for key in _OF_ROWS:
+            if key in section:
+                raise section.error(
+                    f"{key} of {table.name}: the rows of this workload come from elsewhere",
+                    key,
+                    hint='[data] source = "generated" makes them from expressions',
+                )
+        return Generator()
+    values = section.section("values")
+    known = [column.name for column in table.columns]
+    for name in values.names():
         if name not in known:
-            raise section.error(
-                f"{key} names the unknown column {name!r}", key, hint=did_you_mean(name, known)
+            raise values.error(
+                f"a value for the unknown column {name!r} of {table.name}",
+                name,
+                hint=did_you_mean(name, known),
             )
-    return names
+    generator = Generator(
+        rows=keys.expression(section, "rows") if "rows" in section else None,
+        per=section.text("per", ""),
+        values={name: keys.expression(values, name) for name in values.names()},
+    )
+    _refuse_gaps(section, table, generator)
+    return generator
 
 
-def _split(names: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in names.split(","))
+def _refuse_gaps(section: Section, table: Table, generator: Generator) -> None:
+    """An empty table needs no values; any other one needs one for every column that must have
+    one."""
+    if generator.rows is None:
+        for key in ("per", "values"):
+            if key in section:
+                raise section.error(
+                    f"table {table.name} has {key}, and nothing says how many rows it has",
+                    key,
+                    hint='rows = "100"',
+                )
+        return
+    if generator.rows.text == "0":
+        return
+    for column in table.columns:
+        has_one = column.name in generator.values or column.default is not None
+        if column.not_null and not has_one:
+            raise section.error(
+                f"column {column.name} of {table.name} must not be null and has no value",
+                "values" if "values" in section else "columns",
+                hint=f'[tables.values] {column.name} = ":row + 1"; a column that may be null, or '
+                "has a default, needs none",
+            )
+
+
+def _refuse_alike(section: Section, names: dict[str, Column]) -> None:
+    """Columns that differ in letter case alone are one and the same to every system."""
+    by_lower: dict[str, str] = {}
+    for name in names:
+        other = by_lower.setdefault(name.lower(), name)
+        if other != name:
+            raise section.error(f"column {name} has the same name as {other}", name)

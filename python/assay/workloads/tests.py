@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+from assay.experiment.values import STOPS, Driving
 from assay.registry import did_you_mean
 from assay.toml_file import Section
+from assay.workloads import driving, reference
 from assay.workloads.parameters import Parameter, Scalar
-from assay.workloads.values import Script, Stop, Test
+from assay.workloads.values import Script, Test
 
-PROCEDURES = ("drive", "update", "limit")
+PROCEDURES = ("drive", "update", "limit", "reference", "connect")
+DRIVING = ("drive", "reference", "connect")
+"""Those whose clients run scripts."""
 ORDERS = ("sequence", "mix")
 PROTOCOLS = ("simple", "prepared")
+DATA = ("loaded", "empty")
 
 
 def read(
@@ -28,10 +34,12 @@ def _test(
     name: str, section: Section, known: dict[str, Script], parameters: dict[str, Parameter]
 ) -> Test:
     procedure = section.choice("procedure", PROCEDURES, "drive")
+    mix = _mix(section, known)
     globs = section.texts("scripts", ())
-    if procedure == "drive" and not globs:
+    if procedure in DRIVING and not (globs or mix):
         raise section.error(
-            "a test that drives needs scripts", hint='scripts = ["folder/*.sql"], in their order'
+            "a test that drives needs scripts",
+            hint='scripts = ["folder/*.sql"], in their order, or weights in [tests.NAME.mix]',
         )
     test = Test(
         name=name,
@@ -39,19 +47,64 @@ def _test(
         help=section.text("help"),
         reproduces=section.text("reproduces", ""),
         procedure=procedure,
-        scripts=_script_names(section, globs, known),
-        order=section.choice("order", ORDERS, "sequence"),
+        scripts=tuple(dict.fromkeys([*_script_names(section, globs, known), *mix])),
+        order=section.choice("order", ORDERS, "mix" if mix else "sequence"),
+        mix=mix,
         clients=section.wholes("clients", (1,), least=1),
-        stop=_stop(section, parameters),
+        driving=Driving(**driving.read(section, parameters)),
         protocol=section.choice("protocol", PROTOCOLS, "simple"),
+        data=section.choice("data", DATA, "loaded"),
+        changes_data=section.boolean("changes_data") if "changes_data" in section else None,
+        data_to_buffer=_data_to_buffer(section, parameters),
+        checks=section.texts("checks", ("*",)),
         defaults=_levels(section.section("defaults"), parameters),
+        reference=(
+            reference.read(section.section("reference"), known, parameters)
+            if procedure == "reference"
+            else None
+        ),
     )
     section.done()
-    if procedure == "drive" and test.stop == Stop():
-        raise section.error(
-            f"test {name} never ends", hint="give passes, transactions or duration_s"
-        )
+    _refuse_contradictions(section, test)
     return test
+
+
+def _refuse_contradictions(section: Section, test: Test) -> None:
+    """What no single key can be wrong about."""
+    if test.procedure not in DRIVING:
+        return
+    limits = [getattr(test.driving, name) for name in STOPS]
+    if not any(limit is not None for limit in limits):
+        raise section.error(
+            f"test {test.name} never ends", hint="give passes, transactions or duration_s"
+        )
+    if test.order == "mix" and test.driving.passes is not None:
+        raise section.error("a mix has no passes", "passes", hint="give transactions or duration_s")
+    if test.mix and test.order != "mix":
+        raise section.error("weights mean nothing in a sequence", "mix", hint='order = "mix"')
+
+
+def _mix(section: Section, known: dict[str, Script]) -> dict[str, int]:
+    """``[tests.NAME.mix]``: name of a script → its weight."""
+    weights = section.section("mix")
+    mix = {name: weights.whole(name) for name in weights.names()}
+    for name in mix:
+        if name not in known:
+            raise weights.error(
+                f"no script is called {name!r}", name, hint=did_you_mean(name, known)
+            )
+    if mix and not any(mix.values()):
+        raise section.error("one weight of a mix must be above 0", "mix")
+    return mix
+
+
+def _data_to_buffer(section: Section, parameters: dict[str, Parameter]) -> float | str | None:
+    if "data_to_buffer" not in section:
+        return None
+    value: Any = section.scalar("data_to_buffer")
+    if isinstance(value, str) and value in parameters:
+        return value
+    return section.number("data_to_buffer", least=0)
 
 
 def _script_names(
@@ -68,22 +121,6 @@ def _script_names(
             )
         names += [one.name for one in matching if one.name not in names]
     return tuple(names)
-
-
-def _stop(section: Section, parameters: dict[str, Parameter]) -> Stop:
-    limits = {
-        key: section.scalar(key)
-        for key in ("passes", "transactions", "duration_s")
-        if key in section
-    }
-    for key, value in limits.items():
-        if isinstance(value, str) and value not in parameters:
-            raise section.error(
-                f"{key} = {value!r} is neither a number nor a parameter",
-                key,
-                hint=did_you_mean(value, parameters),
-            )
-    return Stop(**limits)  # type: ignore[arg-type]
 
 
 def _levels(section: Section, parameters: dict[str, Parameter]) -> dict[str, tuple[Scalar, ...]]:

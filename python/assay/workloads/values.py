@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from assay.dialects.protocol import Table
+from assay.experiment.values import Driving
 from assay.registry import unknown
 from assay.workloads.parameters import Parameter, Scalar
+from assay.workloads.reference import Reference
+from assay.workloads.schema import Schema
 
 
 @dataclass(frozen=True)
@@ -34,24 +37,6 @@ class Script:
 
 
 @dataclass(frozen=True)
-class Stop:
-    """When a client of a test has done its work. A text is the name of the parameter that says."""
-
-    passes: int | str | None = None
-    transactions: int | str | None = None
-    duration_s: float | str | None = None
-
-    def resolved(self, parameters: Mapping[str, Scalar]) -> dict[str, int | float]:
-        """The limits that are set, in numbers, as the engine takes them."""
-        limits: dict[str, int | float] = {}
-        for name, value in vars(self).items():
-            number = parameters[value] if isinstance(value, str) else value
-            if isinstance(number, int | float):
-                limits[name] = number
-        return limits
-
-
-@dataclass(frozen=True)
 class Test:
     """One experiment of the workload."""
 
@@ -61,16 +46,32 @@ class Test:
     reproduces: str = ""
     procedure: str = "drive"
     """``drive``: clients run scripts; ``update``: changed input is brought in; ``limit``: sessions
-    are opened until one is refused."""
+    are opened until one is refused; ``reference``: clients run scripts, and what they leave is
+    compared with what one client leaves; ``connect``: they run them with a session for each
+    transaction and within one."""
     scripts: tuple[str, ...] = ()
     """Names of the transaction types, in order."""
     order: str = "sequence"
     """``sequence``: all scripts once in order, which is one pass; ``mix``: chosen by weight."""
+    mix: Mapping[str, int] = field(default_factory=dict)
+    """Name → weight in the mix; what is not in it has the weight 1."""
     clients: tuple[int, ...] = (1,)
-    stop: Stop = Stop()
+    driving: Driving = field(default_factory=Driving)
+    """Numbers may be names of parameters."""
     protocol: str = "simple"
+    data: str = "loaded"
+    """``loaded``, or ``empty``: the tables are made and hold no rows."""
+    changes_data: bool | None = None
+    """Whether other data are left behind than were found; None: as its statements tell."""
+    data_to_buffer: float | str | None = None
+    """Bytes of data for each byte of the system's buffer; None: the buffer is as the system has
+    it."""
+    checks: tuple[str, ...] = ("*",)
+    """Which consistency checks are asked, by glob of their paths."""
     defaults: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
     """Levels of parameters that differ in this test from the workload's own defaults."""
+    reference: Reference | None = None
+    """With what the procedure ``reference`` compares; None for every other."""
 
     __test__ = False  # pytest must not take this for one of its own
 
@@ -114,17 +115,20 @@ class Workload:
     default_system: str
     """What it is run on unless told otherwise; empty: a system must be named."""
     data_source: str
-    """Who makes the rows; ``bib``: the bibliography reader."""
+    """Who makes the rows; ``bib``: the bibliography reader, ``generated``: the expressions of the
+    tables, ``none``: nobody, there are no tables."""
     default_input: str
     """Name of the data set it is run on unless told otherwise."""
     update: FileRows | None
     """None: the data cannot be brought up to date by file."""
     parameters: Mapping[str, Parameter]
-    tables: tuple[Table, ...] = field(repr=False)
+    schema: Schema = field(repr=False)
     tests: Mapping[str, Test] = field(repr=False)
     scripts: Mapping[str, Script] = field(repr=False)
+    checks: Mapping[str, Script] = field(repr=False)
+    """Queries that must return no row, by name."""
     overrides: Mapping[tuple[str, str], Script] = field(repr=False)
-    """(dialect, script name) → what that dialect is sent instead."""
+    """(dialect, name of a script or a check) → what that dialect is sent instead."""
     expected: tuple[ExpectedAnswers, ...]
     expected_rules: Mapping[str, str]
     """Variant → what replication does to a count: ``times replicas`` or ``unchanged``."""
@@ -134,6 +138,18 @@ class Workload:
     """Test → the table of the paper, in the same words."""
     texts: Mapping[str, str] = field(repr=False)
     """Every text that decides what is run, by path within the folder."""
+    is_bare: bool = False
+    """Scripts by themselves, without a folder (`assay.workloads.bare`)."""
+    series: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
+    """Name → a table over several tests, in the words of `assay.report.series`."""
+
+    def tests_of(self, name: str) -> tuple[str, ...]:
+        """The tests of the series of that name, or the one test; raises `ArgumentError`."""
+        if name in self.series:
+            return tuple(dict.fromkeys(one["test"] for one in self.series[name]["columns"]))
+        if name not in self.tests:
+            raise unknown(f"test of {self.name}", name, [*self.tests, *self.series])
+        return (name,)
 
     def test(self, name: str) -> Test:
         """The test of that name; an unknown one is an `ArgumentError` that names the nearest."""
@@ -143,9 +159,39 @@ class Workload:
 
     def scripts_for(self, test: Test, dialect: str) -> tuple[Script, ...]:
         """The scripts of a test as one dialect is sent them: its own where it has an override."""
-        return tuple(
-            self.overrides.get((dialect, name), self.scripts[name]) for name in test.scripts
-        )
+        sent = (self.script_for(name, dialect) for name in test.scripts)
+        return tuple(replace(one, weight=test.mix.get(one.name, one.weight)) for one in sent)
+
+    def script_for(self, name: str, dialect: str) -> Script:
+        """The script of that name as one dialect is sent it: its own where it has an override."""
+        return self.overrides.get((dialect, name), self.scripts[name])
+
+    def checks_for(self, dialect: str) -> tuple[Script, ...]:
+        """The consistency checks as one dialect is sent them."""
+        return tuple(self.overrides.get((dialect, name), one) for name, one in self.checks.items())
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The tables as they are declared, one of each; what a site gets: `tables_for`."""
+        return tuple(one.table for one in self.schema.declared)
+
+    def tables_for(self, parameters: Mapping[str, Scalar]) -> tuple[Table, ...]:
+        """The tables of a site, one for each instance; ``parameters``: those of the run, others
+        have their defaults."""
+        return self.schema.tables_for(self.with_defaults(parameters))
+
+    def identifiers_for(self, parameters: Mapping[str, Scalar]) -> dict[str, list[str]]:
+        """What ``:{name}`` chooses among in scripts: the drive document's ``identifiers``."""
+        return self.schema.identifiers_for(self.with_defaults(parameters))
+
+    def source_for(self, parameters: Mapping[str, Scalar], seed: int) -> dict[str, Any]:
+        """The engine's source document for the rows of generated tables."""
+        return self.schema.source_for(self.with_defaults(parameters), seed)
+
+    def with_defaults(self, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
+        """Every parameter of the workload: also those that a test does not take have a value."""
+        known = {one.name: one.default for one in self.parameters.values()}
+        return {**known, **{name: parameters[name] for name in known if name in parameters}}
 
     def parameters_of(self, test: Test) -> tuple[Parameter, ...]:
         """The parameters this test takes."""
@@ -180,6 +226,7 @@ class Workload:
             "fingerprint": self.fingerprint,
             "report": {test: dict(table) for test, table in self.report.items()},
             "published": {test: dict(table) for test, table in self.published.items()},
+            "series": {name: dict(table) for name, table in self.series.items()},
         }
 
     @property

@@ -1,0 +1,96 @@
+"""Takes a test, what the experiment says of driving, and parameters; gives how the clients of a
+cell are driven, in numbers, or says why they cannot be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from assay.errors import ArgumentError
+from assay.experiment import Driving, Experiment, Scalar
+from assay.workloads.driving import NO_PAUSE, PAUSE_FORMS, PAUSES, is_pause, pause
+from assay.workloads.values import Test
+
+_NUMBERS = (
+    "passes", "transactions", "duration_s", "ramp_up_s", "warm_up_s", "offered_rate_per_s",
+    "latency_limit_s", "retries",
+)  # fmt: skip
+_ABOVE_ZERO = ("passes", "transactions", "duration_s", "offered_rate_per_s")
+
+
+def driving(
+    experiment: Experiment,
+    test: Test,
+    parameters: Mapping[str, Scalar],
+    offered_rate_per_s: float | None,
+) -> Driving:
+    """Raises `ArgumentError` where what is said cannot be done together."""
+    said = dict(experiment.driving)
+    if offered_rate_per_s is not None:
+        said["offered_rate_per_s"] = offered_rate_per_s
+    found = _resolved(test.driving.changed(said), parameters)
+    if test.procedure == "drive":
+        _check(test, found)
+    return found
+
+
+def _resolved(asked: Driving, parameters: Mapping[str, Scalar]) -> Driving:
+    """Parameters' values in the place of their names. No limit is written as 0."""
+    values: dict[str, Any] = {}
+    for name in _NUMBERS:
+        value = getattr(asked, name)
+        values[name] = parameters[value] if isinstance(value, str) else value
+    for name in PAUSES:
+        value = getattr(asked, name)
+        if value in parameters:
+            value = str(parameters[value])
+            if not is_pause(value):
+                raise ArgumentError(
+                    f"{name} is {value!r}: expected a distribution of pauses, or {NO_PAUSE}",
+                    hint=PAUSE_FORMS,
+                )
+            value = pause(value)
+        values[name] = value
+    values["latency_limit_s"] = values["latency_limit_s"] or None
+    return replace(asked, **values)
+
+
+def _check(test: Test, found: Driving) -> None:
+    for name in _NUMBERS:
+        value = getattr(found, name)
+        if value is not None and (value < 0 or (value == 0 and name in _ABOVE_ZERO)):
+            least = "above 0" if name in _ABOVE_ZERO else "at least 0"
+            raise ArgumentError(f"{name} = {value}: must be {least}")
+    if not found.stop:
+        raise ArgumentError(
+            f"the test {test.name} never ends", hint="--duration 30 or --transactions 1000"
+        )
+    if test.order == "mix" and found.passes is not None:
+        raise ArgumentError(
+            f"the test {test.name} is a mix, which has no passes",
+            hint="--duration 30 or --transactions 1000",
+        )
+    if found.is_open and found.passes is not None:
+        raise ArgumentError(
+            "an open loop has no passes: its transactions come by a schedule",
+            hint="--duration 30 or --transactions 1000",
+        )
+    if found.is_open and found.offered_rate_per_s is None:
+        raise ArgumentError(
+            f"arrival {found.arrival}: transactions come by a schedule, and no rate is given",
+            hint="--offered-rate 1000",
+        )
+    if not found.is_open and found.offered_rate_per_s is not None:
+        raise ArgumentError(
+            "an offered rate means nothing in a closed loop, whose clients begin when free",
+            hint="--arrival constant or --arrival poisson",
+        )
+    for name in PAUSES:
+        if found.is_open and getattr(found, name) is not None:
+            option = name.replace("_", "-")
+            raise ArgumentError(
+                f"{name} means nothing in an open loop, where a schedule says when to begin",
+                hint=f"--{option} none, or --arrival closed",
+            )

@@ -1,0 +1,181 @@
+"""Takes script files; gives the workload they make by themselves, or a test of a workload that runs
+them in place of its own.
+
+A bare script has no tables: nothing is loaded, and what is in the system is its own affair. Every
+parameter is one of its variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from assay import text_file
+from assay.errors import ArgumentError, ScriptError
+from assay.experiment.values import Driving, Experiment, Scalar, ScriptFile
+from assay.workloads import reader
+from assay.workloads.parameters import Parameter
+from assay.workloads.schema import Schema
+from assay.workloads.values import Script, Test, Workload
+
+TEST = "script"
+DURATION_S = 10.0
+"""Of a bare script, unless told otherwise."""
+
+
+def workload_of(experiment: Experiment) -> Workload:
+    """The workload of an experiment: a folder's, with other scripts where it names some, or that of
+    bare scripts."""
+    if experiment.is_bare:
+        return workload(experiment.scripts, experiment.parameters)
+    read = reader.read(experiment.workload)
+    return with_scripts(read, experiment.scripts, experiment.tests)
+
+
+def workload(files: Sequence[ScriptFile], variables: Mapping[str, tuple[Scalar, ...]]) -> Workload:
+    """Raises `ArgumentError` where a file is not there."""
+    scripts = _read(files)
+    return Workload(
+        name=files[0].path,
+        folder=Path(),
+        title=_title(files),
+        source="",
+        description="",
+        default_test=TEST,
+        default_system="",
+        data_source="none",
+        default_input="",
+        update=None,
+        parameters={name: _variable(name, levels) for name, levels in variables.items()},
+        schema=Schema(Path(), (), {}),
+        tests={TEST: _test(TEST, scripts)},
+        scripts=scripts,
+        checks={},
+        overrides={},
+        expected=(),
+        expected_rules={},
+        report={},
+        published={},
+        texts={one.path: one.text for one in scripts.values()},
+        is_bare=True,
+    )
+
+
+def with_scripts(workload: Workload, files: Sequence[ScriptFile], tests: Iterable[str]) -> Workload:
+    """The workload whose ``tests`` run these scripts, on its own data."""
+    if not files:
+        return workload
+    scripts = _read(files)
+    changed = {}
+    for name in tests:
+        test = workload.test(name)
+        if test.procedure != "drive":
+            raise ArgumentError(
+                f"--script means nothing to {workload.name}.{name}, whose clients run no scripts"
+            )
+        changed[name] = replace(
+            test,
+            scripts=tuple(scripts),
+            order="mix",
+            mix={one.name: one.weight for one in scripts.values()},
+            driving=_without_passes(test.driving),
+        )
+    return replace(
+        workload,
+        scripts={**workload.scripts, **scripts},
+        overrides={key: one for key, one in workload.overrides.items() if key[1] not in scripts},
+        tests={**workload.tests, **changed},
+        texts={**workload.texts, **{one.path: one.text for one in scripts.values()}},
+    )
+
+
+def is_script(word: str) -> bool:
+    """Whether the word names a script file: ``FILE.sql`` or ``FILE.sql@WEIGHT``."""
+    return _parts(word)[0].endswith(".sql")
+
+
+def script_file(word: str) -> ScriptFile:
+    """``FILE.sql@WEIGHT``; raises `ArgumentError` where the weight is none."""
+    path, weight = _parts(word)
+    if not weight:
+        return ScriptFile(path)
+    if not weight.isdecimal() or int(weight) < 1:
+        raise ArgumentError(
+            f"{word}: expected a weight of at least 1 behind the @, found {weight!r}",
+            hint=f"{path}@3",
+        )
+    return ScriptFile(path, int(weight))
+
+
+def _parts(word: str) -> tuple[str, str]:
+    path, at, weight = word.rpartition("@")
+    return (path, weight) if at and path.endswith(".sql") else (word, "")
+
+
+def _title(files: Sequence[ScriptFile]) -> str:
+    names = [Path(one.path).name for one in files]
+    if len(files) == 1:
+        return names[0]
+    return ", ".join(f"{name}@{one.weight}" for name, one in zip(names, files, strict=True))
+
+
+def _read(files: Sequence[ScriptFile]) -> dict[str, Script]:
+    scripts: dict[str, Script] = {}
+    for one in files:
+        path = Path(one.path)
+        if not path.is_file():
+            raise ArgumentError(
+                f"{one.path}: there is no such file", hint="a script is a file *.sql"
+            )
+        if path.stem in scripts:
+            raise ArgumentError(
+                f"two scripts are called {path.stem!r}: {scripts[path.stem].path} and {one.path}",
+                hint="the file's name is the transaction type; a script counts more by its weight: "
+                f"{one.path}@2",
+            )
+        text = text_file.read(path, ScriptError)
+        scripts[path.stem] = Script(path.stem, one.path, text, one.weight)
+    return scripts
+
+
+def _test(name: str, scripts: Mapping[str, Script]) -> Test:
+    title = f"{_title([ScriptFile(one.path, one.weight) for one in scripts.values()])}"
+    return Test(
+        name=name,
+        title=f"{title}, run by every client",
+        help="Scripts by themselves: nothing is loaded, and nothing is removed",
+        scripts=tuple(scripts),
+        order="mix",
+        mix={one.name: one.weight for one in scripts.values()},
+        driving=Driving(duration_s=DURATION_S),
+    )
+
+
+def _without_passes(driving: Driving) -> Driving:
+    limits = replace(driving, passes=None)
+    is_endless = limits.transactions is None and limits.duration_s is None
+    return replace(limits, duration_s=DURATION_S) if is_endless else limits
+
+
+def _variable(name: str, levels: Sequence[Scalar]) -> Parameter:
+    """The parameter whose type all levels have."""
+    kinds = {type(level) for level in levels}
+    if kinds <= {int}:
+        kind = "int"
+    elif kinds <= {int, float}:
+        kind = "float"
+    else:
+        kind = "bool" if kinds == {bool} else "text"
+    return Parameter(name, kind, levels[0], help="A variable of the script")
+
+
+def inferred(words: Sequence[str]) -> tuple[Scalar, ...]:
+    """The levels of a variable as written: whole numbers if all are, else numbers if all are, else
+    texts."""
+    for kind in (int, float):
+        try:
+            return tuple(kind(word) for word in words)
+        except ValueError:
+            continue
+    return tuple(words)

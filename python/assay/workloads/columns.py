@@ -1,0 +1,140 @@
+"""Takes the line of one column (``title = "text wide"``); gives the `Column` in neutral types.
+
+The line is the column's type, then any of ``not null``, ``wide`` and ``default LITERAL`` in any
+order. A literal is a number, ``true`` or ``false``, or a text in single quotes.
+"""
+
+from __future__ import annotations
+
+import re
+
+from assay.dialects.protocol import Column
+from assay.errors import ExperimentError
+from assay.toml_file import Section
+
+TYPES = (
+    "smallint",
+    "int",
+    "bigint",
+    "decimal(p,s)",
+    "float",
+    "double",
+    "char(n)",
+    "varchar(n)",
+    "text",
+    "date",
+    "timestamp",
+    "bool",
+    "bytes",
+)
+NUMBERS = frozenset({"smallint", "int", "bigint", "decimal", "float", "double"})
+
+_TYPE = re.compile(
+    r"(?P<family>smallint|int|bigint|float|double|text|date|timestamp|bool|bytes)(?![\w(])"
+    r"|(?P<exact>decimal)\s*\(\s*(?P<digits>\d+)\s*,\s*(?P<scale>\d+)\s*\)"
+    r"|(?P<sized>char|varchar)\s*\(\s*(?P<length>\d+)\s*\)"
+)
+_FLAG = re.compile(
+    r"\s+(?:(?P<not_null>not\s+null)|(?P<wide>wide)"
+    r"|default\s+(?P<default>'(?:[^']|'')*'|[-+]?[\w.]+))(?!\S)"
+)
+_MOST_DIGITS = 38
+_LONGEST = {"char": 255, "varchar": 10_000}
+"""What every system takes: a row of one of them holds 65,535 bytes, four to a character."""
+
+LONGEST_NAME_BYTES = 63
+"""Of a table or a column: more is cut short by one system and refused by another."""
+
+
+def read(section: Section, name: str) -> Column:
+    """The column; raises `ExperimentError` at its line."""
+    words = section.text(name)
+    refuse_long(section, name, name)
+    kind = _TYPE.match(words.strip())
+    if kind is None:
+        raise _not_understood(section, name, words)
+    flags = _flags(section, name, words.strip(), kind)
+    type_ = _type(section, name, kind)
+    return Column(
+        name,
+        type_,
+        not_null="not_null" in flags,
+        wide="wide" in flags,
+        default=_default(section, name, type_, flags["default"]) if "default" in flags else None,
+    )
+
+
+def refuse_long(section: Section, name: str, key: str) -> None:
+    """Raises `ExperimentError` at ``key`` where no system could hold the name as it stands."""
+    if not name or len(name.encode()) > LONGEST_NAME_BYTES:
+        raise section.error(
+            f"the name {name!r} has {len(name.encode())} bytes: expected 1 to {LONGEST_NAME_BYTES}",
+            key,
+            hint="a longer name is cut short by one system and refused by another",
+        )
+
+
+def _flags(section: Section, name: str, words: str, kind: re.Match[str]) -> dict[str, str]:
+    """What stands behind the type: which flag → its literal, or its own words."""
+    flags: dict[str, str] = {}
+    at = kind.end()
+    while at < len(words):
+        found = _FLAG.match(words, at)
+        if found is None or found.lastgroup is None or found.lastgroup in flags:
+            raise _not_understood(section, name, section.text(name))
+        flags[found.lastgroup] = found[found.lastgroup]
+        at = found.end()
+    return flags
+
+
+def _type(section: Section, name: str, kind: re.Match[str]) -> str:
+    """The type in its one spelling, its numbers in range."""
+    if kind["exact"]:
+        digits, scale = int(kind["digits"]), int(kind["scale"])
+        if not 1 <= digits <= _MOST_DIGITS or scale > min(digits, 30):
+            raise section.error(
+                f"column {name}: decimal({digits},{scale}): expected 1 to {_MOST_DIGITS} digits, "
+                f"of which at most {min(digits, 30)} stand behind the point",
+                name,
+                hint=f"decimal({max(digits, scale)},{scale}) has {scale} behind the point"
+                if scale > digits
+                else None,
+            )
+        return f"decimal({digits},{scale})"
+    if kind["sized"]:
+        length, longest = int(kind["length"]), _LONGEST[kind["sized"]]
+        if not 1 <= length <= longest:
+            raise section.error(
+                f"column {name}: {kind['sized']}({length}): expected 1 to {longest} characters",
+                name,
+                hint='"text" has no bound',
+            )
+        return f"{kind['sized']}({length})"
+    return kind["family"]
+
+
+def _default(section: Section, name: str, type_: str, word: str) -> str:
+    """The literal without its quotes; raises `ExperimentError` where it is of another type than
+    the column."""
+    family = type_.partition("(")[0]
+    if family in NUMBERS:
+        fits, wanted = re.fullmatch(r"[-+]?\d+(\.\d+)?", word) is not None, "a number"
+    elif family == "bool":
+        fits, wanted = word in ("true", "false"), "true or false"
+    elif family == "bytes":
+        fits, wanted = False, "none: bytes have no literal that all systems take"
+    else:
+        fits, wanted = word.startswith("'"), "a text in single quotes"
+    if not fits:
+        raise section.error(
+            f"column {name} of type {type_} has the default {word}: expected {wanted}", name
+        )
+    return word[1:-1].replace("''", "'") if word.startswith("'") else word
+
+
+def _not_understood(section: Section, name: str, words: str) -> ExperimentError:
+    return section.error(
+        f"column {name} = {words!r} is not understood",
+        name,
+        hint=f'"TYPE [not null] [wide] [default LITERAL]" with a type of {", ".join(TYPES)}',
+    )

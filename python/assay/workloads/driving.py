@@ -1,0 +1,134 @@
+"""Takes a section that says how clients are driven; gives the fields of `Driving` it says, checked.
+
+Tests of a workload and experiment files say it in the same words. In a test a number or a pause may
+be the name of a parameter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from assay import _engine
+from assay.experiment.values import (
+    ARRIVALS,
+    CONNECTIONS,
+    ISOLATION_LEVELS,
+    RECONNECT_PATIENCE_S,
+)
+from assay.registry import did_you_mean
+from assay.toml_file import Section
+from assay.workloads.parameters import Parameter
+
+PAUSES = ("think_time", "keying_time")
+RETRY_CLASSES = (
+    "constraint", "data", "deadlock", "other", "permission", "resources", "serialization",
+    "syntax", "timeout", "unknown object",
+)  # fmt: skip
+PAUSE_FORMS = "constant:1s, uniform:1s..3s, exponential:1s, exponential:12s,120s, lognormal:1s,0.5"
+NO_PAUSE = "none"
+
+_WHOLE = {"passes": 1, "transactions": 1}
+_SECONDS = ("duration_s", "ramp_up_s", "warm_up_s", "latency_limit_s")
+
+
+def read(
+    section: Section, parameters: Mapping[str, Parameter], *, passed_over: Collection[str] = ()
+) -> dict[str, Any]:
+    """What the section says of `Driving`; raises `ExperimentError` at the line that is wrong.
+
+    ``passed_over``: keys that somebody else reads.
+    """
+    said: dict[str, Any] = {}
+    for key, least in _WHOLE.items():
+        if key in section:
+            said[key] = _number(section, key, parameters, least=least)
+    for key in _SECONDS:
+        if key in section:
+            said[key] = _number(section, key, parameters, least=0)
+    if "arrival" in section:
+        said["arrival"] = section.choice("arrival", ARRIVALS)
+    if "offered_rate_per_s" in section and "offered_rate_per_s" not in passed_over:
+        said["offered_rate_per_s"] = _number(section, "offered_rate_per_s", parameters, least=0)
+    for key in PAUSES:
+        if key in section:
+            said[key] = _pause(section, key, parameters)
+    if "retries" in section:
+        said |= _retries(section, parameters)
+    if "reconnect" in section:
+        said["reconnect_patience_s"] = _patience_s(section)
+    if "isolation" in section:
+        said["isolation"] = section.choice("isolation", ISOLATION_LEVELS)
+    if "connection" in section:
+        said["connection"] = section.choice("connection", CONNECTIONS)
+    if "per_statement" in section:
+        said["per_statement"] = section.boolean("per_statement")
+    return said
+
+
+def is_pause(text: str) -> bool:
+    """Whether the text is a distribution of pauses, or ``none``."""
+    return text == NO_PAUSE or _engine.is_distribution(text)
+
+
+def pause(text: str) -> str | None:
+    """The pause as `Driving` holds it."""
+    return None if text == NO_PAUSE else text
+
+
+def _number(
+    section: Section, key: str, parameters: Mapping[str, Parameter], *, least: int
+) -> int | float | str:
+    value = section.scalar(key)
+    if isinstance(value, str):
+        if value in parameters and parameters[value].type in ("int", "float"):
+            return value
+        raise section.error(
+            f"{key} = {value!r} is neither a number nor a parameter",
+            key,
+            hint=did_you_mean(
+                value, [one.name for one in parameters.values() if one.type in ("int", "float")]
+            ),
+        )
+    return section.whole(key, least=least) if key in _WHOLE else section.number(key, least=least)
+
+
+def _pause(section: Section, key: str, parameters: Mapping[str, Parameter]) -> str | None:
+    value = section.text(key)
+    if value not in parameters and not is_pause(value):
+        raise section.error(
+            f"{key} = {value!r} is no distribution of pauses", key, hint=PAUSE_FORMS
+        )
+    return pause(value)
+
+
+def _retries(section: Section, parameters: Mapping[str, Parameter]) -> dict[str, Any]:
+    """``retries = 3``, or ``retries = { most = 3, classes = ["deadlock"] }``."""
+    if not section.is_table("retries"):
+        most = section.scalar("retries")
+        if isinstance(most, str):
+            return {"retries": _number(section, "retries", parameters, least=0)}
+        return {"retries": section.whole("retries")}
+    inner = section.section("retries")
+    said: dict[str, Any] = {"retries": inner.whole("most")}
+    if "classes" in inner:
+        said["retry_classes"] = inner.texts("classes")
+        for name in said["retry_classes"]:
+            if name not in RETRY_CLASSES:
+                raise inner.error(
+                    f"there is no class of errors {name!r}",
+                    "classes",
+                    hint=did_you_mean(name, RETRY_CLASSES),
+                )
+    inner.done()
+    return said
+
+
+def _patience_s(section: Section) -> float | None:
+    """``reconnect = true``, or ``reconnect = { patience_s = 60 }``."""
+    if not section.is_table("reconnect"):
+        return RECONNECT_PATIENCE_S if section.boolean("reconnect") else None
+    inner = section.section("reconnect")
+    patience_s = inner.number("patience_s", RECONNECT_PATIENCE_S)
+    inner.done()
+    return patience_s

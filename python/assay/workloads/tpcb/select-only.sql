@@ -1,0 +1,3 @@
+-- select-only: the balance of one account
+\set aid random(1, 100000 * :scale)
+select abalance from pgbench_accounts where aid = :aid;
