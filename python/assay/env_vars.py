@@ -42,6 +42,11 @@ INPUT_DIRECTORY = EnvVar(
     "~/.local/share/assay/input).",
 )
 XDG_DATA_HOME = EnvVar("XDG_DATA_HOME", "Where programs keep data; see ASSAY_INPUT_DIRECTORY.")
+DATASETS = EnvVar(
+    "ASSAY_DATASETS",
+    "A folder in which copies of loaded data are kept, to be restored by later runs (default: none "
+    "are kept); the option --datasets wins.",
+)
 RECORDS = EnvVar(
     "ASSAY_RECORDS",
     "The file that keeps all runs (default: assay-records.sqlite in the current directory); the "

@@ -2,50 +2,122 @@
 them.
 
 A site is brought up when the first run wants it and stays until the last one has ended: with
-interleaved repetitions several systems are up at once, of which one works and the others wait.
+interleaved repetitions several systems are up at once, of which one works and the others wait. What
+was loaded is kept as a copy where it is wanted again after a run that changes it.
 """
 
 from __future__ import annotations
 
+import math
+import shutil
+import time
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
-from assay import registry
 from assay.dialects.protocol import Table
+from assay.errors import ArgumentError, SystemUnderTestError
+from assay.load.copies import Copies, Copy, Facts, facts_of, restore
 from assay.load.dataset import DataRequest, Dataset
-from assay.load.stage import OnProgress, drop, load, refuse_foreign_tables
+from assay.load.digest import verify
+from assay.load.generated import measure
+from assay.load.loading import DEFAULT, Loading
+from assay.load.stage import drop, load, refuse_foreign_tables
 from assay.plan import Plan, PlannedRun
+from assay.progress import Progress
+from assay.provision.copying import OnCopied
+from assay.provision.ground import Ground, ground
 from assay.provision.site import Site
-from assay.provision.stage import provision
+from assay.provision.size import allocated_bytes
 from assay.systems.protocol import System
 
 
 class Workbench:
     """A site that is up, and the data set it holds."""
 
-    def __init__(self, site: Site, system: System, teardown: ExitStack) -> None:
-        self.site = site
-        self.system = system
+    def __init__(self, ground: Ground, teardown: ExitStack, loading: Loading = DEFAULT) -> None:
+        self._ground = ground
         self._teardown = teardown
-        self._held: Dataset | None = None
+        self._loading = loading
+        self._held: tuple[str, Dataset] | None = None
+        self._tables: tuple[Table, ...] = ()
+        """Of the last load, which may have been of other tables."""
         self._claimed: tuple[Table, ...] = ()
+        self._buffer: str | None = None
+
+    @property
+    def site(self) -> Site:
+        """As it is up now."""
+        return self._ground.site
+
+    @property
+    def system(self) -> System:
+        return self._ground.system
 
     def load(
-        self, tables: Sequence[Table], request: DataRequest, progress: OnProgress | None = None
+        self,
+        tables: Sequence[Table],
+        request: DataRequest,
+        progress: Progress,
+        *,
+        is_wanted_again: bool = False,
     ) -> Dataset:
-        """The data set of ``request``: the one that is here already, or loaded now."""
-        if self._held is None or self._held.request.key != request.key:
+        """The data set of ``request``: the one that is here already, or restored from a copy of it,
+        or loaded now. A copy is made where copies outlive the experiment, and where the data are
+        ``is_wanted_again`` after a run that changes them."""
+        facts = facts_of(self.site, self.system, tables, request)
+        wanted = repr(facts)
+        if self._held is None or self._held[0] != wanted:
             self._claim(tables)
             self.forget()
-            self._held = load(self.site, self.system, tables, request, progress)
-        return self._held
+            copy = self._copy_of(facts)
+            if copy is not None:
+                dataset = self._restore(copy, tables, request, progress)
+                self._verify(dataset, tables, progress)
+            else:
+                self._clear()
+                self._tables = tuple(tables)
+                dataset = load(
+                    self.site, self.system, tables, request, progress.loading, self._loading
+                )
+                if self._ground.can_restart and (is_wanted_again or self._loading.datasets):
+                    self._keep(facts, dataset, progress)
+            self._held = (wanted, dataset)
+        return self._held[1]
 
     def forget(self) -> None:
         """What the site holds is no longer what was loaded."""
         self._held = None
+
+    def size_buffer(self, dataset: Dataset, data_to_buffer: float | None) -> Dataset:
+        """Starts the server again with a buffer of which the data are so many times the size; None:
+        with the one it has by itself. A system without a buffer stays as it is. Gives the data set
+        with what came of it.
+
+        Raises `ArgumentError` where the system is not ours to start again, or holds no data.
+        """
+        wanted = None
+        if data_to_buffer is not None and self.system.buffer_bytes(self.site) is not None:
+            if not (self._ground.can_restart and dataset.data_bytes):
+                raise ArgumentError(
+                    f"{self.site.label}: data_to_buffer needs data in a private system",
+                    hint="leave it out, or name a system that Assay starts",
+                )
+            wanted = str(math.ceil(dataset.data_bytes / data_to_buffer))
+        if wanted != self._buffer:
+            self._ground.stop()
+            self._ground.start(buffer=wanted)
+            self._buffer = wanted
+        if wanted is None:
+            return dataset
+        effective = self.system.buffer_bytes(self.site)
+        return replace(
+            dataset,
+            buffer_bytes=effective,
+            data_to_buffer=dataset.data_bytes / effective if effective else None,
+        )
 
     def close(self) -> None:
         """Takes the site down; a server that is not ours is left as it was found."""
@@ -55,16 +127,92 @@ class Workbench:
 
     def _claim(self, tables: Sequence[Table]) -> None:
         """From here on the tables are ours to replace; whose they were is asked once."""
-        if not self._claimed and not self.site.is_private:
-            refuse_foreign_tables(self.site, self.system.dialect, tables)
-        self._claimed = tuple(tables)
+        if self.site.is_private:
+            return
+        mine = {table.name for table in self._claimed}
+        new = [table for table in tables if table.name not in mine]
+        refuse_foreign_tables(self.site, self.system.dialect, new)
+        self._claimed = (*self._claimed, *new)
+
+    def _clear(self) -> None:
+        """Takes away what another load left: it would count as data of this one."""
+        data = self.site.data_directory
+        if self._ground.can_restart and self.site.server_pid is None and data is not None:
+            # In this process a new file costs nothing, and one that held more would stay as large.
+            self._ground.stop()
+            shutil.rmtree(data, ignore_errors=True)
+            self._ground.start(buffer=self._buffer)
+        else:
+            drop(self.site, self.system.dialect, self._tables)
+
+    def _copies(self) -> list[Copies]:
+        """Where copies are looked for; they are made in the first."""
+        found = []
+        if self._loading.datasets is not None:
+            found.append(Copies(self._loading.datasets, is_kept=True))
+        if self._ground.directory is not None:
+            found.append(Copies(self._ground.directory.root / "copies", is_kept=False))
+        return found
+
+    def _copy_of(self, facts: Facts) -> Copy | None:
+        if not self._ground.can_restart:
+            return None
+        return next((one for copies in self._copies() if (one := copies.find(facts))), None)
+
+    def _keep(self, facts: Facts, dataset: Dataset, progress: Progress) -> None:
+        """Stops the server, copies what it wrote, and starts it again. Without room for a copy the
+        data are loaded again when they are wanted again."""
+        data = self.site.data_directory
+        if data is None:
+            return
+        progress.stage("copy the data")
+        is_whole = self._ground.stop()
+        try:
+            if is_whole:
+                told = _told(progress, allocated_bytes(data))
+                self._copies()[0].make(facts, data, dataset, told)
+            else:
+                progress.warning(
+                    f"{self._ground.choice.label} did not stop in order: its data are not copied"
+                )
+        except SystemUnderTestError as error:
+            progress.warning(f"{error.message}; the data will be loaded again instead")
+        self._ground.start(buffer=self._buffer)
+
+    def _restore(
+        self, copy: Copy, tables: Sequence[Table], request: DataRequest, progress: Progress
+    ) -> Dataset:
+        progress.stage("restore the data")
+        data = self.site.data_directory
+        began_ns = time.monotonic_ns()
+        self._ground.stop()
+        if data is not None:
+            restore(copy, data, _told(progress, copy.bytes))
+        self._tables = tuple(tables)
+        site = self._ground.start(buffer=self._buffer)
+        return replace(
+            copy.dataset(request),
+            restore_ns=time.monotonic_ns() - began_ns,
+            size_on_disk_bytes=self.system.size_on_disk_bytes(site),
+            options=site.options,
+        )
+
+    def _verify(self, dataset: Dataset, tables: Sequence[Table], progress: Progress) -> None:
+        if not self._loading.is_verified or dataset.request.rows_expected is None:
+            return
+        checksums = dataset.checksums or {
+            str(one["name"]): str(one["checksum"])
+            for one in measure(dataset.request.source, with_checksums=True)
+        }
+        verify(self.site, self.system.dialect, tables, checksums, progress.stage)
 
 
 class Workbenches:
     """All sites of one experiment; those still up are taken down at the end of the block."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, loading: Loading = DEFAULT) -> None:
         self._plan = plan
+        self._loading = loading
         self._up: dict[str, Workbench] = {}
 
     def __enter__(self) -> Self:
@@ -88,18 +236,20 @@ class Workbenches:
             cell = planned.cell
             with ExitStack() as stack:
                 connections = self._plan.connections_needed(cell.system)
-                site = stack.enter_context(
-                    provision(cell.system, cell.storage, connections=connections)
+                made = stack.enter_context(
+                    ground(cell.system, cell.storage, connections=connections)
                 )
-                self._up[place] = Workbench(
-                    site, registry.system(cell.system.name), stack.pop_all()
-                )
+                self._up[place] = Workbench(made, stack.pop_all(), self._loading)
         return self._up[place]
+
+    def later(self, planned: PlannedRun) -> list[PlannedRun]:
+        """The runs after this one on the same site."""
+        place = _place(planned)
+        return [run for run in self._plan.runs[planned.position + 1 :] if _place(run) == place]
 
     def release(self, planned: PlannedRun) -> None:
         """Takes the site down if no later run wants it."""
-        later = self._plan.runs[planned.position + 1 :]
-        if all(_place(run) != _place(planned) for run in later):
+        if not self.later(planned):
             self.discard(planned)
 
     def discard(self, planned: PlannedRun) -> None:
@@ -107,6 +257,20 @@ class Workbenches:
         bench = self._up.pop(_place(planned), None)
         if bench is not None:
             bench.close()
+
+
+def _told(progress: Progress, bytes_total: int) -> OnCopied:
+    """At most ten times a second, as the engine tells of a load."""
+    last_s = 0.0
+
+    def told(bytes_copied: int) -> None:
+        nonlocal last_s
+        if time.monotonic() - last_s >= 0.1:
+            last_s = time.monotonic()
+            report: dict[str, Any] = {"bytes_copied": bytes_copied, "bytes_total": bytes_total}
+            progress.loading(report)
+
+    return told
 
 
 def _place(run: PlannedRun) -> str:

@@ -29,11 +29,14 @@ class DataRequest:
     skipped_entries: int = 0
     replicas: int = 1
     variant: str = "full"
+    rows_expected: Mapping[str, int] | None = None
+    """Table → its number of rows, where that is known before any row is made."""
 
     @property
     def key(self) -> str:
         """Equal keys mean equal rows: a site that holds them need not be loaded again."""
-        decisive = json.dumps([self.fingerprint, self.source], sort_keys=True)
+        source = None if self.origin == "generated" else self.source  # in its fingerprint already
+        decisive = json.dumps([self.fingerprint, source], sort_keys=True)
         return hashlib.sha256(decisive.encode()).hexdigest()
 
 
@@ -51,10 +54,27 @@ class Dataset:
     analyze_ns: int
     size_on_disk_bytes: int
     options: Mapping[str, str] = field(default_factory=dict)
+    foreign_keys_ns: int = 0
+    data_bytes: int = 0
+    """Of tables and indexes, without logs and catalogue."""
+    sessions: int = 1
+    """That sent rows at once, each in a transaction of its own."""
+    checksums: Mapping[str, str] = field(default_factory=dict)
+    """Table → digest of its rows, where it was read back and found equal (``--verify``)."""
+    how: str = "loaded"
+    """``loaded``, or ``restored`` from a copy of what was loaded before; the times of the load are
+    then those of that time."""
+    restore_ns: int = 0
+    """For stopping the server, copying, and starting it."""
+    buffer_bytes: int | None = None
+    """Of the server's buffer as it was sized from the data; None: it was not."""
+    data_to_buffer: float | None = None
+    """How many times the size of that buffer the data have."""
 
     def for_record(self) -> dict[str, Any]:
         """Plain data, as `record` keeps it."""
-        request = {key: value for key, value in vars(self.request).items() if key != "source"}
+        left_out = {"source", "rows_expected"}
+        request = {key: one for key, one in vars(self.request).items() if key not in left_out}
         own = {key: value for key, value in vars(self).items() if key != "request"}
         return {
             **own,

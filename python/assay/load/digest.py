@@ -1,12 +1,15 @@
 """Takes a loaded table; gives its number of rows and a digest that does not depend on their order.
 
 Two systems that hold the same rows give the same digest: it stands for the sorted dump of the
-table.
+table, each value in the form that all systems have in common.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+
 from assay.dialects.protocol import Dialect, Table
+from assay.errors import RunFailed
 from assay.provision.session import session
 from assay.provision.site import Site
 
@@ -14,5 +17,26 @@ from assay.provision.site import Site
 def table_digest(site: Site, dialect: Dialect, table: Table) -> tuple[int, str]:
     """(rows, 16 hex digits) over all columns in the table's order."""
     columns = ", ".join(dialect.identifier(column.name) for column in table.columns)
+    types = [column.type for column in table.columns]
     with session(site.address) as opened:
-        return opened.digest(f"SELECT {columns} FROM {dialect.identifier(table.name)}")
+        return opened.digest(f"SELECT {columns} FROM {dialect.identifier(table.name)}", types)
+
+
+def verify(
+    site: Site,
+    dialect: Dialect,
+    tables: Sequence[Table],
+    checksums: Mapping[str, str],
+    tell: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Reads every table back; raises `RunFailed` for the first whose rows are not those that were
+    made (``checksums``: table → its digest, as the engine made them)."""
+    for table in tables:
+        tell(f"verify {table.name}")
+        rows, found = table_digest(site, dialect, table)
+        if found != checksums[table.name]:
+            raise RunFailed(
+                f"{site.label} holds other rows in {table.name} than it was sent: the {rows} rows "
+                f"have the digest {found}, expected {checksums[table.name]}",
+                hint="a type of this system may keep less than the neutral one says",
+            )

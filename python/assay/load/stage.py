@@ -17,6 +17,8 @@ from assay import _engine
 from assay.dialects.protocol import Dialect, Table
 from assay.errors import ArgumentError, AssayError, RunFailed
 from assay.load.dataset import DataRequest, Dataset
+from assay.load.digest import verify
+from assay.load.loading import DEFAULT, Loading
 from assay.provision.session import raise_as_ours, session
 from assay.provision.site import Site
 from assay.systems.protocol import System
@@ -30,29 +32,44 @@ def load(
     tables: Sequence[Table],
     request: DataRequest,
     progress: OnProgress | None = None,
+    loading: Loading = DEFAULT,
 ) -> Dataset:
     """Fills ``tables`` of ``site`` with the rows of ``request``, replacing what they held.
 
-    Raises `InputError` where the data are wrong, `SystemRefused` or `SystemDied` where the system
-    is, `RunFailed` where the system counts other rows than it was sent.
+    Raises `InputError` or `ExperimentError` where the data are wrong, `SystemRefused` or
+    `SystemDied` where the system is, `RunFailed` where the system counts other rows than it was
+    sent, or (where ``loading`` has rows verified) gives other ones back.
     """
     dialect = system.dialect
+    sessions = loading.sessions_for(site, request)
     try:
         schema_ns = _timed(site, _schema(dialect, tables, site))
-        told = None if progress is None else _with_total(progress, request.bytes_total)
-        report = fill(site, dialect, tables, request.source, progress=told)
-        index_ns = _timed(
-            site, [statement for table in tables for statement in dialect.create_indexes(table)]
+        report = fill(
+            site,
+            dialect,
+            tables,
+            request.source,
+            progress=None if progress is None else _with_total(progress, request),
+            sessions=sessions,
+            with_checksums=loading.is_verified,
+        )
+        index_ns = _timed(site, [one for table in tables for one in dialect.create_indexes(table)])
+        foreign_keys_ns = _timed(
+            site,
+            [one for table in tables for one in dialect.add_foreign_keys(table, site.options)],
         )
         analyze_ns = _timed(site, dialect.after_load(tables))
+        sent = {table["name"]: table["rows"] for table in report["tables"]}
         rows = _count(site, dialect, tables)
+        if rows != {name: sent.get(name, 0) for name in rows}:
+            raise RunFailed(f"{site.label} was sent the rows {sent} and counts {rows}")
+        checksums = {}
+        if loading.is_verified:
+            checksums = {table["name"]: table["checksum"] for table in report["tables"]}
+            verify(site, dialect, tables, checksums)
     except (AssayError, KeyboardInterrupt):
         drop(site, dialect, tables)
         raise
-    sent = {table["name"]: table["rows"] for table in report["tables"]}
-    if rows != {name: sent.get(name, 0) for name in rows}:
-        drop(site, dialect, tables)
-        raise RunFailed(f"{site.label} was sent the rows {sent} and counts {rows}")
     return Dataset(
         request=request,
         rows=rows,
@@ -63,6 +80,10 @@ def load(
         analyze_ns=analyze_ns,
         size_on_disk_bytes=system.size_on_disk_bytes(site),
         options=site.options,
+        foreign_keys_ns=foreign_keys_ns,
+        data_bytes=system.data_bytes(site),
+        sessions=sessions,
+        checksums=checksums,
     )
 
 
@@ -91,19 +112,28 @@ def fill(
     *,
     before: Sequence[str] = (),
     progress: OnProgress | None = None,
+    sessions: int = 1,
+    with_checksums: bool = False,
 ) -> dict[str, Any]:
-    """Sends the rows of ``source`` into tables that exist, in one transaction that begins with the
-    statements ``before``; gives the engine's `LoadReport`."""
+    """Sends the rows of ``source`` into tables that exist, in one transaction of each session that
+    begins with the statements ``before``; gives the engine's `LoadReport`."""
     form = site.options.get("bulk_form", dialect.bulk_form)
     document = {
         "site": site.address.for_engine(),
         "before": [dialect.begin(), *before],
         "tables": [
-            {"name": table.name, "bulk": _bulk_statement(dialect, table, form), "form": form}
+            {
+                "name": table.name,
+                "bulk": _bulk_statement(dialect, table, form),
+                "form": form,
+                "types": [column.type for column in table.columns],
+            }
             for table in tables
         ],
         "after": [dialect.commit()],
         "on_error": [dialect.rollback()],
+        "sessions": sessions,
+        "checksums": with_checksums,
     }
 
     def told(text: str) -> None:
@@ -119,14 +149,23 @@ def fill(
 def drop(site: Site, dialect: Dialect, tables: Sequence[Table]) -> None:
     """Leaves none of ``tables``; silent where the system is gone, whose end is told elsewhere."""
     with suppress(AssayError), session(site.address) as opened:
-        for table in tables:
-            for statement in dialect.drop_table(table):
-                opened.execute(statement)
+        for statement in _drops(dialect, tables):
+            opened.execute(statement)
 
 
-def _with_total(progress: OnProgress, bytes_total: int) -> OnProgress:
+def _drops(dialect: Dialect, tables: Sequence[Table]) -> list[str]:
+    """From the last table to the first: none goes while another's foreign key names it."""
+    return [one for table in reversed(tables) for one in dialect.drop_table(table)]
+
+
+def _with_total(progress: OnProgress, request: DataRequest) -> OnProgress:
     """Tells of the end too, so that a face can say how much time is left."""
-    return lambda report: progress({**report, "bytes_total": bytes_total or None})
+    rows = request.rows_expected
+    totals = {
+        "bytes_total": request.bytes_total or None,
+        "rows_total": None if rows is None else sum(rows.values()),
+    }
+    return lambda report: progress({**report, **totals})
 
 
 def _bulk_statement(dialect: Dialect, table: Table, form: str) -> str:
@@ -139,11 +178,8 @@ def _bulk_statement(dialect: Dialect, table: Table, form: str) -> str:
 
 
 def _schema(dialect: Dialect, tables: Sequence[Table], site: Site) -> list[str]:
-    statements: list[str] = []
-    for table in tables:
-        statements += dialect.drop_table(table)
-        statements += dialect.create_table(table, site.options)
-    return statements
+    made = [one for table in tables for one in dialect.create_table(table, site.options)]
+    return _drops(dialect, tables) + made
 
 
 def _timed(site: Site, statements: Sequence[str]) -> int:

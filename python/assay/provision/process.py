@@ -91,6 +91,15 @@ class ServerProcess:
 _running: dict[int, ServerProcess] = {}
 
 
+_ended: dict[int, int] = {}
+"""Exit status of each server of ours that has ended, by its process number."""
+
+
+def ended_well(pid: int) -> bool:
+    """Whether a server of ours has ended by itself when it was told to, and with status 0."""
+    return _ended.get(pid) == 0
+
+
 def find(pid: int | None) -> ServerProcess | None:
     """The server of ours with this process number (`Site.server_pid`), while its `start` lasts."""
     return None if pid is None else _running.get(pid)
@@ -106,13 +115,15 @@ def start(
     log_name: str = "server.log",
     open_files: int | None = None,
     if_we_die: signal.Signals = signal.SIGKILL,
+    as_ourselves: bool = False,
 ) -> Iterator[ServerProcess]:
     """Starts a server in the foreground and stops it at the end with the signals of `stop`.
 
     Its standard output and error go to ``log_name`` in ``directory.run``, where it also begins.
     `open_files` raises its limit of open files, as far as ours allows. `if_we_die` is what the
     kernel sends it when we are killed: a server that leaves things outside its directory when it is
-    killed itself (shared memory) has a signal for a quick end.
+    killed itself (shared memory) has a signal for a quick end. `as_ourselves`: as the user we are,
+    for a program of ours.
 
     Raises `SystemMissing` if the program is not there.
     """
@@ -127,7 +138,7 @@ def start(
             _command(arguments, open_files, if_we_die),
             stdout=output,
             stderr=subprocess.STDOUT,
-            **_setting(directory, environment),
+            **_setting(directory, environment, as_ourselves),
         )
     server = ServerProcess(child, program, log)
     _running[child.pid] = server
@@ -139,6 +150,7 @@ def start(
             server.stop(stop)
         finally:
             del _running[child.pid]
+            _ended[child.pid] = child.returncode
             held.update(leader=None)
 
 
@@ -219,10 +231,16 @@ def _dying_with_us() -> str | None:
     return program if "--pdeathsig" in help_text.stdout else None
 
 
-def _setting(directory: ServerDirectory, environment: Mapping[str, str] | None) -> dict[str, Any]:
+def _setting(
+    directory: ServerDirectory, environment: Mapping[str, str] | None, as_ourselves: bool = False
+) -> dict[str, Any]:
     """What every child of ours begins with: its user, directory, session and environment."""
     uid, gid = _owner(directory)
-    change = {} if uid == os.geteuid() else {"user": uid, "group": gid, "extra_groups": []}
+    change = (
+        {}
+        if as_ourselves or uid == os.geteuid()
+        else {"user": uid, "group": gid, "extra_groups": []}
+    )
     return {
         "stdin": subprocess.DEVNULL,
         "cwd": directory.run,

@@ -5,11 +5,9 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-from assay import registry
 from assay.experiment.values import StorageChoice, SystemChoice
-from assay.provision.directory import server_directory
+from assay.provision.ground import ground
 from assay.provision.site import Site
-from assay.storages.protocol import Storage
 
 
 @contextlib.contextmanager
@@ -24,15 +22,5 @@ def provision(
     Raises members of `SystemUnderTestError` and `ArgumentError`. Whatever is raised inside or out,
     the server is stopped and everything that was made is removed.
     """
-    system = registry.system(system_choice.name)
-    if system_choice.url is not None:
-        with system.attach(system_choice) as site:
-            yield site
-        return
-    storage: Storage = registry.storage(storage_choice.kind)
-    with (
-        storage.prepare(storage_choice) as facts,
-        server_directory(facts) as directory,
-        system.provision(system_choice, directory, connections=connections) as site,
-    ):
-        yield site
+    with ground(system_choice, storage_choice, connections=connections) as made:
+        yield made.site

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from typing import Final
 
+from assay.errors import ArgumentError
 from assay.experiment.values import SystemChoice
 from assay.systems.protocol import OptionSpec
 
@@ -15,6 +17,16 @@ TRANSPORT: Final = OptionSpec(
     help="How clients reach a private server: its Unix socket, or 127.0.0.1 with a password.",
 )
 
+BUFFER: Final = OptionSpec(
+    name="buffer",
+    default="",
+    levels=(),
+    help="Memory in which the system keeps pages of data, in bytes or with a unit (64MB): its own "
+    "setting for it, whatever that is called. Empty: as the system has it.",
+)
+
+_UNITS = {"": 1, "b": 1, "kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30, "tb": 1 << 40}
+
 _RESERVED_CONNECTIONS = 10
 """For our own sessions beside the run's, and for one of yours that looks on."""
 
@@ -22,6 +34,44 @@ _RESERVED_CONNECTIONS = 10
 def values(specs: Iterable[OptionSpec], choice: SystemChoice) -> dict[str, str]:
     """Every option's value: the one chosen, else its default."""
     return {spec.name: choice.options.get(spec.name, spec.default) for spec in specs}
+
+
+def buffer_bytes(options: Mapping[str, str], settings: Iterable[str], own: str) -> int | None:
+    """The bytes of the option ``buffer``; None where nothing is asked.
+
+    Raises `ArgumentError` for what is no size, and where the system's ``own`` setting for it is
+    among the ``settings`` asked for as well.
+    """
+    word = options.get(BUFFER.name, "")
+    if not word:
+        return None
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(|[kmgt]?i?b?)", word.strip().lower())
+    unit = "" if found is None else found[2].replace("i", "")
+    unit = unit if not unit or unit.endswith("b") else f"{unit}b"
+    if found is None or float(found[1]) <= 0:
+        raise ArgumentError(
+            f"{BUFFER.name}={word}: expected a number of bytes", hint=f"{BUFFER.name}=64MB"
+        )
+    if own in settings:
+        raise ArgumentError(
+            f"{BUFFER.name}={word} and the setting {own} are one and the same",
+            hint="ask for one of the two",
+        )
+    return int(float(found[1]) * _UNITS[unit])
+
+
+def refuse_buffer(choice: SystemChoice) -> None:
+    """Raises `ArgumentError` where the buffer of a server that is not ours is to be sized."""
+    if choice.options.get(BUFFER.name):
+        raise ArgumentError(
+            f"{choice.label}: the buffer of a server that runs is not ours to size",
+            hint="leave it out, or set it where that server is configured",
+        )
+
+
+def rounded_up(size: int, unit: int, least: int) -> int:
+    """The next size that is a whole number of units, and not below ``least``."""
+    return max(least, -(-size // unit) * unit)
 
 
 def connection_limit(connections: int, default: int) -> int:

@@ -70,6 +70,10 @@ class System(Protocol):
     ) -> AbstractContextManager[Site]:
         """Brings up a private server and takes it down again, whatever happens in between.
 
+        It is a new one where ``directory.data`` does not exist. Where it does, this system has
+        written it before and was stopped in order, or it is a copy of such: the server is started
+        on it as it is, so that it holds what it held.
+
         ``connections`` is how many sessions the run needs beside our own few; None leaves the
         server's own default limit.
 
@@ -83,6 +87,25 @@ class System(Protocol):
 
     def size_on_disk_bytes(self, site: Site) -> int:
         """Bytes the loaded database occupies, log and catalogue included where they lie with it."""
+        ...
+
+    def data_bytes(self, site: Site) -> int:
+        """Bytes of the tables and indexes of the site's database, without logs and catalogue: what
+        would have to fit into the buffer."""
+        ...
+
+    def buffer_bytes(self, site: Site) -> int | None:
+        """Bytes of memory in which the server really keeps pages of data; None: it keeps none."""
+        ...
+
+    def counters(self, site: Site) -> Mapping[str, int]:
+        """What the server has counted since it was started, as far as it counts it:
+        ``buffer_hits`` (pages found in the buffer) and ``buffer_misses`` (read from outside)."""
+        ...
+
+    def settings_of_the_data(self, site: Site) -> Mapping[str, str]:
+        """The effective settings that a data directory was made with: a copy of it can be started
+        by a server of the same version with the same ones, whatever its other settings are."""
         ...
 
     def sample(self, site: Site) -> ProcessSample | None:

@@ -49,6 +49,9 @@ OUR_CHOICE = {
     "local_infile": "ON",
     # No session waits for a name server.
     "skip_name_resolve": "ON",
+    # A server that is started again on its rows would read back what it had in its buffer, beside
+    # the clients that are measured.
+    "innodb_buffer_pool_load_at_startup": "OFF",
 }
 """Where we do not leave a setting at the server's default; what is asked for comes before."""
 
@@ -119,10 +122,11 @@ def running(
     over_tcp: bool,
     open_files: int,
 ) -> Iterator[RunningServer]:
-    """Starts the server on its new data directory with these settings, and stops it at the end.
+    """Starts the server on its data directory with these settings, and stops it at the end.
 
     It listens at a socket in ``directory.run``; with `over_tcp` also at a free port of 127.0.0.1,
-    where it asks for a password. Its ordinary user and its database are made before it listens.
+    where it asks for a password. Its ordinary user is made anew before it listens, and its database
+    where there is none.
 
     Raises `SystemRefused` in the server's own words where it does not start, `SystemDied` where it
     hangs, `ArgumentError` for a setting that is ours to choose.
@@ -143,7 +147,7 @@ def running(
                 process.start(
                     _arguments(installation, directory, settings, port, first_words),
                     directory,
-                    log_name=f"server-{port or 'socket'}.log",
+                    log_name=_log_name(directory, port),
                     open_files=open_files,
                 )
             )
@@ -195,7 +199,7 @@ def _write_first_words(path: Path, password: str | None) -> None:
     the connection limit would find one more than everybody else has.
     """
     names = [f"'{USER}'@'localhost'"]
-    lines = [f"CREATE DATABASE {DATABASE};"]
+    lines = [f"CREATE DATABASE IF NOT EXISTS {DATABASE};"]
     proof = ""
     if password is not None:
         names.append(f"'{USER}'@'127.0.0.1'")
@@ -203,12 +207,18 @@ def _write_first_words(path: Path, password: str | None) -> None:
         lines += ["DELETE FROM mysql.global_priv WHERE User = 'root';", "FLUSH PRIVILEGES;"]
     for name in names:
         lines += [
-            f"CREATE USER {name}{proof};",
+            f"CREATE OR REPLACE USER {name}{proof};",
             f"GRANT ALL PRIVILEGES ON *.* TO {name};",
             f"REVOKE SUPER, CONNECTION ADMIN ON *.* FROM {name};",
         ]
     path.write_text("\n".join(lines) + "\n", encoding="ascii")
     path.chmod(0o644)  # its directory is closed to all but the server's user and us
+
+
+def _log_name(directory: ServerDirectory, port: int | None) -> str:
+    """A new one for each start: that the server is ready is read from its log."""
+    starts = len(list(directory.run.glob("server-*.log")))
+    return f"server-{port or 'socket'}-{starts + 1}.log"
 
 
 def _why_not_ready(log: Path) -> str | None:

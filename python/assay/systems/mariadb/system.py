@@ -12,10 +12,10 @@ from assay.experiment.values import SystemChoice
 from assay.provision import process, sampling
 from assay.provision.session import session
 from assay.provision.site import Address, Site, StorageFacts
-from assay.systems.mariadb import client, installation, server, settings, url
+from assay.systems.mariadb import buffer, client, installation, server, settings, url
 from assay.systems.mariadb.names import plain_name
 from assay.systems.mariadb.size import databases_bytes
-from assay.systems.options import TRANSPORT, connection_limit, values
+from assay.systems.options import BUFFER, TRANSPORT, connection_limit, refuse_buffer, values
 from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory, System
 
 ENGINE = OptionSpec(
@@ -45,12 +45,17 @@ SELECT COALESCE(SUM(data_length + index_length + data_free), 0)
 FROM information_schema.tables WHERE table_schema = DATABASE()
 """
 
+_DATA_SIZE_QUERY = """
+SELECT COALESCE(SUM(data_length + index_length), 0)
+FROM information_schema.tables WHERE table_schema = DATABASE()
+"""
+
 
 class Mariadb:
     name = "mariadb"
     dialect = DIALECT
     driver = "mysql"
-    option_specs: tuple[OptionSpec, ...] = (ENGINE, TRANSPORT, BULK_FORM)
+    option_specs: tuple[OptionSpec, ...] = (ENGINE, BUFFER, TRANSPORT, BULK_FORM)
     url_schemes: tuple[str, ...] = url.SCHEMES
     has_connection_limit = True
 
@@ -58,20 +63,22 @@ class Mariadb:
     def provision(
         self, choice: SystemChoice, directory: ServerDirectory, *, connections: int | None
     ) -> Iterator[Site]:
-        """A new server in ``directory.data``; see `System.provision`.
+        """A server in ``directory.data``, new or as it is there; see `System.provision`.
 
         ``max_connections`` becomes what the run needs and some more, unless it is among the
         settings asked for: then the run meets the limit it wanted to meet.
         """
         options = values(self.option_specs, choice)
         found = installation.find_server()
-        server.initialise(found, directory, choice.settings)
+        own = buffer.settings(options[ENGINE.name], options, choice.settings)
+        if not directory.data.exists():
+            server.initialise(found, directory, choice.settings)
         room = _room_for(connections, choice.settings)
         most = int(room.get("max_connections", _DEFAULT_CONNECTIONS))
         with server.running(
             found,
             directory,
-            {**room, **choice.settings},
+            {**room, **own, **choice.settings},
             over_tcp=options[TRANSPORT.name] == "tcp",
             open_files=10_000 + 10 * most,
         ) as running:
@@ -92,6 +99,7 @@ class Mariadb:
         tables live in the server's default engine unless ``engine`` was asked for."""
         if choice.url is None:
             raise Bug("attach() needs the URL of a server")
+        refuse_buffer(choice)
         asked = {plain_name(name) for name in choice.settings}
         statements = [] if "sql_mode" in asked else [_LOCAL_SESSION]
         statements += [
@@ -117,6 +125,25 @@ class Mariadb:
             rows = opened.execute(_SIZE_QUERY).rows
         return int(rows[0][0] or 0)
 
+    def data_bytes(self, site: Site) -> int:
+        """Rows and indexes of the tables, as their statistics have them."""
+        with session(site.address) as opened:
+            rows = opened.execute(_DATA_SIZE_QUERY).rows
+        return int(rows[0][0] or 0)
+
+    def buffer_bytes(self, site: Site) -> int | None:
+        """Of the storage engine that the tables live in."""
+        return buffer.size_bytes(_engine(site), site.settings)
+
+    def counters(self, site: Site) -> Mapping[str, int]:
+        """Of the storage engine that the tables live in, over all its tables."""
+        with session(site.address) as opened:
+            return buffer.counters(_engine(site), opened)
+
+    def settings_of_the_data(self, site: Site) -> Mapping[str, str]:
+        known = server.OF_THE_DIRECTORY
+        return {name: value for name, value in site.settings.items() if name in known}
+
     def sample(self, site: Site) -> ProcessSample | None:
         """One process with a thread for each session. MyISAM opens a table's data file once for
         each session that uses it, and its index file once for all."""
@@ -130,6 +157,10 @@ class Mariadb:
 
     def client_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
         return client.command(address)
+
+
+def _engine(site: Site) -> str:
+    return site.options.get(ENGINE.name) or site.settings["default_storage_engine"]
 
 
 def _room_for(connections: int | None, asked: Mapping[str, str]) -> dict[str, str]:

@@ -1,7 +1,8 @@
 """The null system behind the protocol of every system under test.
 
-It lives in this process and keeps nothing but the number of rows of each loaded table. Its options
-are passed to the engine's driver, which checks and documents them (``crates/drivers/src/null``).
+It keeps nothing but the number of rows of each table. It lives in this process, or as a server of a
+protocol in one of its own (`server`). Its options are passed to the engine, which checks and
+documents them (``crates/drivers/src/null``).
 """
 
 from __future__ import annotations
@@ -13,37 +14,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from urllib.parse import parse_qsl, urlsplit
 
+from assay import __version__
 from assay.dialects.null import NULL as DIALECT
 from assay.errors import ArgumentError, Bug, SystemRefused
 from assay.experiment.values import SystemChoice
-from assay.provision import sampling
+from assay.provision import process, sampling
 from assay.provision.session import session
 from assay.provision.site import Address, Site, StorageFacts
+from assay.systems.null import server
+from assay.systems.null.options import IN_PROCESS, OPTIONS, PROTOCOL, REACHED_BY, TOLD
+from assay.systems.options import values
 from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory, System
-
-OPTIONS = (
-    OptionSpec(
-        "delay",
-        "",
-        (),
-        "Time of each statement: constant:1ms, uniform:1ms..3ms, exponential:1ms (mean), "
-        "lognormal:1ms,0.5 (median, deviation of the logarithm).",
-    ),
-    OptionSpec(
-        "stall",
-        "",
-        (),
-        "When it stands still: 1.4s@5s (the whole system, from 5 s on), 1.4s@#1000 (each session's "
-        "statement of that number), 1.4s@0.01 (a share of the statements).",
-    ),
-    OptionSpec(
-        "fail", "", (), "Errors it gives: deadlock@#10, timeout@0.01; several between commas."
-    ),
-    OptionSpec("lose", "", (), "When a session is lost: #100, 0.001 or 5s."),
-    OptionSpec("rows", "0", (), "Rows that each SELECT returns."),
-    OptionSpec("refuse_after", "", (), "Sessions it takes at a time; more are refused."),
-    OptionSpec("seed", "1", (), "Of all that is random in it."),
-)
 
 
 class Null:
@@ -59,8 +40,16 @@ class Null:
         self, choice: SystemChoice, directory: ServerDirectory, *, connections: int | None
     ) -> Iterator[Site]:
         """Writes nothing. ``refuse_after`` is its connection limit and stays as it was asked."""
-        del connections
-        yield _site(choice, directory.storage)
+        told = _told(choice)
+        protocol = choice.options.get(PROTOCOL.name, IN_PROCESS)
+        if protocol == IN_PROCESS:
+            yield _site(choice, _address(told), directory.storage)
+            return
+        transport = choice.options.get(REACHED_BY.name, REACHED_BY.default)
+        server.check_open_files(connections)
+        with server.running(protocol, told, transport, directory) as running:
+            site = _site(choice, running.address, directory.storage)
+            yield replace(site, version=f"null {__version__}", server_pid=running.process.pid)
 
     @contextlib.contextmanager
     def attach(self, choice: SystemChoice) -> Iterator[Site]:
@@ -69,7 +58,14 @@ class Null:
             raise Bug("attach() needs the URL of a server")
         in_url = dict(parse_qsl(urlsplit(choice.url).query, keep_blank_values=True))
         chosen = replace(choice, options={**in_url, **choice.options})
-        site = _site(chosen, StorageFacts(name="none", kind="url", directory=""))
+        if chosen.options.get(PROTOCOL.name, IN_PROCESS) != IN_PROCESS:
+            raise ArgumentError(
+                f"{choice.url}: a null server is started by us and not reached by this URL",
+                hint=f"--on 'null[protocol={chosen.options[PROTOCOL.name]}]'",
+            )
+        site = _site(
+            chosen, _address(_told(chosen)), StorageFacts(name="none", kind="url", directory="")
+        )
         yield replace(site, is_private=False)
 
     def size_on_disk_bytes(self, site: Site) -> int:
@@ -77,31 +73,62 @@ class Null:
         del site
         return 0
 
-    def sample(self, site: Site) -> ProcessSample | None:
-        """This process, where the null system lives beside us."""
+    def data_bytes(self, site: Site) -> int:
+        """Nothing is stored."""
         del site
+        return 0
+
+    def buffer_bytes(self, site: Site) -> int | None:
+        """It has none."""
+        del site
+        return None
+
+    def counters(self, site: Site) -> Mapping[str, int]:
+        """It counts nothing."""
+        del site
+        return {}
+
+    def settings_of_the_data(self, site: Site) -> Mapping[str, str]:
+        """Nothing outlives it."""
+        del site
+        return {}
+
+    def sample(self, site: Site) -> ProcessSample | None:
+        """Its own process, or this one, where the null system lives beside us."""
+        if site.server_pid is not None:
+            return sampling.sample(site.server_pid)
         return sampling.sample(os.getpid(), with_descendants=False)
 
     def why_it_died(self, site: Site) -> str | None:
-        """Never: it dies with us."""
-        del site
-        return None
+        """In this process never: it dies with us."""
+        ours = process.find(site.server_pid)
+        return None if ours is None else ours.died()
 
     def client_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
         del address
         raise ArgumentError("the null system has no client of its own")
 
 
-def _site(choice: SystemChoice, storage: StorageFacts) -> Site:
+def _told(choice: SystemChoice) -> dict[str, str]:
+    """What the engine is told of the options."""
     if choice.settings:
         raise ArgumentError(
             f"the null system has no settings, found {', '.join(choice.settings)}",
             hint=f"its options are {', '.join(spec.name for spec in OPTIONS)}",
         )
-    asked = {name: value for name, value in choice.options.items() if value != ""}
-    options = {spec.name: asked.get(spec.name, spec.default) for spec in OPTIONS}
+    ours = {spec.name for spec in OPTIONS} - {spec.name for spec in TOLD}
+    return {
+        name: value for name, value in choice.options.items() if value != "" and name not in ours
+    }
+
+
+def _address(told: Mapping[str, str]) -> Address:
     # The word tells this site from others that are told to do the same.
-    address = Address(driver="null", options={**asked, "site": secrets.token_hex(8)})
+    return Address(driver=Null.driver, options={**told, "site": secrets.token_hex(8)})
+
+
+def _site(choice: SystemChoice, address: Address, storage: StorageFacts) -> Site:
+    options = values(OPTIONS, choice)
     try:
         with session(address) as opened:
             version = opened.server_version

@@ -51,13 +51,19 @@ def check_settings(settings: Mapping[str, str]) -> None:
         )
 
 
-def initialise(installation: Installation, directory: ServerDirectory, checksums: str) -> str:
-    """Makes the data directory; gives the superuser's password.
+def new_password() -> str:
+    """One that nobody knows."""
+    return secrets.token_urlsafe(24)
+
+
+def initialise(
+    installation: Installation, directory: ServerDirectory, checksums: str, password: str
+) -> None:
+    """Makes the data directory, with this password for the superuser.
 
     UTF-8 and the locale C: texts compare byte by byte, as on every other system we ask. `checksums`
     is ``on``, ``off`` or ``default`` (which differs between versions). Raises `SystemRefused`.
     """
-    password = secrets.token_urlsafe(24)
     password_file = directory.run / "password"
     password_file.write_text(password, encoding="ascii")
     password_file.chmod(0o644)  # its directory is closed to all but the server's user and us
@@ -79,7 +85,6 @@ def initialise(installation: Installation, directory: ServerDirectory, checksums
         process.run(arguments, directory)
     finally:
         password_file.unlink()
-    return password
 
 
 @contextlib.contextmanager

@@ -13,7 +13,15 @@ from assay.provision import process, sampling
 from assay.provision.session import session
 from assay.provision.site import Address, Site, StorageFacts
 from assay.provision.size import allocated_bytes
-from assay.systems.options import TRANSPORT, connection_limit, values
+from assay.systems.options import (
+    BUFFER,
+    TRANSPORT,
+    buffer_bytes,
+    connection_limit,
+    refuse_buffer,
+    rounded_up,
+    values,
+)
 from assay.systems.postgresql import client, installation, server, settings, url
 from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory, System
 
@@ -25,6 +33,21 @@ CHECKSUMS = OptionSpec(
 )
 
 _DEFAULT_CONNECTIONS = 100
+_LEAST_BUFFER_BYTES = 128 << 10
+
+_DATA_SIZE_QUERY = """
+SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind = 'r' AND n.nspname NOT IN ('pg_catalog', 'information_schema')
+"""
+
+_COUNTERS_QUERY = """
+SELECT blks_hit, blks_read FROM pg_stat_database WHERE datname = current_database()
+"""
+
+_BUFFER_QUERY = "SELECT pg_size_bytes(current_setting('shared_buffers'))"
+
+_OF_THE_DATA = ("block_size", "wal_segment_size", "data_checksums", "server_encoding", "lc_collate")
 
 _LIMIT_QUERY = """
 SELECT current_setting('max_connections')::int - CASE WHEN rolsuper THEN 0
@@ -38,7 +61,7 @@ class Postgresql:
     name = "postgresql"
     dialect = DIALECT
     driver = "postgresql"
-    option_specs: tuple[OptionSpec, ...] = (CHECKSUMS, TRANSPORT)
+    option_specs: tuple[OptionSpec, ...] = (BUFFER, CHECKSUMS, TRANSPORT)
     url_schemes: tuple[str, ...] = url.SCHEMES
     has_connection_limit = True
 
@@ -46,7 +69,7 @@ class Postgresql:
     def provision(
         self, choice: SystemChoice, directory: ServerDirectory, *, connections: int | None
     ) -> Iterator[Site]:
-        """A new cluster in ``directory.data``; see `System.provision`.
+        """A cluster in ``directory.data``, new or as it is there; see `System.provision`.
 
         ``max_connections`` becomes what the run needs and some more, unless it is among the
         settings asked for: then the run meets the limit it wanted to meet.
@@ -54,10 +77,16 @@ class Postgresql:
         options = values(self.option_specs, choice)
         server.check_settings(choice.settings)
         found = installation.find_server()
-        password = server.initialise(found, directory, options["checksums"])
-        given = {**_room_for(connections, choice.settings), **choice.settings}
+        buffer = _buffer(options, choice.settings)
+        given = {**_room_for(connections, choice.settings), **buffer, **choice.settings}
+        is_new = not directory.data.exists()
+        password = server.new_password()
+        if is_new:
+            server.initialise(found, directory, options["checksums"], password)
         with server.running(found, directory, given, password) as running:
             address = _address(running, options[TRANSPORT.name])
+            if not is_new and address.password is not None:
+                _set_password(running)
             yield _site(
                 choice,
                 address,
@@ -73,6 +102,7 @@ class Postgresql:
         """The server of a URL. Settings are set in each session, as far as the server lets one."""
         if choice.url is None:
             raise Bug("attach() needs the URL of a server")
+        refuse_buffer(choice)
         statements = tuple(
             f"SET {DIALECT.identifier(name)} = {DIALECT.literal(value)}"
             for name, value in choice.settings.items()
@@ -93,9 +123,25 @@ class Postgresql:
         Of one by URL the files of its one database, without any log."""
         if site.data_directory is not None:
             return allocated_bytes(site.data_directory)
+        return _number(site, "SELECT pg_database_size(current_database())")
+
+    def data_bytes(self, site: Site) -> int:
+        """Tables with their indexes, maps and long values, in files of whole pages."""
+        return _number(site, _DATA_SIZE_QUERY)
+
+    def buffer_bytes(self, site: Site) -> int | None:
+        """``shared_buffers``; the operating system's cache of files comes on top of it."""
+        return _number(site, _BUFFER_QUERY)
+
+    def counters(self, site: Site) -> Mapping[str, int]:
+        """Of the site's database; the server adds up what a session has counted about once a
+        second, and when it ends. A miss may still be found in the operating system's cache."""
         with session(site.address) as opened:
-            rows = opened.execute("SELECT pg_database_size(current_database())").rows
-        return int(rows[0][0] or 0)
+            hits, misses = opened.execute(_COUNTERS_QUERY).rows[0]
+        return {"buffer_hits": int(hits or 0), "buffer_misses": int(misses or 0)}
+
+    def settings_of_the_data(self, site: Site) -> Mapping[str, str]:
+        return {name: site.settings[name] for name in _OF_THE_DATA if name in site.settings}
 
     def sample(self, site: Site) -> ProcessSample | None:
         """The first process and all its children: one for each session, and the writers."""
@@ -109,6 +155,26 @@ class Postgresql:
 
     def client_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
         return client.command(address)
+
+
+def _buffer(options: Mapping[str, str], asked: Mapping[str, str]) -> dict[str, str]:
+    names = [name.lower() for name in asked]
+    size = buffer_bytes(options, names, "shared_buffers")
+    if size is None:
+        return {}
+    return {"shared_buffers": f"{rounded_up(size, 8 << 10, _LEAST_BUFFER_BYTES) >> 10}kB"}
+
+
+def _set_password(running: server.RunningServer) -> None:
+    """A cluster keeps the password that it was made with; the socket asks for none."""
+    with session(_address(running, "socket")) as opened:
+        word = DIALECT.literal(running.password)
+        opened.execute(f"ALTER ROLE {server.USER} PASSWORD {word}")
+
+
+def _number(site: Site, question: str) -> int:
+    with session(site.address) as opened:
+        return int(opened.execute(question).rows[0][0] or 0)
 
 
 def _room_for(connections: int | None, asked: Mapping[str, str]) -> dict[str, str]:

@@ -20,6 +20,7 @@ from assay.experiment.values import SystemChoice
 from assay.provision import sampling
 from assay.provision.session import session
 from assay.provision.site import Address, Site, StorageFacts
+from assay.systems.options import BUFFER, buffer_bytes, rounded_up
 from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory, System
 from assay.systems.sqlite import settings, url
 
@@ -31,6 +32,8 @@ BUSY_TIMEOUT = OptionSpec(
     "default is not to wait.",
 )
 
+_LEAST_BUFFER_BYTES = 64 << 10
+
 _LONGEST_BUSY_TIMEOUT_S = 86400
 
 FILE_NAME = "assay.db"
@@ -40,7 +43,7 @@ class Sqlite:
     name = "sqlite"
     dialect = DIALECT
     driver = "sqlite"
-    option_specs: tuple[OptionSpec, ...] = (BUSY_TIMEOUT,)
+    option_specs: tuple[OptionSpec, ...] = (BUFFER, BUSY_TIMEOUT)
     url_schemes: tuple[str, ...] = url.SCHEMES
     has_connection_limit = False
 
@@ -48,9 +51,10 @@ class Sqlite:
     def provision(
         self, choice: SystemChoice, directory: ServerDirectory, *, connections: int | None
     ) -> Iterator[Site]:
-        """A new file in ``directory.data``. Sessions have no limit but that of open files."""
+        """A file in ``directory.data``, new or as it is there. Sessions have no limit but that of
+        open files."""
         del connections
-        directory.data.mkdir()
+        directory.data.mkdir(exist_ok=True)
         yield _site(choice, directory.data / FILE_NAME, directory.storage, is_private=True)
 
     @contextlib.contextmanager
@@ -68,6 +72,24 @@ class Sqlite:
         """The file, and its journal or write-ahead log where there is one now."""
         paths = [Path(f"{site.address.file}{ending}") for ending in ("", "-wal", "-journal")]
         return sum(path.stat().st_size for path in paths if path.exists())
+
+    def data_bytes(self, site: Site) -> int:
+        """The file, which holds nothing else."""
+        return Path(site.address.file or "").stat().st_size
+
+    def buffer_bytes(self, site: Site) -> int | None:
+        """``cache_size``: each session has a buffer of its own, of this size."""
+        pages = int(site.settings["cache_size"])
+        return -pages << 10 if pages < 0 else pages * int(site.settings["page_size"])
+
+    def counters(self, site: Site) -> Mapping[str, int]:
+        """None: each session counts for itself, and the driver adds them up
+        (``driver_counters`` of an observation)."""
+        del site
+        return {}
+
+    def settings_of_the_data(self, site: Site) -> Mapping[str, str]:
+        return {name: site.settings[name] for name in settings.OF_THE_FILE if name in site.settings}
 
     def sample(self, site: Site) -> ProcessSample | None:
         """This process, in which both the clients and the database are."""
@@ -96,6 +118,13 @@ class _Found:
     settings: Mapping[str, str]
 
 
+def _buffer(options: Mapping[str, str], asked: Mapping[str, str]) -> dict[str, str]:
+    size = buffer_bytes(options, {name.lower() for name in asked}, "cache_size")
+    if size is None:
+        return {}
+    return {"cache_size": str(-(rounded_up(size, 1 << 10, _LEAST_BUFFER_BYTES) >> 10))}
+
+
 def _busy_timeout(choice: SystemChoice) -> str:
     text = choice.options.get(BUSY_TIMEOUT.name, BUSY_TIMEOUT.default)
     try:
@@ -111,12 +140,16 @@ def _busy_timeout(choice: SystemChoice) -> str:
 
 
 def _site(choice: SystemChoice, file: Path, storage: StorageFacts, *, is_private: bool) -> Site:
-    options = {BUSY_TIMEOUT.name: _busy_timeout(choice)}
+    options = {
+        BUSY_TIMEOUT.name: _busy_timeout(choice),
+        BUFFER.name: choice.options.get(BUFFER.name, BUFFER.default),
+    }
+    asked = {**_buffer(options, choice.settings), **choice.settings}
     address = Address(
         driver=Sqlite.driver,
         file=str(file),
-        session_statements=settings.statements(choice.settings),
-        options=options,
+        session_statements=settings.statements(asked),
+        options={BUSY_TIMEOUT.name: options[BUSY_TIMEOUT.name]},
     )
     found = _ask(address)
     settings.insist(found.settings, choice.settings)

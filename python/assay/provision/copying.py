@@ -1,0 +1,178 @@
+"""Copies a stopped server's data directory: by reference where the file system can, else what is in
+the files and not their holes.
+
+Owners and modes go with the files; sockets and the like do not, which belong to a server that runs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import stat
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.errors import SystemUnderTestError
+from assay.provision.size import allocated_bytes
+
+OnCopied = Callable[[int], None]
+"""Told now and then how many bytes are copied."""
+
+_FICLONE = 0x40049409
+"""ioctl_ficlone(2): the target shares the source's blocks until one of the two is written to."""
+
+_AT_ONCE_BYTES = 8 << 20
+_SPARE_BYTES = 64 << 20
+"""What must be left on the file system when a copy is made: a full one stops servers."""
+
+_CANNOT_CLONE = {
+    errno.EOPNOTSUPP,
+    errno.EXDEV,
+    errno.EINVAL,
+    errno.ENOTTY,
+    errno.ENOSYS,
+    errno.EPERM,
+}
+
+
+@dataclass(frozen=True)
+class Copied:
+    """What a copy cost."""
+
+    bytes: int
+    """In the files, their holes left out."""
+    is_shared: bool
+    """No byte was copied: the file system lets both have the same blocks."""
+
+
+def copy_directory(source: Path, target: Path, told: OnCopied | None = None) -> Copied:
+    """Makes ``target``, which must not exist, a copy of ``source``.
+
+    Nobody may write to ``source`` meanwhile. Raises `SystemUnderTestError` where there is no room
+    or something cannot be read or written; the caller then removes what there is of ``target``.
+    """
+    try:
+        if not _can_share(source, target.parent):
+            _insist_on_room(source, target.parent)
+        return _copy_tree(source, target, told)
+    except OSError as error:
+        raise SystemUnderTestError(f"{source} cannot be copied to {target}: {error}") from error
+
+
+def _copy_tree(source: Path, target: Path, told: OnCopied | None) -> Copied:
+    total, shared = 0, True
+    folders = []
+    for parent, names, files in os.walk(source):
+        here = target / Path(parent).relative_to(source)
+        here.mkdir(mode=0o700)
+        folders.append((Path(parent), here))
+        for name in [one for one in names if Path(parent, one).is_symlink()]:
+            _copy_link(Path(parent, name), here / name)
+        for name in files:
+            found = Path(parent, name)
+            kind = found.lstat().st_mode
+            if stat.S_ISLNK(kind):
+                _copy_link(found, here / name)
+            elif stat.S_ISREG(kind):
+                copied = _copy_file(found, here / name)
+                total, shared = total + copied.bytes, shared and copied.is_shared
+                if told is not None:
+                    told(total)
+    for found, made in reversed(folders):  # a folder may close itself to us: from the leaves up
+        _keep_owner(found, made)
+    return Copied(total, shared)
+
+
+def _copy_file(source: Path, target: Path) -> Copied:
+    with source.open("rb") as reading, target.open("xb") as writing:
+        shared = _share(reading.fileno(), writing.fileno())
+        size = os.fstat(reading.fileno()).st_size
+        copied = size if shared else _copy_content(reading.fileno(), writing.fileno(), size)
+    _keep_owner(source, target)
+    return Copied(copied, shared)
+
+
+def _share(source: int, target: int) -> bool:
+    try:
+        fcntl.ioctl(target, _FICLONE, source)
+    except OSError as error:
+        if error.errno in _CANNOT_CLONE:
+            return False
+        raise
+    return True
+
+
+def _copy_content(source: int, target: int, size: int) -> int:
+    """Copies what is between the holes; gives how many bytes that was."""
+    copied = 0
+    for start, end in _pieces(source, size):
+        os.lseek(target, start, os.SEEK_SET)
+        at = start
+        while at < end and (
+            written := os.sendfile(target, source, at, min(_AT_ONCE_BYTES, end - at))
+        ):
+            at += written
+        copied += at - start
+    os.ftruncate(target, size)
+    return copied
+
+
+def _pieces(file: int, size: int) -> Iterator[tuple[int, int]]:
+    """The parts of a file that hold data, as (begin, end)."""
+    end = 0
+    while end < size:
+        try:
+            start = os.lseek(file, end, os.SEEK_DATA)
+            end = os.lseek(file, start, os.SEEK_HOLE)
+        except OSError as error:
+            if error.errno == errno.ENXIO:  # nothing but a hole from here on
+                return
+            if error.errno == errno.EINVAL:  # a file system that does not tell
+                start, end = 0, size
+            else:
+                raise
+        yield start, min(end, size)
+
+
+def _copy_link(source: Path, target: Path) -> None:
+    target.symlink_to(source.readlink())
+    _keep_owner(source, target)
+
+
+def _keep_owner(source: Path, target: Path) -> None:
+    found = source.lstat()
+    if (found.st_uid, found.st_gid) != (os.geteuid(), os.getegid()):
+        os.chown(target, found.st_uid, found.st_gid, follow_symlinks=False)
+    if not stat.S_ISLNK(found.st_mode):
+        target.chmod(stat.S_IMODE(found.st_mode))
+
+
+def _can_share(source: Path, folder: Path) -> bool:
+    """Whether files of the one directory can share their blocks with files of the other: tried with
+    a file of ours in ``folder`` and one of the directory's own."""
+    own = next(
+        (file for file in source.rglob("*") if file.is_file() and not file.is_symlink()), None
+    )
+    if own is None:
+        return False
+    trial = folder / f".shares-{os.getpid()}"
+    try:
+        with own.open("rb") as reading, trial.open("wb") as writing:
+            return _share(reading.fileno(), writing.fileno())
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            trial.unlink()
+
+
+def _insist_on_room(source: Path, folder: Path) -> None:
+    needed = allocated_bytes(source) + _SPARE_BYTES
+    free = os.statvfs(folder)
+    if free.f_bavail * free.f_frsize < needed:
+        raise SystemUnderTestError(
+            f"a copy of the data needs {needed >> 20} MiB in {folder}, where "
+            f"{free.f_bavail * free.f_frsize >> 20} MiB are free",
+            hint="choose another folder with --datasets, or a storage with more room",
+        )

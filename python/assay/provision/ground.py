@@ -1,0 +1,88 @@
+"""Takes a system and a storage; gives the `Ground` they share: a directory on which the system's
+server is started, stopped, and started again on what it wrote."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+
+from assay import registry
+from assay.errors import Bug
+from assay.experiment.values import StorageChoice, SystemChoice
+from assay.provision.directory import server_directory
+from assay.provision.process import ended_well
+from assay.provision.site import Site
+from assay.storages.protocol import Storage
+from assay.systems.protocol import ServerDirectory, System
+
+
+class Ground:
+    """A system up on its storage. Made by `ground`, and taken down with its block."""
+
+    def __init__(self, choice: SystemChoice, connections: int | None) -> None:
+        self.choice = choice
+        self.system: System = registry.system(choice.name)
+        self._connections = connections
+        self._directory: ServerDirectory | None = None
+        self._up = ExitStack()
+        self._site: Site | None = None
+
+    @property
+    def site(self) -> Site:
+        """The site as it is up now: a server that was started again has other numbers."""
+        if self._site is None:
+            raise Bug(f"{self.choice.label} is asked for, and is not up")
+        return self._site
+
+    @property
+    def directory(self) -> ServerDirectory | None:
+        """Where a private server writes; None: it is reached by URL."""
+        return self._directory
+
+    @property
+    def can_restart(self) -> bool:
+        """Whether what the system holds outlives a stop and a start: ours, and in files."""
+        return self._directory is not None and self.site.data_directory is not None
+
+    def start(self, *, buffer: str | None = None) -> Site:
+        """Brings the system up on the directory as it is; ``buffer`` wins over the option of that
+        name. Raises as `System.provision` does."""
+        choice = self.choice
+        if buffer is not None:
+            choice = replace(choice, options={**choice.options, "buffer": buffer})
+        up = ExitStack()
+        if self._directory is None:
+            site = up.enter_context(self.system.attach(choice))
+        else:
+            site = up.enter_context(
+                self.system.provision(choice, self._directory, connections=self._connections)
+            )
+        self._up = up
+        self._site = replace(site, label=self.choice.label)
+        return self._site
+
+    def stop(self) -> bool:
+        """Takes the system down and leaves its files; whether they are as it leaves them in order.
+        Not so where it had to be killed: then nobody may take them for a consistent copy."""
+        pid = None if self._site is None else self._site.server_pid
+        self._site = None
+        self._up.close()
+        return pid is None or ended_well(pid)
+
+
+@contextlib.contextmanager
+def ground(
+    system: SystemChoice, storage: StorageChoice, *, connections: int | None
+) -> Iterator[Ground]:
+    """The system up on the storage, or the one of the choice's URL; see `assay.provision.stage`."""
+    made = Ground(system, connections)
+    with ExitStack() as stack:
+        if system.url is None:
+            kind: Storage = registry.storage(storage.kind)
+            facts = stack.enter_context(kind.prepare(storage))
+            made._directory = stack.enter_context(server_directory(facts))
+        stack.callback(made.stop)
+        made.start()
+        yield made

@@ -1,0 +1,73 @@
+"""Takes a storage engine; gives the setting and the counters of the buffer in which it keeps pages.
+
+Of MyISAM only indexes have one: rows are read through the operating system's cache of files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from assay._engine import Session
+from assay.systems.mariadb.names import plain_name
+from assay.systems.options import buffer_bytes, rounded_up
+
+
+@dataclass(frozen=True)
+class _Buffer:
+    setting: str
+    unit_bytes: int
+    """The server rounds to it, or takes nothing else."""
+    least_bytes: int
+    """With pages of the usual size."""
+    requests: str
+    """Name of the status variable: pages that somebody asked for."""
+    reads: str
+    """Those of them that were not in the buffer."""
+
+
+_BUFFERS = {
+    "innodb": _Buffer(
+        "innodb_buffer_pool_size",
+        1 << 20,
+        6 << 20,
+        "Innodb_buffer_pool_read_requests",
+        "Innodb_buffer_pool_reads",
+    ),
+    "myisam": _Buffer("key_buffer_size", 4 << 10, 64 << 10, "Key_read_requests", "Key_reads"),
+    "aria": _Buffer(
+        "aria_pagecache_buffer_size",
+        8 << 10,
+        128 << 10,
+        "Aria_pagecache_read_requests",
+        "Aria_pagecache_reads",
+    ),
+}
+
+
+def settings(engine: str, options: Mapping[str, str], asked: Collection[str]) -> dict[str, str]:
+    """The setting that the option ``buffer`` means; none where nothing is asked."""
+    own = _BUFFERS[engine.lower()]
+    size = buffer_bytes(options, {plain_name(name) for name in asked}, own.setting)
+    if size is None:
+        return {}
+    return {own.setting: str(rounded_up(size, own.unit_bytes, own.least_bytes))}
+
+
+def size_bytes(engine: str, effective: Mapping[str, str]) -> int | None:
+    """What the server has really given the buffer."""
+    own = _BUFFERS.get(engine.lower())
+    return None if own is None else int(effective[own.setting])
+
+
+def counters(engine: str, opened: Session) -> dict[str, int]:
+    """Pages found in the buffer and pages read into it, since the server was started."""
+    own = _BUFFERS.get(engine.lower())
+    if own is None:
+        return {}
+    rows = opened.execute(
+        f"SHOW GLOBAL STATUS WHERE Variable_name IN ('{own.requests}', '{own.reads}')"
+    ).rows
+    counted = {str(name): int(value or 0) for name, value in rows}
+    misses = counted[own.reads]
+    return {"buffer_hits": max(0, counted[own.requests] - misses), "buffer_misses": misses}

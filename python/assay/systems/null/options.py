@@ -1,0 +1,50 @@
+"""What can be told to the null system: in this process, by URL, or behind a protocol."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from assay import _engine
+from assay.systems.options import TRANSPORT
+from assay.systems.protocol import OptionSpec
+
+TOLD: Final[tuple[OptionSpec, ...]] = (
+    OptionSpec(
+        "delay",
+        "",
+        (),
+        "Time of each statement: constant:1ms, uniform:1ms..3ms, exponential:1ms (mean), "
+        "lognormal:1ms,0.5 (median, deviation of the logarithm).",
+    ),
+    OptionSpec(
+        "stall",
+        "",
+        (),
+        "When it stands still: 1.4s@5s (the whole system, from 5 s on), 1.4s@#1000 (each session's "
+        "statement of that number), 1.4s@0.01 (a share of the statements).",
+    ),
+    OptionSpec(
+        "fail", "", (), "Errors it gives: deadlock@#10, timeout@0.01; several between commas."
+    ),
+    OptionSpec("lose", "", (), "When a session is lost: #100, 0.001 or 5s."),
+    OptionSpec("rows", "0", (), "Rows that each SELECT returns."),
+    OptionSpec("refuse_after", "", (), "Sessions it takes at a time; more are refused."),
+    OptionSpec("seed", "1", (), "Of all that is random in it."),
+)
+"""What the engine is told; its part is in ``crates/drivers/src/null``."""
+
+IN_PROCESS: Final = "none"
+
+PROTOCOL: Final = OptionSpec(
+    "protocol",
+    IN_PROCESS,
+    (IN_PROCESS, *_engine.null_protocols()),
+    "The protocol that it speaks as a server, a process of its own; none: it lives in this one.",
+)
+
+REACHED_BY: Final = replace(
+    TRANSPORT, help="How clients reach it behind a protocol: its Unix socket, or 127.0.0.1."
+)
+
+OPTIONS: Final = (*TOLD, PROTOCOL, REACHED_BY)
