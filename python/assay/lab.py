@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay import __version__, _engine, procedures
+from assay.drive.prepare import compile_all
 from assay.errors import RunFailed, SystemMissing, SystemUnderTestError
 from assay.experiment import Experiment
 from assay.input.bibliography import resolve
+from assay.load.loading import DEFAULT, Loading
+from assay.load.prepare import check_rows
 from assay.plan import PlannedRun, plan
 from assay.procedures import Laboratory
 from assay.progress import Progress
@@ -18,7 +21,7 @@ from assay.record import Store
 from assay.record.machine import machine
 from assay.report import check_declarations, judge_run
 from assay.workbench import Workbenches
-from assay.workloads import reader
+from assay.workloads.bare import workload_of
 
 
 @dataclass(frozen=True)
@@ -33,11 +36,13 @@ class CampaignResult:
         return bool(self.failed_positions)
 
 
-def run(experiment: Experiment, *, records: Path, progress: Progress) -> CampaignResult:
+def run(
+    experiment: Experiment, *, records: Path, progress: Progress, loading: Loading = DEFAULT
+) -> CampaignResult:
     """Runs an experiment, from the question to the record.
 
-    1. Read the workload and the data it is run on; wrong input ends here.
-    2. Lay out every run.
+    1. Read the workload, lay out every run, compile every script and how rows are made.
+    2. Read the data it is run on; what was asked wrongly ends here.
     3. Put the plan on record, before anything is started.
 
     Then for each run in its order (`procedures` has the middle four, which depend on the test):
@@ -52,14 +57,17 @@ def run(experiment: Experiment, *, records: Path, progress: Progress) -> Campaig
     wrongly, or a system that is not on this machine, ends the experiment. Systems are taken down
     in any case.
     """
-    workload = reader.read(experiment.workload)
+    workload = workload_of(experiment)
     check_declarations(workload)
-    bibliography = resolve(experiment, workload, progress)
     planned = plan(experiment, workload)
+    compile_all(workload, planned.runs)
+    check_rows(workload, planned.runs)
+    is_bib = workload.data_source == "bib"
+    bibliography = resolve(experiment, workload, progress) if is_bib else None
     for cleared in clear_leftovers():
         progress.warning(cleared.sentence())
     build = {"assay": __version__, **json.loads(_engine.build_info())}
-    with Store(records) as store, Workbenches(planned) as benches:
+    with Store(records) as store, Workbenches(planned, loading) as benches:
         campaign_id = store.begin_campaign(
             experiment, planned, machine(), workload=workload.for_record(), build=build
         )

@@ -10,21 +10,26 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from assay.check.answers import Agreement, Check, check_answers
-from assay.check.verdict import why_failed
-from assay.dialects.protocol import Dialect
-from assay.drive import limit, update
+from assay.check.consistency import check_consistency, chosen
+from assay.check.reference import check_reference, check_together
+from assay.check.verdict import why_failed, wrong_answers
+from assay.drive import connect, limit, query, reference, update
+from assay.drive.changes import run_changes_data
+from assay.drive.document import document_of, scripts_of
 from assay.drive.reported import reported_entries
-from assay.drive.sampler import Sampler
-from assay.drive.transactions import Observation, drive_document, observe
-from assay.errors import ExperimentError
+from assay.drive.sampler import TimedSample
+from assay.drive.transactions import Observation
+from assay.drive.watched import observe_watched
+from assay.errors import Bug, ExperimentError, RunFailed
 from assay.experiment import Experiment
 from assay.input.bibliography import Bibliography
-from assay.load.dataset import DataRequest
+from assay.load.dataset import DataRequest, Dataset
+from assay.load.generated import request_of
 from assay.plan import PlannedRun
 from assay.progress import Progress
 from assay.provision.site import Site
@@ -32,7 +37,8 @@ from assay.provision.stage import provision
 from assay.record import Store
 from assay.registry import system
 from assay.workbench import Workbench, Workbenches
-from assay.workloads import plain
+from assay.workloads.reference import Reference
+from assay.workloads.schema import evaluate
 from assay.workloads.values import Script, Workload
 
 Entries = list[tuple[str, str]]
@@ -47,13 +53,16 @@ class Laboratory:
 
     experiment: Experiment
     workload: Workload
-    bibliography: Bibliography
+    bibliography: Bibliography | None
+    """None: the workload's rows are from elsewhere."""
     store: Store
     benches: Workbenches
     progress: Progress
     agreement: Agreement = field(default_factory=Agreement)
     reported: Entries | None = None
     """Entries that a check reports, once somebody needed to know."""
+    sound: list[Dataset] = field(default_factory=list)
+    """What was loaded, and the workload's rules found right."""
 
 
 Procedure = Callable[[Laboratory, PlannedRun], str | None]
@@ -61,32 +70,41 @@ Procedure = Callable[[Laboratory, PlannedRun], str | None]
 
 def of(workload: Workload, planned: PlannedRun) -> Procedure:
     """The procedure that the run's test declares (`assay.workloads.tests.PROCEDURES`)."""
-    return {"drive": drive_scripts, "update": bring_up_to_date, "limit": find_limit}[
-        workload.test(planned.cell.test).procedure
-    ]
+    return {
+        "drive": drive_scripts,
+        "update": bring_up_to_date,
+        "limit": find_limit,
+        "reference": compare_with_reference,
+        "connect": find_cost_of_session,
+    }[workload.test(planned.cell.test).procedure]
 
 
 def drive_scripts(lab: Laboratory, planned: PlannedRun) -> str | None:
     """Clients run the scripts of the test; every answer is compared with the right one."""
-    bench, request = _loaded_bench(lab, planned)
-    scripts = _scripts(lab, planned, bench.system.dialect)
-    known = lab.workload.expected_counts(request.fingerprint, request.replicas, request.variant)
-    expected = {script.name: known.get(script.name) for script in scripts}
-    document = _document(lab, planned, scripts, expected)
+    if lab.workload.is_bare:
+        bench, request = _bench(lab, planned), None
+    else:
+        bench, request = _loaded_bench(lab, planned)
+    dialect = bench.system.dialect
+    scripts = scripts_of(lab.workload, planned, dialect)
+    expected = _expected(lab.workload, request, scripts)
+    document = document_of(lab.workload, planned, dialect, scripts, expected)
     lab.store.driving(document)
     lab.progress.stage(f"drive {planned.cell.test}")
-    with Sampler(bench.site, bench.system) as sampler:
-        observation = observe(bench.site, document, lab.progress.driving)
+    observation, samples = _observe(lab, planned, bench, document)
     lab.store.observed(observation)
-    lab.store.sampled(sampler.samples)
-    checks = check_answers(
-        observation,
-        expected,
-        {script.name: script.title for script in scripts},
-        lab.agreement,
-        request.key,
-        bench.site.label,
-    )
+    lab.store.sampled(samples)
+    checks = []
+    if request is not None:
+        checks = check_answers(
+            observation,
+            expected,
+            {script.name: script.title for script in scripts},
+            None if run_changes_data(lab.workload, planned) else lab.agreement,
+            request.key,
+            bench.site.label,
+        )
+    checks += _consistency(lab, planned, bench, observation)
     return _conclusion(lab, planned, observation, checks, bench.site)
 
 
@@ -109,7 +127,7 @@ def bring_up_to_date(lab: Laboratory, planned: PlannedRun) -> str | None:
             bench.system,
             lab.workload.tables,
             rows_follow,
-            lab.bibliography.files,
+            _bibliography(lab).files,
             Path(folder),
             task,
             lambda files: _request(lab, planned, files),
@@ -135,29 +153,228 @@ def find_limit(lab: Laboratory, planned: PlannedRun) -> str | None:
     return _conclusion(lab, planned, observation, [], None)
 
 
-def _loaded_bench(lab: Laboratory, planned: PlannedRun) -> tuple[Workbench, DataRequest]:
-    """A site that holds the data of this run."""
+def compare_with_reference(lab: Laboratory, planned: PlannedRun) -> str | None:
+    """One client and then many run the scripts; what they leave must be the same rows."""
+    cell = planned.cell
+    declared = lab.workload.test(cell.test).reference
+    if declared is None:
+        raise Bug(f"the test {cell.test} has no reference")
+    given = {**lab.workload.with_defaults(cell.parameters), "clients": cell.clients}
+    file = lab.workload.folder / "workload.toml"
+    small = {name: evaluate(one, given, file) for name, one in declared.parameters.items()}
+    alone = _with(planned, parameters={**cell.parameters, **small})
+    bench = _bench(lab, planned)
+    asked = _Side(lab, planned, bench, declared, cell.clients)
+    traces = reference.observe(
+        _Side(lab, alone, bench, declared, cell.clients),
+        asked,
+        clients=cell.clients,
+        transactions=int(cell.driving.stop["transactions"]),
+        at_once=declared.at_once,
+        given=reference.Pace(
+            float(cell.parameters[declared.stagger]), float(cell.parameters[declared.pause])
+        ),
+    )
+    observation = traces.observation
+    checks = check_reference(traces, declared.each, lab.workload.scripts[declared.dump].title)
+    verdicts = [check["ok"] for check in checks]
+    observation["reference"] |= {
+        "equal_dumps": verdicts.count(True),
+        "overtaken": verdicts.count(None),
+    }
+    checks.append(check_together(traces, min(declared.at_once, cell.clients)))
+    rules = _consistency(lab, planned, bench, observation)
+    observation["rules"] = {check["id"]: check["found"] for check in rules}
+    asked.keep(observation)
+    return _conclusion(lab, planned, observation, [*checks, *rules], bench.site)
+
+
+@dataclass
+class _Side:
+    """One of the two that are compared, as `reference.Bench`; remembers its last load and drive."""
+
+    lab: Laboratory
+    planned: PlannedRun
+    bench: Workbench
+    declared: Reference
+    dumps: int
+    """How many there are: one for each of the many."""
+    dataset: Dataset | None = None
+    document: dict[str, Any] = field(default_factory=dict)
+    samples: list[TimedSample] = field(default_factory=list)
+
+    def load(self) -> None:
+        self.dataset = _load(self.lab, self.planned, self.bench, is_wanted_again=True)
+
+    def drive(self, clients: int, transactions: int, pace: reference.Pace) -> Observation:
+        cell = self.planned.cell
+        paced = {self.declared.stagger: pace.stagger_s, self.declared.pause: pace.pause_s}
+        planned = _with(
+            self.planned,
+            clients=clients,
+            driving=cell.driving.changed({"transactions": transactions}),
+            parameters={**cell.parameters, **paced},
+        )
+        dialect = self.bench.system.dialect
+        scripts = scripts_of(self.lab.workload, planned, dialect)
+        self.document = document_of(self.lab.workload, planned, dialect, scripts)
+        self.lab.progress.stage(f"drive {cell.test}, {clients} at once")
+        self.bench.forget()  # from here on it holds something else than what was loaded
+        observation, self.samples = _observe(self.lab, planned, self.bench, self.document)
+        return observation
+
+    def dump(self) -> reference.Left:
+        own = self._ask(self.declared.own) if self.declared.own else ()
+        return reference.Left(self._ask(self.declared.dump), own)
+
+    def _ask(self, name: str) -> reference.Dumps:
+        workload, parameters = self.lab.workload, self.planned.cell.parameters
+        script = workload.script_for(name, self.bench.system.dialect.name)
+        variables = workload.with_defaults(parameters)
+        identifiers = workload.identifiers_for(parameters)
+        each = self.declared.each
+        return tuple(
+            query.ask(self.bench.site, script, {**variables, each: number}, identifiers)
+            for number in range(self.dumps)
+        )
+
+    def keep(self, observation: Observation) -> None:
+        """Puts the last load and the last drive on record."""
+        if self.dataset is not None:
+            self.lab.store.loaded(self.dataset.for_record())
+        self.lab.store.driving(self.document)
+        self.lab.store.observed(observation)
+        self.lab.store.sampled(self.samples)
+
+
+def find_cost_of_session(lab: Laboratory, planned: PlannedRun) -> str | None:
+    """Clients run the scripts within one session, and with a session for each transaction."""
+    bench, _ = _loaded_bench(lab, planned)
+    dialect = bench.system.dialect
+    scripts = scripts_of(lab.workload, planned, dialect)
+    samples: list[TimedSample] = []
+
+    def drive(connection: str) -> Observation:
+        run = _with(planned, driving=planned.cell.driving.changed({"connection": connection}))
+        document = document_of(lab.workload, run, dialect, scripts)
+        if connection == planned.cell.driving.connection:
+            lab.store.driving(document)
+        lab.progress.stage(f"drive {planned.cell.test}, sessions {connection}")
+        observation, samples[:] = _observe(lab, run, bench, document)
+        return observation
+
+    observation = connect.observe(drive)
+    lab.store.observed(observation)
+    lab.store.sampled(samples)
+    checks = _consistency(lab, planned, bench, observation)
+    return _conclusion(lab, planned, observation, checks, bench.site)
+
+
+def _with(planned: PlannedRun, **changes: Any) -> PlannedRun:
+    """The run with other levels."""
+    return replace(planned, cell=replace(planned.cell, **changes))
+
+
+def _observe(
+    lab: Laboratory, planned: PlannedRun, bench: Workbench, document: Mapping[str, Any]
+) -> tuple[Observation, list[TimedSample]]:
+    isolation = planned.cell.driving.isolation
+    session_statements = bench.system.dialect.session_isolation(isolation) if isolation else ()
+    told = lab.progress.driving
+    if not lab.workload.is_bare and run_changes_data(lab.workload, planned):
+        bench.forget()  # from here on it holds something else than what was loaded
+    return observe_watched(bench.site, bench.system, document, told, session_statements)
+
+
+def _consistency(
+    lab: Laboratory,
+    planned: PlannedRun,
+    bench: Workbench,
+    observation: Observation | None = None,
+) -> list[Check]:
+    """The queries of the test that must find nothing, asked now; none where the system is gone."""
+    if observation is not None and observation.get("ended_by") == "lost":
+        return []
+    workload, parameters = lab.workload, planned.cell.parameters
+    known = workload.checks_for(bench.system.dialect.name)
+    return check_consistency(
+        bench.site,
+        chosen(known, workload.test(planned.cell.test).checks),
+        workload.with_defaults(parameters),
+        workload.identifiers_for(parameters),
+    )
+
+
+def _expected(
+    workload: Workload, request: DataRequest | None, scripts: Sequence[Script]
+) -> dict[str, int | None]:
+    """Rows that each script must find; None where nobody knows."""
+    if request is None:
+        return {}
+    known = workload.expected_counts(request.fingerprint, request.replicas, request.variant)
+    return {script.name: known.get(script.name) for script in scripts}
+
+
+def _bench(lab: Laboratory, planned: PlannedRun) -> Workbench:
+    """A site as it stands."""
     lab.progress.stage(f"provision {planned.cell.system.label}")
     bench = lab.benches.bench(planned)
     lab.store.provisioned(bench.site)
+    return bench
+
+
+def _loaded_bench(lab: Laboratory, planned: PlannedRun) -> tuple[Workbench, DataRequest]:
+    """A site that holds the data of this run."""
+    bench = _bench(lab, planned)
+    dataset = _load(lab, planned, bench)
+    lab.store.loaded(dataset.for_record())
+    return bench, dataset.request
+
+
+def _load(
+    lab: Laboratory, planned: PlannedRun, bench: Workbench, *, is_wanted_again: bool = False
+) -> Dataset:
+    """The data of this run in the site, which the workload's own rules find right."""
     lab.progress.stage("load")
     parameters = planned.cell.parameters
     if parameters.get("variant") == "clean" and int(parameters.get("replicas", 1)) > 1:
         _find_reported(lab, planned, bench)
     request = _request(lab, planned)
-    dataset = bench.load(lab.workload.tables, request, lab.progress.loading)
-    lab.store.loaded(dataset.for_record())
-    return bench, request
+    tables = lab.workload.tables_for(parameters)
+    again = is_wanted_again or _is_wanted_again(lab, planned)
+    dataset = bench.load(tables, request, lab.progress, is_wanted_again=again)
+    if all(dataset is not one for one in lab.sound):
+        wrong = [check for check in _consistency(lab, planned, bench) if check["ok"] is False]
+        if wrong:
+            raise RunFailed(f"after the load, {wrong_answers(wrong)}")
+        lab.sound.append(dataset)
+    dataset = bench.size_buffer(dataset, _data_to_buffer(lab, planned))
+    lab.store.restarted(bench.site)
+    return dataset
+
+
+def _is_wanted_again(lab: Laboratory, planned: PlannedRun) -> bool:
+    """Whether the site has a later run that may want the same data, after one that changes them."""
+    later = lab.benches.later(planned)
+    before = [planned, *later[:-1]] if later else []
+    return any(run_changes_data(lab.workload, run) for run in before)
+
+
+def _data_to_buffer(lab: Laboratory, planned: PlannedRun) -> float | None:
+    """How many times the size of the buffer the data of this run must have."""
+    asked = lab.workload.test(planned.cell.test).data_to_buffer
+    value = planned.cell.parameters[asked] if isinstance(asked, str) else asked
+    return None if value is None else float(value)
 
 
 def _find_reported(lab: Laboratory, planned: PlannedRun, bench: Workbench) -> None:
     """Loads the plain data and asks the checks which entries they report; once per experiment."""
     if lab.reported is None and lab.workload.update is not None:
-        plain = lab.bibliography.request(replicas=1)
-        bench.load(lab.workload.tables, plain, lab.progress.loading)
+        plain = _bibliography(lab).request(replicas=1)
+        bench.load(lab.workload.tables, plain, lab.progress)
         test = lab.workload.test(planned.cell.test)
         scripts = lab.workload.scripts_for(test, bench.system.dialect.name)
-        document = _document(lab, planned, scripts, {})
+        document = document_of(lab.workload, planned, bench.system.dialect, scripts)
         lab.reported = reported_entries(bench.site, document, lab.workload.update)
 
 
@@ -166,7 +383,11 @@ def _request(
 ) -> DataRequest:
     """The data of this run; with ``files``, the same taken from these instead."""
     parameters = planned.cell.parameters
-    source = lab.bibliography if files is None else lab.bibliography.of_files(files)
+    if lab.workload.data_source == "generated":
+        is_empty = lab.workload.test(planned.cell.test).data == "empty"
+        return request_of(lab.workload, parameters, is_empty=is_empty)
+    bibliography = _bibliography(lab)
+    source = bibliography if files is None else bibliography.of_files(files)
     return source.request(
         replicas=int(parameters.get("replicas", 1)),
         variant=str(parameters.get("variant", "full")),
@@ -175,32 +396,10 @@ def _request(
     )
 
 
-def _scripts(lab: Laboratory, planned: PlannedRun, dialect: Dialect) -> tuple[Script, ...]:
-    """What the clients run: the test's scripts, or the statements of the file it is fed with."""
-    if planned.cell.feed is not None:
-        return plain.read(Path(planned.cell.feed), dialect.literal_style)
-    return lab.workload.scripts_for(lab.workload.test(planned.cell.test), dialect.name)
-
-
-def _document(
-    lab: Laboratory,
-    planned: PlannedRun,
-    scripts: Sequence[Script],
-    expected: Mapping[str, int | None],
-) -> dict[str, Any]:
-    test = lab.workload.test(planned.cell.test)
-    return drive_document(
-        None,
-        scripts,
-        {
-            **dict.fromkeys(lab.workload.scripts),
-            **planned.cell.parameters,
-            **{name: count for name, count in expected.items() if name in lab.workload.scripts},
-        },
-        planned,
-        test.stop.resolved(planned.cell.parameters),
-        test.order,
-    )
+def _bibliography(lab: Laboratory) -> Bibliography:
+    if lab.bibliography is None:
+        raise Bug(f"{lab.workload.name} was to be loaded with bibliographies, and none was read")
+    return lab.bibliography
 
 
 def _conclusion(
@@ -216,7 +415,8 @@ def _conclusion(
     died = _why_it_died(planned, site, is_lost) if site is not None else None
     if died is not None or is_lost:
         lab.benches.discard(planned)
-    return why_failed(observation, checks, died)
+    rides_through = planned.cell.driving.reconnect_patience_s is not None
+    return why_failed(observation, checks, died, rides_through=rides_through)
 
 
 def _why_it_died(planned: PlannedRun, site: Site, is_lost: bool) -> str | None:

@@ -38,19 +38,27 @@ def check_answers(
     observation: Mapping[str, Any],
     expected: Mapping[str, int | None],
     titles: Mapping[str, str],
-    agreement: Agreement,
+    agreement: Agreement | None,
     data: str,
     label: str,
 ) -> list[Check]:
-    """Checks every result of ``observation``; ``data`` names the rows that were asked."""
+    """Checks every result of ``observation``; ``data`` names the rows that were asked.
+
+    ``agreement`` None: clients change the data they ask for, so that equal questions may have
+    unequal answers and only a known number of rows is checked.
+    """
     checks = []
     for result in observation["results"]:
         name = result["transaction"]
         rows, known = result["rows"], expected.get(name)
         statement = f"{name}/{result['statement']}"
-        other = agreement.differs_from(data, statement, result["digest"], label)
+        other = None
+        if agreement is not None:
+            other = agreement.differs_from(data, statement, result["digest"], label)
+        elif known is None:
+            continue
         notes = []
-        if result["differing"]:
+        if result["differing"] and agreement is not None:
             notes.append(
                 f"{result['differing']} of {result['answers']} answers differ: "
                 f"{result['first_difference']}"
@@ -80,6 +88,6 @@ def check_answers(
             note="no answer came",
         )
         for name, known in expected.items()
-        if name not in answered
+        if name not in answered and known is not None
     ]
     return checks

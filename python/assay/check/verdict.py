@@ -15,10 +15,22 @@ _ENDED = {
 }
 
 
+_LOSSES = {"lost connection", "connection refused"}
+"""Classes of errors that come of a server which is away."""
+
+
 def why_failed(
-    observation: Mapping[str, Any], checks: Sequence[Check], died: str | None
+    observation: Mapping[str, Any],
+    checks: Sequence[Check],
+    died: str | None,
+    *,
+    rides_through: bool = False,
 ) -> str | None:
-    """One sentence, the nearest cause first; ``died`` is what the system says of its own end."""
+    """One sentence, the nearest cause first; ``died`` is what the system says of its own end.
+
+    ``rides_through``: clients were told to come back after a loss, so that transactions which were
+    lost on the way are what was looked for.
+    """
     if died is not None:
         return died
     if observation.get("kind") == "update":
@@ -32,19 +44,26 @@ def why_failed(
         return f"{ended}{first}"
     wrong = [check for check in checks if check["ok"] is False]
     if wrong:
-        named = ", ".join(
-            f"{check['id']} gave {_count(check['found'])} ({check['note']})" for check in wrong[:3]
-        )
-        more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
-        return f"wrong answers: {named}{more}"
+        return f"wrong answers: {wrong_answers(wrong)}"
     outcomes = observation["outcomes"]
-    if outcomes["failed"] or outcomes["unknown"]:
+    is_loss_alone = all(error["class"] in _LOSSES for error in observation["errors"])
+    if (outcomes["failed"] or outcomes["unknown"]) and not (rides_through and is_loss_alone):
         return f"{outcomes['failed'] + outcomes['unknown']} transactions did not end well{first}"
     return None
 
 
+def wrong_answers(wrong: Sequence[Check]) -> str:
+    """The first three of them, each with what it gave."""
+    named = ", ".join(
+        f"{check['id']} gave {_count(check['found'])} ({check['note']})" for check in wrong[:3]
+    )
+    return named + (f" and {len(wrong) - 3} more" if len(wrong) > 3 else "")
+
+
 def _count(found: int | None) -> str:
-    return "nothing" if found is None else f"{found} rows"
+    if found is None:
+        return "nothing"
+    return f"{found} row" if found == 1 else f"{found} rows"
 
 
 def _first_error(observation: Mapping[str, Any]) -> str:

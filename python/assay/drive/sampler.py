@@ -2,6 +2,7 @@
 
 Sampling costs the machine that is measured, so it is rationed: after a sample that took *t*, the
 next one comes no sooner than 50 *t* later, which bounds its share of one processor at two per cent.
+The first and the last are taken while no client is at work, so that there are always two.
 """
 
 from __future__ import annotations
@@ -34,9 +35,11 @@ class Sampler:
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._work, name="sampler", daemon=True)
         self._began_s = time.monotonic()
+        self.began_unix_ns = time.time_ns()
         self.samples: list[TimedSample] = []
 
     def __enter__(self) -> Sampler:
+        self._take()
         self._thread.start()
         return self
 
@@ -48,14 +51,21 @@ class Sampler:
     ) -> None:
         self._stop.set()
         self._thread.join()
+        self._take()
+
+    def _take(self) -> bool:
+        """Whether there was something to be seen."""
+        at_s = time.monotonic() - self._began_s
+        sample = self._system.sample(self._site)
+        if sample is not None:
+            self.samples.append(TimedSample(at_s, sample))
+        return sample is not None
 
     def _work(self) -> None:
         # Half an interval in, so that a short run is seen in its middle.
         wait_s = _LEAST_INTERVAL_S / 4
         while not self._stop.wait(wait_s):
             began_s = time.monotonic()
-            sample = self._system.sample(self._site)
-            if sample is None:
+            if not self._take():
                 return
-            self.samples.append(TimedSample(began_s - self._began_s, sample))
             wait_s = max(_LEAST_INTERVAL_S, _SHARE * (time.monotonic() - began_s))

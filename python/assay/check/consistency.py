@@ -1,0 +1,66 @@
+"""Takes a site and the queries that must find nothing; gives one check for each: the rows it found.
+
+A workload keeps them in ``checks/*.sql``: each states a rule of the data by asking for what breaks
+it. They are asked when the data were loaded, and again when clients have worked on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from assay.check.answers import Check
+from assay.drive import query
+from assay.errors import SystemUnderTestError
+from assay.experiment import Scalar
+from assay.provision.site import Site
+from assay.workloads.values import Script
+
+
+def chosen(checks: Iterable[Script], globs: Iterable[str]) -> list[Script]:
+    """Those whose path within the workload matches any of ``globs``."""
+    globs = list(globs)
+    return [one for one in checks if any(Path(one.path).match(glob) for glob in globs)]
+
+
+def check_consistency(
+    site: Site,
+    checks: Iterable[Script],
+    variables: Mapping[str, Scalar],
+    identifiers: Mapping[str, list[str]],
+) -> list[Check]:
+    """Asks every query. One that the system does not answer is a check that failed."""
+    return [_check(site, script, variables, identifiers) for script in checks]
+
+
+def _check(
+    site: Site,
+    script: Script,
+    variables: Mapping[str, Scalar],
+    identifiers: Mapping[str, list[str]],
+) -> Check:
+    found: int | None
+    try:
+        answer = query.ask(site, script, variables, identifiers)
+    except SystemUnderTestError as error:
+        found, note = None, error.message
+    else:
+        found, note = len(answer.rows), ""
+        if answer.rows:
+            note = f"none expected, the first: {_shown(answer.columns, answer.rows[0])}"
+    return Check(
+        id=Path(script.path).stem,
+        title=script.title,
+        expected=0,
+        found=found,
+        ok=found == 0,
+        note=note,
+    )
+
+
+def _shown(columns: Iterable[str], row: query.Row) -> str:
+    """``branches = 5, tellers = 6``."""
+    return ", ".join(
+        f"{column} = {'NULL' if cell is None else cell.rstrip()}"
+        for column, cell in zip(columns, row, strict=True)
+    )

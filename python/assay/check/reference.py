@@ -1,0 +1,73 @@
+"""Takes what one client left and what many did; gives a check for each of the many: are they the
+same rows in the same order?
+
+Where clients overtook one another, rows differ although none is lost: then what each of them left
+whoever came before it decides, and nobody knows whether the rest is right.
+"""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+
+from assay.check.answers import Check
+from assay.drive.query import Answer, Row
+from assay.drive.reference import Traces
+
+_DOUBT = "rows were lost or doubled, or clients met: start them further apart to know which"
+
+
+def check_reference(traces: Traces, each: str, title: str) -> list[Check]:
+    """``each`` names what a dump is of (``set``); ``title`` says what is dumped."""
+    expected, found = traces.expected, traces.found
+    return [
+        _check(
+            f"{each} {number}",
+            title,
+            (expected.dumps[number], found.dumps[number]),
+            (expected.own[number], found.own[number]) if expected.own else None,
+        )
+        for number in range(len(found.dumps))
+    ]
+
+
+def check_together(traces: Traces, wanted: int) -> Check:
+    """Whether as many clients were at work at once as the test wants."""
+    found: int = traces.observation["reference"]["least_at_once"]
+    is_enough = found >= wanted
+    note = "" if is_enough else f"clients started too far apart: {wanted} at once expected"
+    return Check(
+        id="at once",
+        title="clients at work whenever one starts",
+        expected=wanted,
+        found=found,
+        ok=is_enough,
+        note=note,
+    )
+
+
+def _check(
+    id_: str, title: str, dumps: tuple[Answer, Answer], own: tuple[Answer, Answer] | None
+) -> Check:
+    expected, found = (one.rows for one in dumps)
+    ok: bool | None = expected == found
+    note = "" if ok else _difference(expected, found)
+    if not ok and own is not None:
+        wanted, there = (one.rows for one in own)
+        if wanted == there:
+            ok, note = None, f"others overtook: {note}"
+        else:
+            note = f"{_difference(wanted, there)}; {_DOUBT}"
+    return Check(id=id_, title=title, expected=len(expected), found=len(found), ok=ok, note=note)
+
+
+def _difference(expected: tuple[Row, ...], found: tuple[Row, ...]) -> str:
+    """The first row that is not the single client's."""
+    pairs = enumerate(zip_longest(expected, found), start=1)
+    number, (wanted, row) = next(pair for pair in pairs if pair[1][0] != pair[1][1])
+    return f"row {number} is {_shown(row)}, a single client leaves {_shown(wanted)}"
+
+
+def _shown(row: Row | None) -> str:
+    if row is None:
+        return "not there"
+    return "(" + ", ".join("NULL" if cell is None else cell.rstrip() for cell in row) + ")"

@@ -1,0 +1,111 @@
+"""Takes a planned run of a workload; gives the document that tells the engine what clients do.
+
+The same document is driven, explained, and compiled before anything is started. What stands at the
+engine's own default is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypedDict
+
+from assay.dialects.protocol import Dialect
+from assay.experiment import Driving, Scalar
+from assay.plan import PlannedRun
+from assay.workloads import plain
+from assay.workloads.values import Script, Workload
+
+
+class ScriptText(TypedDict):
+    """One transaction type: its name, where its text is from, the text in this dialect."""
+
+    name: str
+    path: str
+    text: str
+    weight: int
+    is_plain: bool
+
+
+def scripts_of(workload: Workload, planned: PlannedRun, dialect: Dialect) -> tuple[Script, ...]:
+    """What the clients run: the test's scripts, or the statements of the file it is fed with."""
+    if planned.cell.feed is not None:
+        return plain.read(Path(planned.cell.feed), dialect.literal_style)
+    return workload.scripts_for(workload.test(planned.cell.test), dialect.name)
+
+
+def document_of(
+    workload: Workload,
+    planned: PlannedRun,
+    dialect: Dialect,
+    scripts: Sequence[Script],
+    expected: Mapping[str, int | None] | None = None,
+) -> dict[str, Any]:
+    """The document of one run, without its site.
+
+    ``expected``: rows that each script must find, which its `\\expect` knows by the script's name.
+    """
+    cell = planned.cell
+    known = {name: count for name, count in (expected or {}).items() if name in workload.scripts}
+    variables: dict[str, Scalar | None] = {
+        **({} if workload.is_bare else dict.fromkeys(workload.scripts)),
+        **cell.parameters,
+        **known,
+    }
+    return {
+        "site": None,
+        "scripts": script_texts(scripts),
+        "variables": variables,
+        "order": workload.test(cell.test).order,
+        "clients": cell.clients,
+        "threads": cell.threads,
+        "protocol": cell.protocol,
+        "stop": cell.driving.stop,
+        "warm_up_s": float(cell.driving.warm_up_s),
+        "seed": planned.seed,
+        "digest": not workload.is_bare,
+        "statement_timeout_s": None,
+        **_driving(cell.driving),
+        **_filled(
+            identifiers=workload.identifiers_for(cell.parameters),
+            begins=_begins(dialect) if any("\\begin" in one.text for one in scripts) else None,
+        ),
+    }
+
+
+def script_texts(scripts: Iterable[Script]) -> list[ScriptText]:
+    """The scripts as the engine takes them."""
+    return [
+        ScriptText(
+            name=one.name, path=one.path, text=one.text, weight=one.weight, is_plain=one.is_plain
+        )
+        for one in scripts
+    ]
+
+
+def _driving(driving: Driving) -> dict[str, Any]:
+    """What the engine is told beyond when to stop."""
+    arrival = {"kind": driving.arrival, "offered_rate_per_s": driving.offered_rate_per_s}
+    retries = {"most": driving.retries, "classes": list(driving.retry_classes)}
+    reconnect = {"after_loss": True, "patience_s": driving.reconnect_patience_s}
+    return _filled(
+        arrival=arrival if driving.is_open else None,
+        think_time=driving.think_time,
+        keying_time=driving.keying_time,
+        ramp_up_s=float(driving.ramp_up_s),
+        latency_limit_s=driving.latency_limit_s,
+        retries=retries if driving.retries else None,
+        reconnect=reconnect if driving.reconnect_patience_s is not None else None,
+        connect_each_transaction=driving.connection == "per transaction",
+        per_statement=driving.per_statement,
+        allow_shell=driving.allow_shell,
+    )
+
+
+def _begins(dialect: Dialect) -> dict[str, list[str]]:
+    r"""How the dialect begins a transaction, for `\begin` with and without a level."""
+    return {level: dialect.begin_at(level) for level in ("", *dialect.isolation_levels)}
+
+
+def _filled(**entries: Any) -> dict[str, Any]:
+    return {name: one for name, one in entries.items() if one}

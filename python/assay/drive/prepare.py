@@ -1,0 +1,60 @@
+"""Takes every planned run; has the engine compile its scripts, so that a mistake in one of them is
+told before anything is started.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+
+from assay import _engine, registry
+from assay.drive.document import document_of, scripts_of
+from assay.errors import ScriptError
+from assay.plan import PlannedRun
+from assay.provision.session import as_ours
+from assay.workloads.values import Workload
+
+
+def compile_all(workload: Workload, runs: Iterable[PlannedRun]) -> None:
+    """Raises `ScriptError` for the first script that does not compile, `ArgumentError` for an
+    isolation level that a system has not."""
+    seen = set()
+    for run in runs:
+        dialect = registry.system(run.cell.system.name).dialect
+        if run.cell.driving.isolation:
+            dialect.session_isolation(run.cell.driving.isolation)
+        levels = (
+            dialect.name,
+            run.cell.test,
+            run.cell.protocol,
+            tuple(run.cell.parameters.items()),
+        )
+        if levels not in seen:
+            seen.add(levels)
+            explained(workload, run)
+
+
+def explained(workload: Workload, run: PlannedRun) -> str:
+    """The instruction list of the run's scripts; empty where its clients run none."""
+    dialect = registry.system(run.cell.system.name).dialect
+    scripts = scripts_of(workload, run, dialect)
+    if not scripts:
+        return ""
+    document = document_of(workload, run, dialect, scripts)
+    document["stop"] = document["stop"] or {"transactions": 1}
+    try:
+        return _engine.explain(json.dumps(document))
+    except _engine.EngineError as error:
+        found = as_ours(error)
+        if workload.is_bare and isinstance(found, ScriptError) and "variable" in found.message:
+            found.hint = _with_set(found)
+        raise found from error
+
+
+def _with_set(error: ScriptError) -> str:
+    """A variable of a bare script comes from the script itself or from the command line."""
+    named = re.search(r"variable :(\w+)", error.message)
+    name = named[1] if named else "NAME"
+    nearest = f"{error.hint}; " if error.hint and "did you mean" in error.hint else ""
+    return f"{nearest}\\set {name} … in the script, or --set {name}=VALUE"

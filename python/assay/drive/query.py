@@ -1,0 +1,56 @@
+"""Takes a site and a script; runs it once outside any measurement; gives the rows it answered, its
+values bound.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from assay import _engine
+from assay.drive.document import script_texts
+from assay.experiment import Scalar
+from assay.provision.session import raise_as_ours
+from assay.provision.site import Site
+from assay.workloads.values import Script
+
+Row = tuple[str | None, ...]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the last statement of a script answered, in text form."""
+
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+
+def ask(
+    site: Site,
+    script: Script,
+    variables: Mapping[str, Scalar],
+    identifiers: Mapping[str, list[str]] | None = None,
+) -> Answer:
+    """The answer of the script's last statement.
+
+    Raises `ScriptError`, or `SystemRefused` and `SystemDied` where the system does not answer.
+    """
+    document = {
+        "site": site.address.for_engine(),
+        "scripts": script_texts([script]),
+        "variables": dict(variables),
+        "identifiers": dict(identifiers or {}),
+        "order": "sequence",
+        "clients": 1,
+        "stop": {"passes": 1},
+        "seed": 1,
+    }
+    try:
+        answers = _engine.query(json.dumps(document))
+    except _engine.EngineError as error:
+        raise_as_ours(error)
+    if not answers:
+        return Answer((), ())
+    _, last = answers[-1]
+    return Answer(tuple(last.columns), tuple(last.rows))

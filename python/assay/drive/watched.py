@@ -1,0 +1,80 @@
+"""Takes a loaded site and a drive document; has it driven, and watches the server meanwhile.
+
+The observation gets ``server_cost`` (what the server's processes took, beside ``client_cost``) and
+``server_counters`` (how far the server's own counters went on), both of the measurement alone and
+left out where they cannot be known.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from assay.drive.sampler import Sampler, TimedSample
+from assay.drive.server_cost import server_cost
+from assay.drive.transactions import Observation, observe
+from assay.errors import SystemUnderTestError
+from assay.provision.site import Site
+from assay.systems.protocol import System
+
+
+def observe_watched(
+    site: Site,
+    system: System,
+    document: Mapping[str, Any],
+    progress: Callable[[dict[str, Any]], None] | None = None,
+    session_statements: Iterable[str] = (),
+) -> tuple[Observation, list[TimedSample]]:
+    """The observation, and the samples of the server's processes."""
+    counters = _Counters(site, system, document)
+
+    def told(report: dict[str, Any]) -> None:
+        counters.told(report)
+        if progress is not None:
+            progress(report)
+
+    with Sampler(site, system) as sampler:
+        observation = observe(site, document, told, session_statements)
+    is_process_of_its_own = site.server_pid is not None
+    cost = server_cost(sampler.samples, sampler.began_unix_ns, observation)
+    if cost is not None and is_process_of_its_own:
+        observation["server_cost"] = cost
+    if grown := counters.grown():
+        observation["server_counters"] = grown
+    return observation, sampler.samples
+
+
+class _Counters:
+    """The server's own counters at the beginning and at the end of the measurement. Behind a
+    warm-up they are read beside the clients, by a session of a few milliseconds."""
+
+    def __init__(self, site: Site, system: System, document: Mapping[str, Any]) -> None:
+        self._site = site
+        self._system = system
+        self._before_s = float(document.get("ramp_up_s", 0.0)) + float(document["warm_up_s"])
+        self._before: Mapping[str, int] = {}
+        self._reader: threading.Thread | None = None
+        if not self._before_s:
+            self._before = self._read()
+
+    def told(self, report: Mapping[str, Any]) -> None:
+        if self._before_s and self._reader is None and report["elapsed_s"] >= self._before_s:
+            self._reader = threading.Thread(target=self._begin, name="counters", daemon=True)
+            self._reader.start()
+
+    def grown(self) -> dict[str, int]:
+        """What each counter grew by; nothing where the server counts nothing or was lost."""
+        if self._reader is not None:
+            self._reader.join()
+        after = self._read() if self._before else {}
+        return {name: after[name] - count for name, count in self._before.items() if name in after}
+
+    def _begin(self) -> None:
+        self._before = self._read()
+
+    def _read(self) -> Mapping[str, int]:
+        try:
+            return self._system.counters(self._site)
+        except SystemUnderTestError:
+            return {}
