@@ -5,7 +5,14 @@ calls nobody. The tables are described in ``steps/``, for people who ask them wi
 """
 
 from assay.record.file import DEFAULT_FILE_NAME
-from assay.record.records import CampaignRecord, RunRecord, RunSummary
+from assay.record.records import CalibrationRecord, CampaignRecord, RunRecord, RunSummary
 from assay.record.store import Store
 
-__all__ = ["DEFAULT_FILE_NAME", "CampaignRecord", "RunRecord", "RunSummary", "Store"]
+__all__ = [
+    "DEFAULT_FILE_NAME",
+    "CalibrationRecord",
+    "CampaignRecord",
+    "RunRecord",
+    "RunSummary",
+    "Store",
+]

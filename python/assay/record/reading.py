@@ -15,6 +15,7 @@ from typing import Any
 
 from assay.drive.sampler import TimedSample
 from assay.errors import ArgumentError
+from assay.record import calibrations
 from assay.record.process import ProcessIdentity, is_alive
 from assay.record.records import (
     PROCESS_ENDED,
@@ -34,7 +35,8 @@ _REFERENCE = re.compile(r"(?:(experiment|run)[ :]?)?(\d+)", re.IGNORECASE)
 _RUNS = """
 SELECT runs.id, experiment_id, position, workload, test, system, system_label, storage, clients,
        threads, protocol, parameters, repetition, runs.seed AS seed, cell_fingerprint, state,
-       reason, verdict, verdict_reason, runs.begun_unix_ns AS begun_unix_ns,
+       reason, verdict, verdict_reason, json_extract(cell, '$.driving') AS driving,
+       runs.begun_unix_ns AS begun_unix_ns,
        runs.ended_unix_ns AS ended_unix_ns, process_id, process_started, boot_id
 FROM runs JOIN experiments ON experiments.id = experiment_id
 """
@@ -49,12 +51,13 @@ def run(connection: sqlite3.Connection, run_id: int) -> RunRecord:
     row = next(_rows(connection, f"{_RUNS} WHERE runs.id = ?", run_id), None)
     if row is None:
         raise _unknown(connection, "run", "runs", run_id)
+    site, observation = (_document(connection, one, run_id) for one in ("sites", "observations"))
     return RunRecord(
         **_summary(row),
-        site=_document(connection, "sites", run_id),
+        site=site,
         dataset=_document(connection, "datasets", run_id),
         drive=_document(connection, "drives", run_id),
-        observation=_document(connection, "observations", run_id),
+        observation=observation,
         checks=tuple(_document(connection, "checks", run_id) or ()),
         scripts=tuple(
             ScriptRecord(*values)
@@ -82,6 +85,7 @@ def run(connection: sqlite3.Connection, run_id: int) -> RunRecord:
                 "SELECT state, begun_unix_ns FROM stages WHERE run_id = ? ORDER BY rowid", (run_id,)
             )
         ),
+        calibration=calibrations.nearest_to(connection, run_id, site, observation),
     )
 
 
@@ -156,6 +160,7 @@ def _summary(row: dict[str, Any]) -> dict[str, Any]:
     values = {name: row[name] for name in RunSummary.__dataclass_fields__}
     values["parameters"] = json.loads(row["parameters"])
     values["seed"] = int(row["seed"])
+    values["driving"] = json.loads(row["driving"] or "{}")
     if row["state"] in UNFINISHED_STATES and not is_alive(process):
         values["state"], values["reason"] = "interrupted", PROCESS_ENDED
     return values

@@ -35,6 +35,32 @@ class ScriptRecord(NamedTuple):
 
 
 @dataclass(frozen=True)
+class CalibrationRecord:
+    """What so many clients of a machine can do at most: measured against a server that does
+    nothing."""
+
+    driver: str
+    """The engine's; a protocol has the name of its driver."""
+    clients: int
+    threads: int
+    """Of the engine, as they were."""
+    begun_unix_ns: int
+    statements: int
+    elapsed_ns: int
+    statements_per_s: float
+    """The ceiling: no run of these clients is faster."""
+    client_ns_per_statement: float
+    """User and system time of the client's process."""
+    p50_ns: int
+    """Response time of a statement that takes no time."""
+    p99_ns: int
+    observation: Document
+    """What was measured, as the engine gave it."""
+    id: int = 0
+    """0 where it is not kept yet."""
+
+
+@dataclass(frozen=True)
 class RunSummary:
     """A run's place in its experiment, and how it ended; enough for a list of runs."""
 
@@ -61,6 +87,8 @@ class RunSummary:
     """Why it failed or was interrupted; else empty."""
     verdict: str
     verdict_reason: str
+    driving: Mapping[str, Any]
+    """How its clients were driven (`Driving`); empty in records of before there was a choice."""
     begun_unix_ns: int | None
     ended_unix_ns: int | None
 
@@ -85,6 +113,8 @@ class RunRecord(RunSummary):
     warnings: tuple[WarningRecord, ...]
     stages: tuple[tuple[str, int], ...]
     """(state, Unix time in ns at which it began), in order."""
+    calibration: CalibrationRecord | None = None
+    """The nearest one of its driver, machine and build; None where there is none."""
 
 
 @dataclass(frozen=True)

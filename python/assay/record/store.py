@@ -26,11 +26,11 @@ from assay.errors import Bug
 from assay.experiment import Experiment
 from assay.plan import Plan, PlannedRun
 from assay.provision.site import Site
-from assay.record import reading
+from assay.record import calibrations, reading
 from assay.record.document import json_text, storable, without_secrets
 from assay.record.file import insert, open_file, transaction
 from assay.record.process import this_process
-from assay.record.records import CampaignRecord, RunRecord, RunSummary
+from assay.record.records import CalibrationRecord, CampaignRecord, RunRecord, RunSummary
 
 EndState = Literal["done", "failed", "interrupted"]
 
@@ -126,6 +126,15 @@ class Store:
         open_site = replace(site, address=replace(site.address, password=None))
         self._keep("sites", json_text(open_site), state="loading")
 
+    def restarted(self, site: Site) -> None:
+        """The site was stopped and brought up again: what is kept of it is as it is now."""
+        open_site = replace(site, address=replace(site.address, password=None))
+        with self._transaction() as connection:
+            connection.execute(
+                "UPDATE sites SET document = ? WHERE run_id = ?",
+                (json_text(open_site), self._run()),
+            )
+
     def loaded(self, dataset: Mapping[str, Any]) -> None:
         """What it was filled with (`Dataset.for_record`): state driving."""
         self._keep("datasets", json_text(dataset), state="driving")
@@ -198,6 +207,13 @@ class Store:
                 (time.time_ns(), self._campaign_id),
             )
         self._campaign_id = None
+
+    def calibrated(
+        self, calibration: CalibrationRecord, machine: Mapping[str, Any], build: Mapping[str, Any]
+    ) -> None:
+        """What this machine's client can do at most; ``build`` as in `begin_campaign`."""
+        with self._transaction() as connection:
+            calibrations.keep(connection, calibration, machine, build)
 
     # Reading
 

@@ -14,23 +14,44 @@ from assay import toml_file
 from assay.record import RunRecord
 from assay.record.records import WarningRecord
 from assay.registry import WORKLOAD_FILE
-from assay.report import declaration, published, verdict, warnings
+from assay.report import declaration, published, series, verdict, warnings
+from assay.report.published import Published
+from assay.report.series import Series
 from assay.report.verdict import Verdict
+from assay.toml_file import Section
 from assay.workloads.answers import PUBLISHED_FILE
-from assay.workloads.reader import report_sections
+from assay.workloads.reader import report_sections, series_sections
 from assay.workloads.values import Workload
 
 
 def check_declarations(workload: Workload) -> None:
     """Reads what the workload declares of its reports and holds of published values, so that a
     mistake is told, with its line, before a run and not after it."""
+    if workload.is_bare:
+        return
     top = toml_file.read(workload.folder / WORKLOAD_FILE)
     for test, section in report_sections(top, workload.tests).items():
         declaration.read(section, test)
+    joined = {
+        name: series.read(section, name)
+        for name, section in series_sections(top, workload.tests).items()
+    }
     if (file := workload.folder / PUBLISHED_FILE).is_file():
         top = toml_file.read(file)
-        for test in top.names():
-            published.read(top.section(test))
+        for name in top.names():
+            section = top.section(name)
+            found = published.read(section)
+            if name in joined:
+                _refuse_other_columns(section, found, joined[name])
+
+
+def _refuse_other_columns(section: Section, found: Published, ours: Series) -> None:
+    """The table of a series stands among ours, column by column."""
+    titles = [column.title for column in ours.columns]
+    if len(found.columns) != len(titles):
+        raise section.error(f"a column for each of {', '.join(titles)}", "columns")
+    if len(found.units) != len(titles):
+        raise section.error("a unit for each column, with commas", "unit", hint='"min, s, MB"')
 
 
 def judge_run(run: RunRecord, machine: Mapping[str, Any]) -> tuple[Verdict, list[WarningRecord]]:

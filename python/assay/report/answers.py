@@ -30,6 +30,8 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
 def _table(name: str, runs: Sequence[RunRecord]) -> Table:
     labels = list(dict.fromkeys(run.system_label for run in runs))
     by_id = _checks_by_id(runs)
+    agreements = {check_id: _agreement(runs, check_id) for check_id in by_id}
+    has_digests = any(agreements.values())
     rows = []
     for check_id, checks in by_id.items():
         expected = checks[0][1]["expected"]
@@ -41,7 +43,7 @@ def _table(name: str, runs: Sequence[RunRecord]) -> Table:
                     Cell(checks[0][1]["title"]),
                     absent("unknown") if expected is None else count(expected),
                     *(_found(one) for one in by_label),
-                    Cell(_agreement(runs, check_id)),
+                    *([Cell(agreements[check_id])] if has_digests else []),
                 )
             )
         )
@@ -62,11 +64,15 @@ def _table(name: str, runs: Sequence[RunRecord]) -> Table:
             Column("title"),
             Column("expected", is_number=True),
             *(Column(label, is_number=True) for label in labels),
-            Column("same rows"),
+            *([Column("same rows")] if has_digests else []),
         ),
         rows=tuple(rows),
         notes=(
-            "same rows: in every answer to every client, of every system (by digest)",
+            *(
+                ["same rows: in every answer to every client, of every system (by digest)"]
+                if has_digests
+                else []
+            ),
             *dict.fromkeys(notes),
         ),
     )
@@ -106,12 +112,12 @@ def _summary(runs: Sequence[RunRecord]) -> str:
     verdicts = [[check["ok"] for _, check in checks] for checks in by_id.values()]
     right = sum(all(verdict is True for verdict in one) for one in verdicts)
     wrong = sum(any(verdict is False for verdict in one) for one in verdicts)
-    same = sum(_agreement(runs, check_id) == "yes" for check_id in by_id)
+    agreements = [found for check_id in by_id if (found := _agreement(runs, check_id))]
     unknown = len(by_id) - right - wrong
-    return (
-        f"answers  right {right}  wrong {wrong}  unknown {unknown} = checks {len(by_id)}; "
-        f"the same rows everywhere: {same} of {len(by_id)}"
-    )
+    line = f"answers  right {right}  wrong {wrong}  unknown {unknown} = checks {len(by_id)}"
+    if agreements:
+        line += f"; the same rows everywhere: {agreements.count('yes')} of {len(agreements)}"
+    return line
 
 
 def _checks_by_id(

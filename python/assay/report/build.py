@@ -8,15 +8,21 @@ from assay.record import CampaignRecord
 from assay.record.records import WarningRecord
 from assay.report import (
     answers,
+    by_cells,
     by_factors,
     by_fields,
+    by_tests,
     conditions,
+    costs,
+    course,
     declaration,
     grid,
     loads,
     outcomes,
     published,
+    series,
     server,
+    statements,
     times,
     units,
     warnings,
@@ -33,6 +39,7 @@ def build(campaign: CampaignRecord) -> Report:
     sections: list[Section] = []
     noted = [warning for run in campaign.runs for warning in run.warnings]
     cell_count = 0
+    sections += _series(campaign)
     for test, runs in grid.tests(campaign.runs).items():
         found = grid.cells(runs)
         cell_count += len(found)
@@ -54,6 +61,14 @@ def build(campaign: CampaignRecord) -> Report:
     )
 
 
+def _series(campaign: CampaignRecord) -> Iterator[Section]:
+    """The tables over several tests come first: they are what was asked for."""
+    for one in series.of_record(campaign.workload):
+        beside = published.of_record(campaign.workload, one.name)
+        if (table := by_tests.table(campaign, one, beside)) is not None:
+            yield Section(f"Series {one.name}", (), (table,))
+
+
 def _test_sections(campaign: CampaignRecord, test: str, found: Sequence[CellRuns]) -> list[Section]:
     declared = declaration.of_record(campaign.workload, test)
     return [
@@ -64,6 +79,9 @@ def _test_sections(campaign: CampaignRecord, test: str, found: Sequence[CellRuns
                 outcomes.section(test, found),
                 answers.section(test, found),
                 times.section(test, found),
+                statements.section(test, found),
+                course.section(test, found),
+                costs.section(test, found),
                 server.section(test, found),
             )
             if one is not None
@@ -72,9 +90,14 @@ def _test_sections(campaign: CampaignRecord, test: str, found: Sequence[CellRuns
 
 
 def _result(
-    campaign: CampaignRecord, test: str, declared: Declaration, found: Sequence[CellRuns]
+    campaign: CampaignRecord,
+    test: str,
+    declared: Declaration | None,
+    found: Sequence[CellRuns],
 ) -> Section:
-    if declared.fields:
+    if declared is None:
+        table = by_cells.table(test, found, campaign.machine)
+    elif declared.fields:
         table = by_fields.table(test, declared, found, campaign.machine)
     else:
         beside = published.of_record(campaign.workload, test)

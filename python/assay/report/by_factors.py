@@ -13,7 +13,7 @@ from typing import Any
 
 from assay.experiment import Scalar
 from assay.record import RunRecord
-from assay.report import grid, notes, units, verdict
+from assay.report import grid, notes, times, units, verdict
 from assay.report.declaration import Declaration
 from assay.report.grid import CellRuns
 from assay.report.outcomes import throughput_per_s
@@ -22,7 +22,13 @@ from assay.report.spread import spread
 from assay.report.values import MARKS, Cell, Column, Number, Row, Table, absent
 from assay.report.verdict import Verdict
 
-_UNITS = {"elapsed": "ns", "load_time": "ns", "size_on_disk": "bytes", "throughput": "per_s"}
+_UNITS = {
+    "elapsed": "ns",
+    "response_time": "ns",
+    "load_time": "ns",
+    "size_on_disk": "bytes",
+    "throughput": "per_s",
+}
 
 
 def table(
@@ -113,6 +119,8 @@ def _value(run: RunRecord, value: str) -> float | None:
         return size_bytes
     if value == "load_time":
         return sum(dataset.get(f"{step}_ns", 0) for step in ("load", "index", "analyze")) or None
+    if value == "response_time":
+        return times.mean_ns(observation)
     if value == "throughput":
         return throughput_per_s(observation) if "outcomes" in observation else None
     elapsed_ns: int | None = observation.get("elapsed_ns")

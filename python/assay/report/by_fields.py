@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assay.report import grid, units, verdict
+from assay.record import RunRecord
+from assay.report import grid, reach, units, verdict
 from assay.report.declaration import Declaration, Field
 from assay.report.grid import CellRuns
 from assay.report.values import MARKS, Cell, Column, Number, Row, Table, absent
-
-_UNITS = {"_ns": "ns", "_bytes": "bytes", "_per_s": "per_s"}
 
 
 def table(
     test: str, declaration: Declaration, found: Sequence[CellRuns], machine: Mapping[str, Any]
 ) -> Table:
     factors = grid.varying(found, "system")
+    declared = declaration.fields
     rows, notes = [], []
     for cell in found:
         for run in cell.runs:
             judged = verdict.of_run(run, machine)
             labels = (*grid.label_cells(cell, factors), Cell(str(run.repetition)))
-            fields = [_cell(run.observation, field, judged) for field in declaration.fields]
+            fields = [_cell(run, field, judged) for field in declared]
             if run.observation is None:
                 fields = [absent(cell.why_absent), *fields[1:]]
             rows.append(Row((*labels, *fields)))
@@ -30,10 +30,7 @@ def table(
                 mark = f"{MARKS[judged.word]} {judged.word}"
                 notes.append(f"{mark}: run {run.id}, {cell.name}: {judged.reason}")
     columns = [Column(name) for name in (*factors, "repetition")]
-    columns += [
-        Column(field.title, is_number=True, unit=field.unit if _unit(field) == "ns" else "")
-        for field in declaration.fields
-    ]
+    columns += [Column(one.title, is_number=True, unit=_shown_unit(one)) for one in declared]
     return Table(
         name=test,
         label_columns=len(factors) + 1,
@@ -44,23 +41,19 @@ def table(
     )
 
 
-def _cell(observation: Mapping[str, Any] | None, field: Field, judged: verdict.Verdict) -> Cell:
-    if observation is None:
-        return absent("")
-    value: Any = observation
-    for part in field.key.split("."):
-        value = value.get(part) if isinstance(value, Mapping) else None
+def _cell(run: RunRecord, field: Field, judged: verdict.Verdict) -> Cell:
+    value = reach.value(run, field.key)
     if value is None:
         return absent("none")
     mark = MARKS[judged.word]
     if isinstance(value, bool):
         return Cell(f"{'yes' if value else 'no'}{mark}")
     if isinstance(value, int | float):
-        unit = _unit(field)
+        unit = reach.unit(field.key)
         made = Number(value, unit, n=1, verdict=judged.word, reason=judged.reason)
         return Cell(f"{units.shown(value, unit, field.unit)}{mark}", made)
     return Cell(str(value))
 
 
-def _unit(field: Field) -> str:
-    return next((unit for end, unit in _UNITS.items() if field.key.endswith(end)), "count")
+def _shown_unit(field: Field) -> str:
+    return field.unit if reach.unit(field.key) == "ns" else ""

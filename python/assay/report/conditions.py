@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from assay.experiment import Driving
 from assay.record import CampaignRecord, RunRecord
-from assay.report import units
+from assay.report import headroom, units
 from assay.report.values import Column, Row, Section, Table, text
 
 
@@ -38,8 +40,14 @@ def section(runs: Iterable[RunRecord]) -> Section | None:
     brought_up = [run for run in runs if run.site]
     if not brought_up:
         return None
+    tables = (
+        _systems_table(brought_up),
+        _storages_table(brought_up),
+        _driving_table(brought_up),
+        headroom.table(brought_up),
+    )
     return Section(
-        "Under which conditions", (), (_systems_table(brought_up), _storages_table(brought_up))
+        "Under which conditions", (), tuple(table for table in tables if table is not None)
     )
 
 
@@ -73,6 +81,32 @@ def _storages_table(runs: Iterable[RunRecord]) -> Table:
     )
     titles = ("storage", "kind", "file system", "device", "size")
     return _table("storages", "Storages", titles, rows)
+
+
+def _driving_table(runs: Sequence[RunRecord]) -> Table | None:
+    """How clients were driven; a column for each thing that any run says. None for records of
+    before there was a choice."""
+    described = [(run.test, run.protocol, _described(run)) for run in runs if run.driving]
+    names = list(dict.fromkeys(name for _, _, said in described for name in said))
+    if not described:
+        return None
+    rows = dict.fromkeys(
+        (test, protocol, *(said.get(name, "") for name in names))
+        for test, protocol, said in described
+    )
+    titles = ("test", "protocol", *(name.replace("_", " ") for name in names))
+    return _table("driving", "How the clients were driven", titles, rows)
+
+
+def _described(run: RunRecord) -> dict[str, str]:
+    known = {field.name for field in dataclasses.fields(Driving)}
+    kept: dict[str, Any] = {
+        name: tuple(level) if isinstance(level, list) else level
+        for name, level in run.driving.items()
+        if name in known
+    }
+    driving = Driving(**kept)
+    return {"arrival": driving.arrival, **driving.described()}
 
 
 def _table(name: str, title: str, titles: Iterable[str], rows: Iterable[Iterable[str]]) -> Table:

@@ -8,12 +8,13 @@ Two shapes. *By factors*, the tables of most papers::
     blocks     = "clients"      # a block of rows per level, with a heading line
     rows       = "system"       # default
     columns    = "storage"      # default; a column per level
-    value      = "elapsed"      # default; or throughput, size_on_disk, load_time
-    unit       = "s"            # of a time: min, s (default) or ms
+    value      = "elapsed"      # default; or throughput, response_time, size_on_disk, load_time
+    unit       = "s"            # of a time: min, s (default), ms or µs
     speed_up   = true           # first column ÷ each other column
 
-A factor is ``system``, ``storage``, ``clients``, ``protocol``, ``threads`` or a parameter of the
-workload. Factors that vary and are named nowhere become blocks, so that no cell is ever hidden.
+A factor is ``system``, ``storage``, ``clients``, ``protocol``, ``threads``, ``offered_rate_per_s``
+or a parameter of the workload. Factors that vary and are named nowhere become blocks, so that no
+cell is ever hidden. A test without a section here is shown cell by cell (`assay.report.by_cells`).
 
 *By fields* of the observation, for procedures that measure something else::
 
@@ -35,7 +36,7 @@ from typing import Any
 from assay.report.units import TIME_UNITS
 from assay.toml_file import Section
 
-VALUES = ("elapsed", "throughput", "size_on_disk", "load_time")
+VALUES = ("elapsed", "throughput", "response_time", "size_on_disk", "load_time")
 
 
 @dataclass(frozen=True)
@@ -92,9 +93,11 @@ def read(section: Section, test: str) -> Declaration:
     return declaration
 
 
-def of_record(workload: Mapping[str, Any], test: str) -> Declaration:
-    """What the workload declared when it was run."""
-    declared = workload.get("report", {}).get(test, {})
+def of_record(workload: Mapping[str, Any], test: str) -> Declaration | None:
+    """What the workload declared when it was run; None where it left the choice to us."""
+    declared = workload.get("report", {}).get(test)
+    if declared is None:
+        return None
     return read(Section(Path("workload.toml"), "", ("report", test), declared), test)
 
 

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from assay.experiment import Scalar
 from assay.record import RunRecord
 from assay.report import units
-from assay.report.values import Cell, absent
+from assay.report.values import Cell, Column, absent
 
 _ALWAYS_NAMED = ("system", "storage", "clients")
+OFFERED_RATE = "offered_rate_per_s"
+_TITLES = {OFFERED_RATE: "offered/s"}
 _OBSERVED_STATES = ("checking", "done", "failed")
 
 
@@ -90,7 +92,22 @@ def varying(found: Sequence[CellRuns], *always: str) -> list[str]:
 def label_cells(cell: CellRuns, factors: Sequence[str]) -> tuple[Cell, ...]:
     """The cell's levels as the first cells of a row."""
     return tuple(
-        Cell(str(cell.factors[name])) if name in cell.factors else absent("") for name in factors
+        Cell(_shown(cell.factors[name])) if name in cell.factors else absent("") for name in factors
+    )
+
+
+def _shown(level: Scalar) -> str:
+    return f"{level:g}" if isinstance(level, float) else str(level)
+
+
+def label_columns(found: Sequence[CellRuns], factors: Sequence[str]) -> tuple[Column, ...]:
+    """The columns of `label_cells`."""
+    return tuple(
+        Column(
+            _TITLES.get(name, name),
+            is_number=all(isinstance(level, int | float) for level in levels(found, name)),
+        )
+        for name in factors
     )
 
 
@@ -101,8 +118,29 @@ def _factors(run: RunRecord) -> dict[str, Scalar]:
         "clients": run.clients,
         "protocol": run.protocol,
         "threads": run.threads,
+        **_offered_rate(run),
         **run.parameters,
     }
+
+
+def _offered_rate(run: RunRecord) -> dict[str, Scalar]:
+    rate_per_s = run.driving.get("offered_rate_per_s")
+    return {} if rate_per_s is None else {OFFERED_RATE: rate_per_s}
+
+
+def middle_run(cell: CellRuns) -> RunRecord | None:
+    """The repetition whose percentiles stand for the cell: the one with the median throughput (of
+    an even number, the faster of the middle two)."""
+    timed = [run for run in cell.measured if run.observation and "transactions" in run.observation]
+    timed.sort(key=_slowness_ns)
+    return timed[(len(timed) - 1) // 2] if timed else None
+
+
+def _slowness_ns(run: RunRecord) -> float:
+    """Elapsed time for each transaction that ended ok."""
+    observation = run.observation or {}
+    elapsed_ns, ok = observation["elapsed_ns"], observation["outcomes"]["ok"]
+    return float(elapsed_ns / max(1, ok))
 
 
 def _level_name(factor: str, level: Scalar) -> str:
@@ -111,6 +149,8 @@ def _level_name(factor: str, level: Scalar) -> str:
         return str(level)
     if factor == "clients":
         return units.counted(int(level), "client")
+    if factor == OFFERED_RATE:
+        return f"{level:g} offered/s"
     return f"{factor} {level}"
 
 

@@ -12,6 +12,21 @@ from assay.report.values import Cell, Column, Number, Row, Section, Table, absen
 
 _KEY = ("system", "storage", "data", "replicas")
 _STEPS = ("load", "index", "analyze")
+_OF_THE_RUN = (
+    "how",
+    "restore_ns",
+    "size_on_disk_bytes",
+    "buffer_bytes",
+    "data_to_buffer",
+    "options",
+)
+_EXTRA = {
+    "data": ("data_bytes", "bytes"),
+    "buffer": ("buffer_bytes", "bytes"),
+    "data : buffer": ("data_to_buffer", ""),
+    "restore": ("restore_ns", "ns"),
+}
+"""Title of a column → (key of the document, unit)."""
 
 
 def section(runs: Iterable[RunRecord]) -> Section | None:
@@ -21,13 +36,16 @@ def section(runs: Iterable[RunRecord]) -> Section | None:
         if run.dataset:
             data = run.dataset
             key = (run.system_label, run.storage, data["description"], data["replicas"])
-            # A data set that is used again is handed in again: equal documents are one load.
-            loads.setdefault(key, {})[repr(data)] = data
+            # A data set that is used again is handed in again: equal documents are one load. What
+            # was restored from a copy has the times of the load that was copied.
+            loads.setdefault(key, {})[repr(_load_of(data))] = data
     if not loads:
         return None
     labels = [
         place for place in range(len(_KEY)) if place == 0 or len({key[place] for key in loads}) > 1
     ]
+    documents = [one for found in loads.values() for one in found.values()]
+    extra = _extra(documents)
     table = Table(
         name="loads",
         label_columns=len(labels),
@@ -35,12 +53,15 @@ def section(runs: Iterable[RunRecord]) -> Section | None:
         columns=(
             *(Column(_KEY[place]) for place in labels),
             Column("size on disk", is_number=True),
+            *(Column(name, is_number=True, unit=unit) for name, unit in extra),
             *(Column(step, is_number=True, unit="s") for step in _STEPS),
             Column("entries/s", is_number=True),
             Column("rows/s", is_number=True),
         ),
         rows=tuple(
-            Row((*(Cell(str(key[place])) for place in labels), *_cells(list(found.values()))))
+            Row(
+                (*(Cell(str(key[place])) for place in labels), *_cells(list(found.values()), extra))
+            )
             for key, found in loads.items()
         ),
         notes=("per second of load: rows sent in one transaction, before there are indexes",),
@@ -48,7 +69,33 @@ def section(runs: Iterable[RunRecord]) -> Section | None:
     return Section("What was loaded", (), (table,))
 
 
-def _cells(documents: Sequence[Mapping[str, Any]]) -> list[Cell]:
+def _load_of(data: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """What one load has to itself: not how its rows came back, nor what was made of the server."""
+    return [(name, one) for name, one in sorted(data.items()) if name not in _OF_THE_RUN]
+
+
+def _extra(documents: Iterable[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """(title, unit) of columns that only some reports need."""
+    found = []
+    if any(one.get("buffer_bytes") for one in documents):
+        found += [("data", ""), ("buffer", ""), ("data : buffer", "")]
+    if any(one.get("restore_ns") for one in documents):
+        found.append(("restore", "s"))
+    return found
+
+
+def _of_extra(documents: Sequence[Mapping[str, Any]], title: str) -> Cell:
+    key, unit = _EXTRA[title]
+    having = [one for one in documents if one.get(key)]
+    if not having:
+        return absent("")
+    if title == "data : buffer":
+        ratio = spread([one[key] for one in having]).median
+        return Cell(f"{ratio:.2f}", Number(ratio, ""))
+    return _median(having, key, unit)
+
+
+def _cells(documents: Sequence[Mapping[str, Any]], extra: Sequence[tuple[str, str]]) -> list[Cell]:
     first = documents[0]
     load_ns = spread([one["load_ns"] for one in documents]).median
     # Every entry of the input is loaded as often as there are replicas, in the variant `full` only.
@@ -56,6 +103,7 @@ def _cells(documents: Sequence[Mapping[str, Any]]) -> list[Cell]:
     entries = first["entries"] * first["replicas"]
     return [
         _median(documents, "size_on_disk_bytes", "bytes"),
+        *(_of_extra(documents, title) for title, _ in extra),
         *(_median(documents, f"{step}_ns", "ns") for step in _STEPS),
         _rate(entries, load_ns) if is_full else absent(first["variant"]),
         _rate(sum(first["rows"].values()), load_ns),

@@ -13,6 +13,7 @@ from assay.report.values import MARKS, Row
 
 _WHAT = {
     "elapsed": "time from the first client's start to the last client's end",
+    "response_time": "mean response time of the transactions that ended ok",
     "throughput": "transactions that ended ok per second of the elapsed time",
     "size_on_disk": "size on disk after the load",
     "load_time": "time of loading, indexing and analyzing",

@@ -11,6 +11,8 @@ from assay.report.grid import CellRuns
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, count
 
 OUTCOMES = ("ok", "aborted", "failed", "unknown", "skipped")
+OF_THESE = ("late", "retries")
+"""Counted beside the outcomes, shown where there are any."""
 
 
 def section(test: str, found: Sequence[CellRuns]) -> Section | None:
@@ -21,7 +23,8 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     tables = [_runs_table(test, found)]
     if any(run.observation and run.observation["errors"] for run in runs):
         tables.append(_errors_table(test, found))
-    return Section("What became of every transaction", (outcome_line(runs),), tuple(tables))
+    lines = (outcome_line(runs), *attempts_line(runs))
+    return Section("What became of every transaction", lines, tuple(tables))
 
 
 def outcome_line(runs: Sequence[RunRecord]) -> str:
@@ -38,6 +41,25 @@ def outcome_line(runs: Sequence[RunRecord]) -> str:
     )
 
 
+def attempts_line(runs: Sequence[RunRecord]) -> tuple[str, ...]:
+    """``attempts 230 = scheduled 224 - skipped 0 + retries 6; late 3 …``; nothing where no
+    transaction was tried again, came late or was skipped."""
+    known = [run.observation["outcomes"] for run in runs if run.observation]
+    totals = {
+        name: sum(one.get(name) or 0 for one in known)
+        for name in ("attempts", "scheduled", "skipped", *OF_THESE)
+    }
+    if not (totals["retries"] or totals["late"] or totals["skipped"]):
+        return ()
+    parts = [
+        f"attempts {totals['attempts']} = scheduled {totals['scheduled']} "
+        f"- skipped {totals['skipped']} + retries {totals['retries']}"
+    ]
+    if totals["late"]:
+        parts.append(f"late {totals['late']} of those that ended")
+    return ("; ".join(parts),)
+
+
 def throughput_per_s(observation: Document) -> float | None:
     """Transactions that ended ok, per second of the clock; None where no time passed."""
     ok: int = observation["outcomes"]["ok"]
@@ -47,10 +69,11 @@ def throughput_per_s(observation: Document) -> float | None:
 
 def _runs_table(test: str, found: Sequence[CellRuns]) -> Table:
     factors = grid.varying(found, "system")
+    beside = [name for name in OF_THESE if _is_counted(found, name)]
     rows = []
     for cell in found:
         for run in cell.runs:
-            cells = [absent("")] * (len(OUTCOMES) + 3)
+            cells = [absent("")] * (len(OUTCOMES) + 3 + len(beside))
             if _has_outcomes(run) and run.observation:
                 elapsed_ns, outcomes = run.observation["elapsed_ns"], run.observation["outcomes"]
                 rate = throughput_per_s(run.observation)
@@ -58,6 +81,7 @@ def _runs_table(test: str, found: Sequence[CellRuns]) -> Table:
                     Cell(units.time(elapsed_ns, "s"), Number(elapsed_ns, "ns", n=1)),
                     absent("") if rate is None else Cell(units.digits(rate), Number(rate, "per_s")),
                     *(count(outcomes[name]) for name in (*OUTCOMES, "scheduled")),
+                    *(count(outcomes.get(name)) for name in beside),
                 ]
             place = (count(run.id), *grid.label_cells(cell, factors), count(run.repetition))
             rows.append(Row((*place, *cells, Cell(run.state))))
@@ -68,18 +92,34 @@ def _runs_table(test: str, found: Sequence[CellRuns]) -> Table:
         title="Each run",
         columns=(
             Column("run", is_number=True),
-            *(Column(name, is_number=name == "clients") for name in factors),
+            *grid.label_columns(found, factors),
             Column("rep.", is_number=True),
             Column("elapsed", is_number=True, unit="s"),
             Column("ok/s", is_number=True),
-            *(Column(name, is_number=True) for name in (*OUTCOMES, "scheduled")),
+            *(Column(name, is_number=True) for name in (*OUTCOMES, "scheduled", *beside)),
             Column("state"),
         ),
         rows=tuple(rows),
     )
 
 
+def _is_counted(found: Sequence[CellRuns], name: str) -> bool:
+    return any(
+        run.observation["outcomes"].get(name)
+        for cell in found
+        for run in cell.runs
+        if _has_outcomes(run) and run.observation
+    )
+
+
 def _errors_table(test: str, found: Sequence[CellRuns]) -> Table:
+    has_retried = any(
+        error.get("retried")
+        for cell in found
+        for run in cell.runs
+        if _has_outcomes(run) and run.observation
+        for error in run.observation["errors"]
+    )
     rows = [
         Row(
             (
@@ -88,6 +128,7 @@ def _errors_table(test: str, found: Sequence[CellRuns]) -> Table:
                 Cell(error["class"]),
                 Cell(error["code"] or ""),
                 count(error["count"]),
+                *([count(error.get("retried", 0))] if has_retried else []),
                 Cell(error["message"]),
             )
         )
@@ -106,6 +147,7 @@ def _errors_table(test: str, found: Sequence[CellRuns]) -> Table:
             Column("class"),
             Column("code"),
             Column("count", is_number=True),
+            *([Column("retried", is_number=True)] if has_retried else []),
             Column("message"),
         ),
         rows=tuple(rows),

@@ -11,6 +11,9 @@ A workload's ``published.toml`` holds one table per test::
       { system = "…", clients = 8, values = [178, 184], speed_up = [0.96] },
     ]
 
+Where ratios alone were printed, ``values`` is empty and ``speed_up`` stands for itself. The table
+of a series has a row per level, whatever its system (`assay.report.by_tests`).
+
 A row stands beside ours when its ``system`` is, in any letter case, the name of our system or else
 of its driver, and every other key is a factor with the same level.
 """
@@ -43,8 +46,17 @@ class Published:
         has_speed_up = any(row.get("speed_up") for row in self.rows)
         others = self.columns[1:]
         speed_ups = ["speed-up"] if len(others) == 1 else [f"speed-up {name}" for name in others]
-        named = [*self.columns, *(speed_ups if has_speed_up else [])]
+        named = [*self._printed_columns, *(speed_ups if has_speed_up else [])]
         return [f"published\n{one}" for one in named]
+
+    @property
+    def units(self) -> list[str]:
+        """One for each column, where the table of a series names several."""
+        return self.unit.split(", ")
+
+    @property
+    def _printed_columns(self) -> tuple[str, ...]:
+        return self.columns if any(row["values"] for row in self.rows) else ()
 
     def row(
         self, names: tuple[str, ...], factors: Mapping[str, Scalar]
@@ -87,7 +99,7 @@ def read(section: Section) -> Published:
     )
     section.done()
     for row in found.rows:
-        if len(row["values"]) != len(found.columns):
+        if len(row["values"]) != len(found.columns) and (row["values"] or "speed_up" not in row):
             raise section.error(f"{row['system']}: a value for each of {found.columns}", "rows")
     return found
 

@@ -30,7 +30,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
         label_columns=len(factors),
         title="The server's processes while the clients worked",
         columns=(
-            *(Column(name, is_number=name == "clients") for name in factors),
+            *grid.label_columns(found, factors),
             *(Column(title, is_number=True) for title in _TITLES),
         ),
         rows=tuple(rows),

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from assay.report.units import counted
 from assay.report.values import Report, Table
 
 WIDTH = 100
@@ -53,7 +54,7 @@ def _print(console: Console, report: Report, with_detail: bool) -> None:
                 _print_table(console, table)
     console.print()
     if left_out:
-        console.print(f"{left_out} tables of details are left out; --detail shows them\n")
+        console.print(f"{counted(left_out, 'table')} of details left out; --detail shows them\n")
     for warning in report.warnings:
         _print_hanging(console, "warning     ", f"{warning.name}: {warning.sentence}")
         if warning.cure:

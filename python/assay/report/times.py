@@ -1,35 +1,68 @@
-"""Takes the cells of a test; gives response-time percentiles per pass and per transaction type.
+"""Takes the cells of a test; gives percentiles of response times, service times and schedule lags.
 
-Percentiles are never averaged: they are those of one run, the repetition whose elapsed time is the
-median (of an even number, the faster of the middle two).
+Percentiles are never averaged: they are those of one run, the middle one of the cell's repetitions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from assay.record import RunRecord
-from assay.record.records import WarningRecord
+from assay.record.records import Document, WarningRecord
 from assay.report import grid, percentiles, units
 from assay.report.grid import CellRuns
-from assay.report.values import Column, Row, Section, Table, text
+from assay.report.values import Cell, Column, Row, Section, Table, text
 from assay.report.warnings import Kind
 
-_UNIT = "ms"
-_COLUMNS = (
-    Column("n", is_number=True),
-    *(Column(name, is_number=True, unit=_UNIT) for name in (*percentiles.SHOWN, "max")),
+TIMES = {"response": "response_time", "service": "service_time", "lag": "schedule_lag"}
+"""Word of the report → key of the observation."""
+_FEW_TYPES = 6
+"""So many transaction types stand in one table; more of them are details of each cell."""
+_FEW_LINES = 24
+_CLOSED = "closed loop: no start is intended, so response time is service time and nothing lags"
+_OPEN = (
+    "open loop: response = from the intended start, service = from the actual one, lag = between"
 )
+
+Measured = Sequence[tuple[CellRuns, RunRecord]]
+
+
+class _Line(NamedTuple):
+    labels: tuple[Cell, ...]
+    times: Mapping[str, Any]
+    n: int
 
 
 def section(test: str, found: Sequence[CellRuns]) -> Section | None:
-    measured = [(cell, run) for cell in found if (run := _middle_run(cell)) is not None]
+    measured = [(cell, run) for cell in found if (run := grid.middle_run(cell)) is not None]
     if not measured:
         return None
-    tables = [_types_table(test, cell, run) for cell, run in measured]
-    if any(run.observation and run.observation["passes"] for _, run in measured):
-        tables.insert(0, _passes_table(test, found, measured))
+    names = {one["name"] for _, run in measured for one in _of(run)["transactions"]}
+    tables: list[Table] = []
+    if len(names) > 1 and any(_of(run)["passes"] for _, run in measured):
+        tables.append(_passes_table(test, found, measured))
+    if len(names) <= _FEW_TYPES:
+        tables.append(_cells_table(test, found, measured, len(names) > 1))
+    else:
+        tables += [_types_table(test, cell, run) for cell, run in measured]
     return Section("Response times", (), tuple(tables))
+
+
+def all_ok(observation: Document) -> tuple[Mapping[str, Any], int] | None:
+    """Times and count of the ok transactions of all types; None where nobody merged them."""
+    if (merged := observation.get("all_ok")) is not None:
+        return merged, merged["count"]
+    ok = [one for one in observation["transactions"] if one["outcome"] == "ok"]
+    return (ok[0], ok[0]["count"]) if len(ok) == 1 else None
+
+
+def mean_ns(observation: Document) -> float | None:
+    """Mean response time of all transactions that ended ok."""
+    ok = [one for one in observation.get("transactions", ()) if one["outcome"] == "ok"]
+    count: int = sum(one["count"] for one in ok)
+    total_ns: float = sum(one["count"] * one["response_time"]["mean_ns"] for one in ok)
+    return total_ns / count if count else None
 
 
 def few_samples(found: Sequence[CellRuns]) -> Iterator[WarningRecord]:
@@ -37,8 +70,8 @@ def few_samples(found: Sequence[CellRuns]) -> Iterator[WarningRecord]:
     counts = [
         one["count"]
         for cell in found
-        if (run := _middle_run(cell)) is not None and run.observation
-        for one in run.observation["transactions"]
+        if (run := grid.middle_run(cell)) is not None
+        for one in _of(run)["transactions"]
         if one["outcome"] == "ok"
     ]
     if counts and (names := percentiles.missing(min(counts))):
@@ -50,56 +83,110 @@ def few_samples(found: Sequence[CellRuns]) -> Iterator[WarningRecord]:
         )
 
 
-def _middle_run(cell: CellRuns) -> RunRecord | None:
-    timed = [run for run in cell.measured if run.observation and "transactions" in run.observation]
-    timed.sort(key=lambda run: run.observation["elapsed_ns"] if run.observation else 0)
-    return timed[(len(timed) - 1) // 2] if timed else None
+def _of(run: RunRecord) -> Document:
+    assert run.observation is not None, "only measured runs get here"
+    return run.observation
 
 
-def _passes_table(
-    test: str, found: Sequence[CellRuns], measured: Sequence[tuple[CellRuns, RunRecord]]
+def _ok_types(run: RunRecord) -> int:
+    return sum(one["outcome"] == "ok" for one in _of(run)["transactions"])
+
+
+def _is_open(run: RunRecord) -> bool:
+    return any(one.get("schedule_lag") for one in _of(run)["transactions"])
+
+
+def _cells_table(
+    test: str, found: Sequence[CellRuns], measured: Measured, has_names: bool
 ) -> Table:
+    """A line for each cell, transaction type and, in open loops, kind of time."""
+    factors = grid.varying(found, "system", "clients")
+    is_open = any(_is_open(run) for _, run in measured)
+    has_names = has_names or any(
+        one["outcome"] != "ok" for _, run in measured for one in _of(run)["transactions"]
+    )
+    lines: list[_Line] = []
+    for cell, run in measured:
+        labels = grid.label_cells(cell, factors)
+        merged = _of(run).get("all_ok") if _ok_types(run) > 1 else None
+        entries = [{"name": "all ok", "outcome": "ok", **merged}] if merged else []
+        for one in [*entries, *_of(run)["transactions"]]:
+            named = (*labels, text(_name(one))) if has_names else labels
+            lines += _lines(one, named, is_open)
+    columns = [*grid.label_columns(found, factors)]
+    columns += [Column("transaction")] if has_names else []
+    columns += [Column("time")] if is_open else []
+    notes = "median repetition; n<…: so many samples are needed to tell"
+    return _table(
+        f"{test}_times", "Percentiles", columns, lines, (_OPEN if is_open else _CLOSED, notes)
+    )
+
+
+def _lines(one: Mapping[str, Any], labels: tuple[Cell, ...], is_open: bool) -> Iterator[_Line]:
+    if not is_open:
+        yield _Line(labels, one["response_time"], one["count"])
+        return
+    for word, key in TIMES.items():
+        if one.get(key):
+            yield _Line((*labels, text(word)), one[key], one["count"])
+
+
+def _name(one: Mapping[str, Any]) -> str:
+    return str(one["name"]) if one["outcome"] == "ok" else f"{one['name']} {one['outcome']}"
+
+
+def _passes_table(test: str, found: Sequence[CellRuns], measured: Measured) -> Table:
     factors = grid.varying(found, "system")
-    rows = [
-        Row(
-            (
-                *grid.label_cells(cell, factors),
-                text(run.id),
-                *percentiles.cells(passes["response_time"], passes["count"], _UNIT),
-            )
+    lines = [
+        _Line(
+            (*grid.label_cells(cell, factors), text(run.id)),
+            passes["response_time"],
+            passes["count"],
         )
         for cell, run in measured
-        if run.observation and (passes := run.observation["passes"])
+        if (passes := _of(run)["passes"])
     ]
-    return Table(
-        name=f"{test}_passes",
-        label_columns=len(factors) + 1,
-        title="Per pass (every transaction type once, in order)",
-        columns=(
-            *(Column(name, is_number=name == "clients") for name in factors),
-            Column("run", is_number=True),
-            *_COLUMNS,
-        ),
-        rows=tuple(rows),
-        notes=("of the repetition with the median elapsed time; n<36: too few samples to tell",),
+    columns = [*grid.label_columns(found, factors)]
+    return _table(
+        f"{test}_passes",
+        "Per pass (every transaction type once, in order)",
+        [*columns, Column("run", is_number=True)],
+        lines,
+        ("of the repetition with the median elapsed time; n<36: too few samples to tell",),
     )
 
 
 def _types_table(test: str, cell: CellRuns, run: RunRecord) -> Table:
-    assert run.observation is not None, "only measured runs get here"
-    rows = [
-        Row(
-            (
-                text(one["name"] if one["outcome"] == "ok" else f"{one['name']} {one['outcome']}"),
-                *percentiles.cells(one["response_time"], one["count"], _UNIT),
-            )
-        )
-        for one in run.observation["transactions"]
+    lines = [
+        _Line((text(_name(one)),), one["response_time"], one["count"])
+        for one in _of(run)["transactions"]
     ]
+    title = f"Per transaction type: {cell.name} (run {run.id})"
+    return _table(f"{test}_run_{run.id}", title, [Column("transaction")], lines, (), is_detail=True)
+
+
+def _table(
+    name: str,
+    title: str,
+    labels: Sequence[Column],
+    lines: Sequence[_Line],
+    notes: tuple[str, ...],
+    *,
+    is_detail: bool = False,
+) -> Table:
+    unit = percentiles.unit_of(line.times for line in lines)
     return Table(
-        name=f"{test}_run_{run.id}",
-        title=f"Per transaction type: {cell.name} (run {run.id})",
-        columns=(Column("transaction"), *_COLUMNS),
-        rows=tuple(rows),
-        is_detail=True,
+        name=name,
+        label_columns=len(labels),
+        title=title,
+        columns=(
+            *labels,
+            Column("n", is_number=True),
+            *(Column(one, is_number=True, unit=unit) for one in (*percentiles.SHOWN, "max")),
+        ),
+        rows=tuple(
+            Row((*line.labels, *percentiles.cells(line.times, line.n, unit))) for line in lines
+        ),
+        notes=notes,
+        is_detail=is_detail,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-_NS_PER: Mapping[str, float] = {"min": 60e9, "s": 1e9, "ms": 1e6}
+_NS_PER: Mapping[str, float] = {"min": 60e9, "s": 1e9, "ms": 1e6, "µs": 1e3}
 TIME_UNITS = tuple(_NS_PER)
 SIGNIFICANT_DIGITS = 4
 
@@ -36,12 +36,24 @@ def counted(number: int, thing: str) -> str:
     return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
+def duration(value_s: float) -> str:
+    """As a person says it: ``42 s``, ``12 min``, ``3.5 h``."""
+    if value_s < 120:
+        return f"{value_s:.3g} s"
+    return f"{value_s / 60:.0f} min" if value_s < 7200 else f"{value_s / 3600:.2g} h"
+
+
 def ratio(value: float) -> str:
     return f"{value:.2f}"
 
 
 def share(value: float) -> str:
     return f"{value * 100:.0f} %"
+
+
+def percent(value: float) -> str:
+    """A small share, with what is left of it: ``0.42 %``, ``3.1 %``."""
+    return f"{value * 100:.2g} %"
 
 
 def shown(value: float, unit: str, time_unit: str = "s") -> str:

@@ -17,6 +17,21 @@ WORDS = ("valid", "indicative", "invalid")
 """From good to bad."""
 
 
+_LIMITING = {
+    kind.id
+    for kind in (
+        warnings.Kind.CLIENT_BUSY,
+        warnings.Kind.NEAR_THE_CLIENT_CEILING,
+        warnings.Kind.DURABILITY_LOWERED,
+        warnings.Kind.OFFERED_RATE_NOT_REACHED,
+        warnings.Kind.OUTAGE,
+        warnings.Kind.SHORT_MEASUREMENT,
+        warnings.Kind.SHORT_WARM_UP,
+    )
+}
+"""Warnings that limit what may be concluded from the numbers of their run."""
+
+
 class Verdict(NamedTuple):
     word: str
     reason: str = ""
@@ -36,15 +51,12 @@ def of_run(run: RunRecord, machine: Mapping[str, Any]) -> Verdict:
     observation = run.observation or {}
     outcomes = observation.get("outcomes", {})
     lost = outcomes.get("failed", 0) + outcomes.get("unknown", 0)
-    if lost:
+    is_ridden_through = run.driving.get("reconnect_patience_s") and observation.get("outages")
+    if lost and not is_ridden_through:
         return Verdict(
             "invalid", f"{lost} of {outcomes['scheduled']} transactions did not end well"
         )
-    limits = [
-        name
-        for name, detail in warnings.of_run(run, machine)
-        if name in (warnings.Kind.CLIENT_BUSY.id, warnings.Kind.DURABILITY_LOWERED.id)
-    ]
+    limits = [name for name, _ in warnings.of_run(run, machine) if name in _LIMITING]
     return _indicative(name.replace("-", " ") for name in dict.fromkeys(limits))
 
 

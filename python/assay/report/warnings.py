@@ -5,6 +5,8 @@ A warning is kept with its run (name and detail) and printed with every report t
 
 from __future__ import annotations
 
+import math
+import statistics
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -12,7 +14,7 @@ from typing import Any
 
 from assay.record import RunRecord
 from assay.record.records import WarningRecord
-from assay.report import units
+from assay.report import headroom, units
 from assay.report.settings import mean_the_same
 from assay.report.values import WarningNote
 
@@ -22,6 +24,15 @@ CLIENT_SHARE_LIMIT = 0.20
 """Share of the machine's processors beyond which the client takes them from the server."""
 CLIENT_THREADS_LIMIT = 0.70
 """Busy share of the engine's threads beyond which transactions wait for the client."""
+SHORTEST_S = 10
+"""A run that ends by time and measures less than so many seconds is short."""
+REACHED = 0.95
+"""Share of the offered rate that must end for the rate to be reached, beside chance."""
+LATE_LIMIT = 0.01
+"""Share of late and skipped transactions beyond which a warning is due."""
+WARM_UP_LIMIT = 0.20
+"""By how much the first fifth of a measurement may differ from the rest."""
+_LEAST_SECONDS = 5
 _DETAILS_SHOWN = 4
 
 
@@ -62,9 +73,40 @@ class Kind(Enum):
         "entries of the input could not be read and are not in the data set",
         "mend the places that are listed with the data set",
     )
+    ERRORS = _Text(
+        "transactions did not end well, and what they would have cost the others is not known",
+        "look at the errors; --retries N tries again after deadlocks and serialization failures",
+    )
+    OUTAGE = _Text(
+        "for a while nothing ended well although clients asked; it is part of the numbers",
+        "look at the course of the run, and at the server's log",
+    )
+    LATE_ARRIVALS = _Text(
+        "transactions came too late, or could not begin in time",
+        "offer a lower rate, use more clients, or widen --latency-limit",
+    )
+    OFFERED_RATE_NOT_REACHED = _Text(
+        "the system did not keep up with the offered rate: response times grow for as long as the "
+        "run lasts, and say how long that was",
+        "offer less; the highest rate that is kept up is what the system can do",
+    )
+    SHORT_WARM_UP = _Text(
+        "throughput at the beginning of the measurement is unlike that of the rest",
+        "a longer --warm-up",
+    )
+    SHORT_MEASUREMENT = _Text(
+        f"a measurement of less than {SHORTEST_S} s tells little of what a system does in the "
+        "background (checkpoints, vacuum, compaction)",
+        "a longer --duration",
+    )
     CLIENT_BUSY = _Text(
         "the client took much of the processor time, so its own speed is part of the numbers",
         "fewer clients, or more --threads where processors are idle",
+    )
+    NEAR_THE_CLIENT_CEILING = _Text(
+        f"more than {units.share(headroom.CEILING_LIMIT)} of what this machine's client can do, so "
+        "the client's own speed is part of the numbers",
+        "more --threads where processors are idle, or clients on another machine",
     )
     SETTINGS_DIFFER = _Text(
         "the system did not take a setting as asked",
@@ -134,6 +176,15 @@ def _of_run(run: RunRecord, machine: Mapping[str, Any]) -> Iterator[tuple[Kind, 
             f"{run.system_label}, {units.counted(run.clients, 'client')}: {units.share(shares[0])} "
             f"of the processors, its threads {units.share(shares[1])} busy",
         )
+    room = headroom.of_run(run)
+    if room and room.share > headroom.CEILING_LIMIT:
+        yield (
+            Kind.NEAR_THE_CLIENT_CEILING,
+            f"{run.system_label}, {units.counted(run.clients, 'client')}: "
+            f"{units.digits(room.statements_per_s)} statements/s, {units.share(room.share)} of "
+            f"{units.digits(room.ceiling.statements_per_s)} at "
+            f"{units.counted(room.ceiling.clients, 'client')}",
+        )
     effective = site.get("settings", {})
     for name, asked in site.get("settings_asked", {}).items():
         found = effective.get(name)
@@ -141,11 +192,60 @@ def _of_run(run: RunRecord, machine: Mapping[str, Any]) -> Iterator[tuple[Kind, 
             yield Kind.SETTINGS_DIFFER, f"{run.system_label}: {name} = {asked} cannot be read back"
         elif not mean_the_same(str(asked), str(found)):
             yield Kind.SETTINGS_DIFFER, f"{run.system_label}: {name} = {asked} became {found}"
+    yield from _of_driving(run)
     overflow = sum(one["response_time"]["overflow"] for one in observation.get("transactions", ()))
     if overflow:
         yield (
             Kind.RANGE_EXCEEDED,
             f"{run.system_label}, {units.counted(run.clients, 'client')}: {overflow}",
+        )
+
+
+def _of_driving(run: RunRecord) -> Iterator[tuple[Kind, str]]:
+    """What can be said of how the clients fared."""
+    observation = run.observation or {}
+    outcomes, elapsed_ns = observation.get("outcomes"), observation.get("elapsed_ns") or 0
+    if not outcomes or not outcomes["scheduled"]:
+        return
+    name = f"{run.system_label}, {units.counted(run.clients, 'client')}"
+    scheduled = outcomes["scheduled"]
+    if lost := outcomes["failed"] + outcomes["unknown"]:
+        share = units.percent(lost / scheduled)
+        yield Kind.ERRORS, f"{name}: {lost} of {scheduled} ({share})"
+    if outages := observation.get("outages"):
+        lasted_ns = sum(one["to_ns"] - one["from_ns"] for one in outages)
+        yield Kind.OUTAGE, f"{name}: {units.counted(len(outages), 'time')}, {lasted_ns / 1e9:.1f} s"
+    late, skipped = outcomes.get("late") or 0, outcomes.get("skipped") or 0
+    if (late + skipped) / scheduled > LATE_LIMIT:
+        share = units.percent((late + skipped) / scheduled)
+        yield Kind.LATE_ARRIVALS, f"{name}: {late} late, {skipped} skipped of {scheduled} ({share})"
+    offered_per_s = run.driving.get("offered_rate_per_s")
+    if offered_per_s and elapsed_ns:
+        expected = offered_per_s * elapsed_ns / 1e9
+        ended = scheduled - skipped
+        # Poisson arrivals scatter by the root of their number.
+        if ended < REACHED * expected and expected - ended > 3 * math.sqrt(expected):
+            reached = units.digits(ended / (elapsed_ns / 1e9))
+            yield Kind.OFFERED_RATE_NOT_REACHED, f"{name}: {reached}/s of {offered_per_s:g}/s"
+    if run.driving.get("duration_s") and observation.get("ended_by", "stop") == "stop":
+        if elapsed_ns < SHORTEST_S * 1e9:
+            yield Kind.SHORT_MEASUREMENT, f"{elapsed_ns / 1e9:.1f} s"
+        yield from _of_warm_up(run, name, elapsed_ns)
+
+
+def _of_warm_up(run: RunRecord, name: str, elapsed_ns: int) -> Iterator[tuple[Kind, str]]:
+    """Whether the first fifth of the whole seconds is like the rest."""
+    intervals = (run.observation or {}).get("intervals", ())
+    ok = [one["ok"] for one in intervals][: int(elapsed_ns // 1_000_000_000)]
+    if len(ok) < _LEAST_SECONDS:
+        return
+    fifth = len(ok) // 5
+    first, rest = statistics.fmean(ok[:fifth]), statistics.median(ok[fifth:])
+    if rest and abs(first / rest - 1) > WARM_UP_LIMIT:
+        yield (
+            Kind.SHORT_WARM_UP,
+            f"{name}: {units.digits(first)}/s in the first {units.counted(fifth, 'second')}, "
+            f"{units.digits(rest)}/s then",
         )
 
 

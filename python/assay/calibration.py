@@ -1,0 +1,75 @@
+"""Takes a protocol and a number of clients; gives what these can do at most on this machine.
+
+They ask a null server of that protocol, which answers at once, for one row by its key, again and
+again: the statement of the cheapest transaction there is. What they reach is the *ceiling*: with a
+real server they can only be slower. Client and server share the processors, as they do where the
+system under test is on the same machine.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from assay import _engine
+from assay.drive.transactions import observe
+from assay.experiment.values import StorageChoice, SystemChoice
+from assay.provision.stage import provision
+from assay.record import CalibrationRecord
+
+IN_PROCESS = "none"
+"""Stands for a system that lives in the client's own process, and speaks no protocol."""
+
+WARM_UP_S = 0.5
+
+_SCRIPT = """\\set id random(1, 1000000)
+SELECT value FROM data WHERE id = :id;
+"""
+
+
+def protocols() -> tuple[str, ...]:
+    """All that can be calibrated."""
+    return (*_engine.null_protocols(), IN_PROCESS)
+
+
+def calibrate(
+    protocol: str,
+    clients: int,
+    *,
+    threads: int,
+    duration_s: float,
+    progress: Callable[[dict[str, Any]], None] | None = None,
+) -> CalibrationRecord:
+    """One measurement; ``threads`` 0: one per processor. Raises as `provision` does."""
+    choice = SystemChoice("null", options={"protocol": protocol, "rows": "1"})
+    document = {
+        "scripts": [{"name": "point-select", "path": "calibration", "text": _SCRIPT}],
+        "order": "sequence",
+        "clients": clients,
+        "threads": threads,
+        "protocol": "prepared",
+        "stop": {"duration_s": duration_s},
+        "warm_up_s": WARM_UP_S,
+        "seed": 1,
+    }
+    begun_unix_ns = time.time_ns()
+    with provision(choice, StorageChoice(), connections=clients) as site:
+        observation = observe(site, document, progress)
+        driver = site.address.driver
+    times = observation["transactions"][0]["response_time"]
+    cost, elapsed_ns = observation["client_cost"], observation["elapsed_ns"]
+    statements = observation["statements"]
+    return CalibrationRecord(
+        driver=driver,
+        clients=clients,
+        threads=observation["threads"],
+        begun_unix_ns=begun_unix_ns,
+        statements=statements,
+        elapsed_ns=elapsed_ns,
+        statements_per_s=statements / (elapsed_ns / 1e9),
+        client_ns_per_statement=(cost["user_ns"] + cost["system_ns"]) / max(1, statements),
+        p50_ns=times["p50_ns"],
+        p99_ns=times["p99_ns"],
+        observation=observation,
+    )

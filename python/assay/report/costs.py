@@ -1,0 +1,163 @@
+"""Takes the cells of a test; gives what client and server took of the machine, side by side.
+
+Of one run, the middle one of the cell's repetitions. Where the system lives in the client's process
+its work cannot be told apart, and stands under the client.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from assay.record import RunRecord
+from assay.report import grid, units
+from assay.report.grid import CellRuns
+from assay.report.values import Cell, Column, Number, Row, Section, Table, absent
+
+_COLUMNS = (
+    ("client", True, "µs"), ("user", True, "µs"), ("system", True, "µs"), ("switches", True),
+    ("memory", True), ("server", True, "µs"), ("server memory", True), ("client share", True),
+    ("read", True), ("written", True), ("buffer hits", True),
+)  # fmt: skip
+_ALWAYS = ("client", "server")
+"""Columns that stand also where they only say why there is no number."""
+
+
+def section(test: str, found: Sequence[CellRuns]) -> Section | None:
+    """None where the client's cost was not kept."""
+    measured = [
+        (cell, run)
+        for cell in found
+        if (run := grid.middle_run(cell)) is not None and (run.observation or {}).get("client_cost")
+    ]
+    if not measured:
+        return None
+    factors = grid.varying(found, "system", "clients")
+    rows = [(cell, _cells(run)) for cell, run in measured]
+    places = [
+        place
+        for place, (name, *_) in enumerate(_COLUMNS)
+        if name in _ALWAYS or not all(cells[place].is_absent for _, cells in rows)
+    ]
+    shown = {_COLUMNS[place][0] for place in places}
+    notes = ["client: this process, threads of the engine and all"]
+    if any(is_in_process(run) for _, run in measured):
+        notes[0] += "; what lives in it is part of it"
+    if "client share" in shown:
+        notes.append("client share: of the processor time of client and server together")
+    if shown & {"read", "written"}:
+        notes.append("read, written: by the server from and to storage, page cache left out")
+    table = Table(
+        name=f"{test}_costs",
+        label_columns=len(factors),
+        title="Processor time, switches and bytes for each transaction; memory in all",
+        columns=(
+            *grid.label_columns(found, factors),
+            *(Column(*_COLUMNS[place]) for place in places),
+        ),
+        rows=tuple(
+            Row((*grid.label_cells(cell, factors), *(cells[place] for place in places)))
+            for cell, cells in rows
+        ),
+        notes=tuple(notes),
+    )
+    return Section("What client and server cost", (), (table,))
+
+
+def is_in_process(run: RunRecord) -> bool:
+    """Whether the system lives in the client's process."""
+    address = (run.site or {}).get("address", {})
+    return address.get("unix") is None and address.get("host") is None
+
+
+def ended(run: RunRecord) -> int:
+    """Transactions that were begun and came to an end."""
+    outcomes = (run.observation or {}).get("outcomes", {})
+    return int(outcomes.get("scheduled", 0) - outcomes.get("skipped", 0))
+
+
+def client_per_transaction(run: RunRecord) -> Cell:
+    """Processor time of the client's process."""
+    cost = (run.observation or {}).get("client_cost")
+    if not cost:
+        return absent("")
+    return _time(cost["user_ns"] + cost["system_ns"], ended(run))
+
+
+def server_per_transaction(run: RunRecord) -> Cell:
+    """Processor time of the server's processes, or why it is not known."""
+    cost = (run.observation or {}).get("server_cost")
+    return _time(cost["cpu_ns"], ended(run)) if cost else absent(_why_unseen(run))
+
+
+def hit_ratio(observation: Mapping[str, Any]) -> float | None:
+    """Share of the pages that the system found in its own buffer; None where it counts none."""
+    for key in ("server_counters", "driver_counters"):
+        counted = observation.get(key) or {}
+        hits, misses = counted.get("buffer_hits"), counted.get("buffer_misses")
+        if hits is not None and misses is not None and hits + misses:
+            return float(hits / (hits + misses))
+    return None
+
+
+def _cells(run: RunRecord) -> tuple[Cell, ...]:
+    observation = run.observation or {}
+    client, server = observation["client_cost"], observation.get("server_cost")
+    count = ended(run)
+    switches = client["voluntary_switches"] + client["involuntary_switches"]
+    unseen = absent(_why_unseen(run))
+    return (
+        client_per_transaction(run),
+        _time(client["user_ns"], count),
+        _time(client["system_ns"], count),
+        _each(switches, count),
+        _size(client.get("resident_bytes") or client["resident_peak_bytes"]),
+        server_per_transaction(run),
+        _size(server["resident_peak_bytes"]) if server else unseen,
+        _share(client, server) if server else unseen,
+        _bytes_each(server["read_bytes"], count) if server else unseen,
+        _bytes_each(server["written_bytes"], count) if server else unseen,
+        _hits(observation),
+    )
+
+
+def _why_unseen(run: RunRecord) -> str:
+    if is_in_process(run):
+        return "in client"
+    return "not seen"
+
+
+def _time(total_ns: int, count: int) -> Cell:
+    if not count:
+        return absent("")
+    each_ns = total_ns / count
+    return Cell(units.digits(each_ns / 1e3), Number(each_ns, "ns", n=count))
+
+
+def _each(total: int, count: int) -> Cell:
+    if not count:
+        return absent("")
+    return Cell(units.digits(total / count), Number(total / count, "ratio", n=count))
+
+
+def _bytes_each(total: int, count: int) -> Cell:
+    if not count:
+        return absent("")
+    return Cell(units.size(total / count), Number(total / count, "bytes", n=count))
+
+
+def _size(value_bytes: int) -> Cell:
+    return Cell(units.size(value_bytes), Number(value_bytes, "bytes"))
+
+
+def _share(client: Mapping[str, int], server: Mapping[str, int]) -> Cell:
+    client_ns = client["user_ns"] + client["system_ns"]
+    both_ns = client_ns + server["cpu_ns"]
+    if not both_ns:
+        return absent("")
+    return Cell(units.share(client_ns / both_ns), Number(client_ns / both_ns, "ratio"))
+
+
+def _hits(observation: Mapping[str, Any]) -> Cell:
+    ratio = hit_ratio(observation)
+    return absent("not told") if ratio is None else Cell(f"{ratio:.2%}", Number(ratio, "ratio"))

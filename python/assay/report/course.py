@@ -1,0 +1,125 @@
+"""Takes the cells of a test; gives how throughput went on over the seconds of a run, and when
+nothing ended well although clients asked.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+
+from assay.record import RunRecord
+from assay.report import grid, units
+from assay.report.grid import CellRuns
+from assay.report.values import Cell, Column, Number, Row, Section, Table, count, text
+
+LEAST_SECONDS = 5
+"""A run of fewer whole seconds has no course."""
+_BARS = "▁▂▃▄▅▆▇█"
+_NOTHING = "·"
+_WIDTH = 32
+_OUTAGES_SHOWN = 10
+
+
+def section(test: str, found: Sequence[CellRuns]) -> Section | None:
+    """None where runs were too short to have a course, and nothing went out."""
+    runs = [(cell, run) for cell in found if (run := grid.middle_run(cell)) is not None]
+    seen = [(cell, ok) for cell, run in runs if len(ok := whole_seconds(run)) >= LEAST_SECONDS]
+    tables = []
+    if seen:
+        tables.append(_course_table(test, found, seen))
+    if any((run.observation or {}).get("outages") for cell in found for run in cell.runs):
+        tables.append(_outages_table(test, found))
+    return Section("Over time", (), tuple(tables)) if tables else None
+
+
+def whole_seconds(run: RunRecord) -> list[int]:
+    """Transactions that ended ok in each second, without the last one, which is not whole."""
+    observation = run.observation or {}
+    seconds = int(observation.get("elapsed_ns", 0) // 1_000_000_000)
+    return [one["ok"] for one in observation.get("intervals", ())][:seconds]
+
+
+def bars(series: Sequence[int]) -> str:
+    """The series as one line of signs, each the mean of as many seconds; a second in which nothing
+    ended ok is never lost in a mean."""
+    size = -(-len(series) // _WIDTH)
+    parts = [series[at : at + size] for at in range(0, len(series), size)]
+    most = max((statistics.fmean(part) for part in parts), default=0) or 1
+    return "".join(
+        _NOTHING
+        if min(part) == 0
+        else _BARS[min(len(_BARS) - 1, int(statistics.fmean(part) / most * len(_BARS)))]
+        for part in parts
+    )
+
+
+def _course_table(
+    test: str, found: Sequence[CellRuns], seen: Sequence[tuple[CellRuns, list[int]]]
+) -> Table:
+    factors = grid.varying(found, "system", "clients")
+    rows = []
+    for cell, ok in seen:
+        labels = grid.label_cells(cell, factors)
+        values = [_rate(min(ok)), _rate(statistics.median(ok)), _rate(max(ok))]
+        rows.append(Row((*labels, count(len(ok)), *values, text(bars(ok)))))
+    return Table(
+        name=f"{test}_course",
+        label_columns=len(factors),
+        title="Transactions that ended ok, second by second",
+        columns=(
+            *grid.label_columns(found, factors),
+            Column("seconds", is_number=True),
+            *(Column(name, is_number=True) for name in ("lowest", "median", "highest")),
+            Column("course", is_number=True),
+        ),
+        rows=tuple(rows),
+        notes=(f"course: from the first second to the last; {_NOTHING} nothing ended ok",),
+    )
+
+
+def _outages_table(test: str, found: Sequence[CellRuns]) -> Table:
+    """The longest of them; a server that flaps has more than anybody reads."""
+    outages = [
+        (one["to_ns"] - one["from_ns"], one, cell, run)
+        for cell in found
+        for run in cell.runs
+        for one in (run.observation or {}).get("outages", ())
+    ]
+    outages.sort(key=lambda outage: -outage[0])
+    rows = [
+        Row(
+            (
+                count(run.id),
+                text(cell.name),
+                *(_seconds(value_ns) for value_ns in (one["from_ns"], one["to_ns"], lasted_ns)),
+                count(int((run.observation or {}).get("reconnects") or 0)),
+            )
+        )
+        for lasted_ns, one, cell, run in outages[:_OUTAGES_SHOWN]
+    ]
+    left_out = outages[_OUTAGES_SHOWN:]
+    more = f"; and {len(left_out)} shorter ones" if left_out else ""
+    return Table(
+        name=f"{test}_outages",
+        label_columns=2,
+        title="Outages: nothing ended ok although clients asked",
+        columns=(
+            Column("run", is_number=True),
+            Column("cell"),
+            *(Column(title, is_number=True, unit="s") for title in ("from", "to", "lasted")),
+            Column("reconnects", is_number=True),
+        ),
+        rows=tuple(rows),
+        notes=(
+            "from, to: since the beginning of the measurement; reconnects: of all clients in the "
+            f"whole run{more}",
+        ),
+    )
+
+
+def _rate(per_s: float) -> Cell:
+    return Cell(units.digits(per_s), Number(per_s, "per_s"))
+
+
+def _seconds(value_ns: int) -> Cell:
+    return Cell(f"{value_ns / 1e9:.2f}", Number(value_ns, "ns"))

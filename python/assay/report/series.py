@@ -1,0 +1,83 @@
+"""Takes ``[series.NAME]`` of a workload file; gives a table over several tests, as a paper may have
+it: one column per task, one row per size.
+
+::
+
+    [series.table]
+    title      = "Times of each task, by size of the table"
+    reproduces = "Kreymer 1995"
+    rows       = "records"       # the factor that tells rows apart, beside the system
+    columns = [
+      { title = "init load", test = "load", key = "elapsed_ns", unit = "min" },
+      { title = "1 select", test = "select", key = "transactions.one.response_time.mean_ns" },
+      { title = "memory", test = "update", key = "samples.resident_bytes" },
+    ]
+
+``assay run WORKLOAD.NAME`` runs all of its tests. A ``key`` is a path as `assay.report.reach` goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from assay.report.units import TIME_UNITS
+from assay.toml_file import Section
+
+
+@dataclass(frozen=True)
+class SeriesColumn:
+    title: str
+    test: str
+    key: str
+    unit: str = "s"
+    """Of a time."""
+
+
+@dataclass(frozen=True)
+class Series:
+    name: str
+    title: str
+    reproduces: str
+    rows: str
+    columns: tuple[SeriesColumn, ...]
+
+    @property
+    def heading(self) -> str:
+        return f"{self.title} ({self.reproduces})" if self.reproduces else self.title
+
+
+def read(section: Section, name: str) -> Series:
+    """Raises `ExperimentError` at the line that is wrong."""
+    series = Series(
+        name=name,
+        title=section.text("title"),
+        reproduces=section.text("reproduces", ""),
+        rows=section.text("rows", "clients"),
+        columns=tuple(_column(one) for one in section.sections("columns")),
+    )
+    section.done()
+    if not series.columns:
+        raise section.error("a series without columns", hint="columns = [{ title, test, key }]")
+    return series
+
+
+def of_record(workload: Mapping[str, Any]) -> list[Series]:
+    """The series of the workload as it was run."""
+    return [
+        read(Section(Path("workload.toml"), "", ("series", name), table), name)
+        for name, table in workload.get("series", {}).items()
+    ]
+
+
+def _column(section: Section) -> SeriesColumn:
+    column = SeriesColumn(
+        title=section.text("title"),
+        test=section.text("test"),
+        key=section.text("key"),
+        unit=section.choice("unit", TIME_UNITS, "s"),
+    )
+    section.done()
+    return column

@@ -1,0 +1,63 @@
+"""Takes the cells of a test whose statements were timed; gives a table of them for each cell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assay.record import RunRecord
+from assay.report import grid, percentiles
+from assay.report.grid import CellRuns
+from assay.report.values import Column, Row, Section, Table, count, text
+
+_TEXT_SHOWN = 36
+"""Characters of a statement: its verb and its table."""
+_SHOWN = ("p50", "p90", "p99")
+
+
+def section(test: str, found: Sequence[CellRuns]) -> Section | None:
+    """None where no statement was timed."""
+    tables = tuple(
+        _table(test, cell, run)
+        for cell in found
+        if (run := grid.middle_run(cell)) is not None
+        and (run.observation or {}).get("per_statement")
+    )
+    return Section("Each statement", (), tables) if tables else None
+
+
+def _table(test: str, cell: CellRuns, run: RunRecord) -> Table:
+    statements = (run.observation or {})["per_statement"]
+    unit = percentiles.unit_of(one["service_time"] for one in statements)
+    return Table(
+        name=f"{test}_statements_{run.id}",
+        label_columns=2,
+        title=f"Service times: {cell.name} (run {run.id})",
+        columns=(
+            Column("transaction"),
+            Column("line", is_number=True),
+            Column("n", is_number=True),
+            *(Column(name, is_number=True, unit=unit) for name in (*_SHOWN, "max")),
+            Column("statement"),
+        ),
+        rows=tuple(
+            Row(
+                (
+                    text(one["transaction"]),
+                    count(one["line"]),
+                    count(one["count"]),
+                    *(
+                        percentiles.one(one["service_time"], name, one["count"], unit)
+                        for name in (*_SHOWN, "max")
+                    ),
+                    text(_short(one["text"])),
+                )
+            )
+            for one in statements
+        ),
+        notes=("from the sending of a statement to the last byte of its answer",),
+    )
+
+
+def _short(statement: str) -> str:
+    words = " ".join(statement.split())
+    return words if len(words) <= _TEXT_SHOWN else f"{words[: _TEXT_SHOWN - 1]}…"
