@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from assay.errors import ExperimentError, InputError
+from assay.errors import ExperimentError, InputError, ScriptError
 
 
-def read(file: Path, error: type[ExperimentError] | type[InputError]) -> str:
+def read(file: Path, error: type[ExperimentError] | type[InputError] | type[ScriptError]) -> str:
     """The text of ``file``; raises ``error`` where it cannot be read or is not UTF-8."""
     try:
         return file.read_text(encoding="utf-8")

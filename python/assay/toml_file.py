@@ -21,6 +21,7 @@ _HEADER = re.compile(r"^\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(#.*)?$")
 _KEY = re.compile(
     r"""^\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*="""
 )
+_VALUE = re.compile(r"""[^=]*=\s*["']?""")
 _PART = re.compile(r"""[\w-]+|"[^"]*"|'[^']*'""")
 
 
@@ -49,13 +50,20 @@ class Section:
         self._text = text
         self._data: Mapping[str, Any] = data
         self._asked: set[str] = set()
+        self._known: set[str] = set()
+        """Keys that may stand here, also those that nobody asked for because they do not."""
 
     def __contains__(self, key: str) -> bool:
+        self._known.add(key)
         return key in self._data
 
     def names(self) -> list[str]:
         """Names in this table, in the order of the file."""
         return list(self._data)
+
+    def is_table(self, key: str) -> bool:
+        """Whether a table stands under ``key``, of those that may also be a single value."""
+        return isinstance(self._data.get(key), dict)
 
     def text(self, key: str, default: str | None = None) -> str:
         value: str = self._take(key, default, "text in quotes", lambda one: isinstance(one, str))
@@ -65,6 +73,12 @@ class Section:
         value: int = self._take(key, default, "a whole number", _is_whole)
         if value < least:
             raise self.error(f"{key} = {value}: must be at least {least}", key)
+        return value
+
+    def number(self, key: str, default: float | None = None, *, least: float = 0) -> float:
+        value: float = self._take(key, default, "a number", _is_number)
+        if value < least:
+            raise self.error(f"{key} = {value}: must be at least {least:g}", key)
         return value
 
     def boolean(self, key: str, default: bool | None = None) -> bool:
@@ -118,6 +132,16 @@ class Section:
             for number, one in enumerate(data)
         ]
 
+    def texts_or_tables(self, key: str) -> list[str | Section]:
+        """A list in which each is a text, or a table where there is more to say."""
+        listed = self._listed(
+            key, (), "text, or a table", lambda value: isinstance(value, str | dict)
+        )
+        return [
+            one if isinstance(one, str) else Section(self.file, self._text, (*self.path, key), one)
+            for one in listed
+        ]
+
     def plain(self) -> dict[str, Any]:
         """All of it as it stands, for a reader further on."""
         self._asked.update(self._data)
@@ -127,11 +151,19 @@ class Section:
         """The 1-based line of a key of this table."""
         return _line_of(self._text, (*self.path, key))
 
+    def column_of(self, key: str) -> int:
+        """The 1-based column in that line where the text of a value begins, inside its quotes."""
+        lines = self._text.splitlines()
+        line = self.line_of(key)
+        found = _VALUE.match(lines[line - 1]) if line else None
+        return found.end() + 1 if found else 0
+
     def done(self) -> None:
         """Refuses keys nobody asked for."""
         for key in self._data:
             if key not in self._asked:
-                raise self.error(f"unknown key {key!r}", key, hint=did_you_mean(key, self._asked))
+                known = self._asked | self._known
+                raise self.error(f"unknown key {key!r}", key, hint=did_you_mean(key, known))
 
     def error(
         self, message: str, key: str | None = None, *, hint: str | None = None
@@ -163,6 +195,10 @@ class Section:
 
 def _is_whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _is_scalar(value: object) -> bool:

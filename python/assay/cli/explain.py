@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -12,6 +11,8 @@ import click
 from assay import registry
 from assay.cli import rows
 from assay.cli.options import experiment_options, format_option
+from assay.drive.document import scripts_of
+from assay.drive.prepare import explained
 from assay.experiment import words as command_line
 from assay.plan import Plan, PlannedRun, plan
 from assay.workloads.scripts import as_file
@@ -63,8 +64,7 @@ def _first_runs(planned: Plan) -> list[PlannedRun]:
 
 
 def _scripts(workload: Workload, run: PlannedRun) -> tuple[Script, ...]:
-    dialect = registry.system(run.cell.system.name).dialect.name
-    return workload.scripts_for(workload.test(run.cell.test), dialect)
+    return scripts_of(workload, run, registry.system(run.cell.system.name).dialect)
 
 
 def _explained(workload: Workload, run: PlannedRun) -> dict[str, Any]:
@@ -74,31 +74,14 @@ def _explained(workload: Workload, run: PlannedRun) -> dict[str, Any]:
         "system": run.cell.system.label,
         "dialect": registry.system(run.cell.system.name).dialect.name,
         "protocol": run.cell.protocol,
-        "instructions": _instructions(workload, run, scripts),
+        "instructions": _instructions(workload, run),
         "scripts": [{"script": one.name, "path": one.path, "text": one.text} for one in scripts],
     }
 
 
-def _instructions(workload: Workload, run: PlannedRun, scripts: Sequence[Script]) -> str:
-    from assay import _engine
-    from assay.drive.transactions import drive_document
-    from assay.provision.session import raise_as_ours
-
+def _instructions(workload: Workload, run: PlannedRun) -> str:
     test = workload.test(run.cell.test)
-    if not scripts:
-        return f"{test.name} runs no scripts: {test.help}"
-    document = drive_document(
-        None,
-        scripts,
-        {**dict.fromkeys(workload.scripts), **run.cell.parameters},
-        run,
-        test.stop.resolved(run.cell.parameters),
-        test.order,
-    )
-    try:
-        return _engine.explain(json.dumps(document))
-    except _engine.EngineError as error:
-        raise_as_ours(error)
+    return explained(workload, run) or f"{test.name} runs no scripts: {test.help}"
 
 
 def _write_text(one: dict[str, Any]) -> None:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from inspect import getdoc, getmodule
 from pathlib import Path
 
 import click
 
-from assay import registry
+from assay import env_vars, registry
 from assay.cli import rows
+from assay.cli.loading_options import datasets_option
 from assay.cli.options import format_option, records_option
+from assay.errors import ArgumentError
+from assay.workloads.values import Workload
 
-WHAT = ("systems", "workloads", "storages", "runs")
+WHAT = ("systems", "workloads", "storages", "runs", "datasets")
 SYSTEM_COLUMNS = ("system", "dialect", "driver", "options", "urls")
 WORKLOAD_COLUMNS = ("test", "clients", "title", "reproduces")
 STORAGE_COLUMNS = ("storage", "what")
@@ -22,25 +25,31 @@ RUN_COLUMNS = (
     "run", "experiment", "test", "system", "storage", "clients", "repetition", "began", "state",
     "verdict",
 )  # fmt: skip
+DATASET_COLUMNS = ("dataset", "system", "version", "rows", "bytes", "made", "folder")
 
 
 @click.command("list")
 @click.argument("what", type=click.Choice(WHAT))
 @format_option(tuple(rows.FORMS))
 @records_option
-def command(what: str, form: str, records: Path) -> None:
-    """List systems, workloads, storages or the runs of the record.
+@datasets_option
+def command(what: str, form: str, records: Path, datasets: Path | None) -> None:
+    """List systems, workloads, storages, the runs of the record or copies of data.
+
+    A copy of loaded data (`assay run --datasets FOLDER`) is removed with its folder.
 
     \b
     Example:
       assay list systems
       assay list runs --format json
+      assay list datasets --datasets /data/loaded
     """
     found_by: dict[str, Callable[[], tuple[tuple[str, ...], list[rows.Row]]]] = {
         "systems": lambda: (SYSTEM_COLUMNS, _systems()),
         "workloads": lambda: (WORKLOAD_COLUMNS, _workloads()),
         "storages": lambda: (STORAGE_COLUMNS, _storages()),
         "runs": lambda: (RUN_COLUMNS, _runs(records)),
+        "datasets": lambda: (DATASET_COLUMNS, _datasets(datasets)),
     }
     columns, found = found_by[what]()
     rows.write(found, columns, form, sys.stdout)
@@ -69,7 +78,15 @@ def _workloads() -> list[rows.Row]:
     from assay.workloads import reader
 
     return [
-        {
+        row
+        for workload in map(reader.read, registry.workloads())
+        for row in (*_tests(workload), *_series(workload))
+    ]
+
+
+def _tests(workload: Workload) -> Iterator[rows.Row]:
+    for test in workload.tests.values():
+        yield {
             "test": f"{workload.name}.{test.name}",
             "clients": test.clients,
             "title": test.title,
@@ -77,10 +94,25 @@ def _workloads() -> list[rows.Row]:
             "help": test.help,
             "is_default": test.name == workload.default_test,
             "parameters": {one.name: one.default for one in workload.parameters_of(test)},
+            "driving": test.driving.described(),
         }
-        for workload in map(reader.read, registry.workloads())
-        for test in workload.tests.values()
-    ]
+
+
+def _series(workload: Workload) -> Iterator[rows.Row]:
+    """What runs several tests and joins them in one table."""
+    for name, declared in workload.series.items():
+        tests = workload.tests_of(name)
+        yield {
+            "test": f"{workload.name}.{name}",
+            "clients": tuple(
+                dict.fromkeys(one for test in tests for one in workload.test(test).clients)
+            ),
+            "title": declared["title"],
+            "reproduces": declared.get("reproduces", ""),
+            "help": f"The tests {', '.join(tests)} in one table",
+            "is_default": False,
+            "parameters": {},
+        }
 
 
 def _storages() -> list[rows.Row]:
@@ -115,6 +147,29 @@ def _runs(records: Path) -> list[rows.Row]:
             }
             for run in store.runs()
         ]
+
+
+def _datasets(folder: Path | None) -> list[rows.Row]:
+    from assay.load.copies import Copies
+
+    if folder is None:
+        raise ArgumentError(
+            "which folder of data sets?",
+            hint=f"--datasets FOLDER, or {env_vars.DATASETS.name} in the environment",
+        )
+    return [
+        {
+            "dataset": copy.description,
+            "system": copy.facts["system"],
+            "version": copy.facts["version"],
+            "rows": sum(copy.load["rows"].values()),
+            "bytes": copy.bytes,
+            "made": _time(copy.made_unix_s * 10**9),
+            "folder": str(copy.folder),
+            "settings": copy.facts["settings"],
+        }
+        for copy in Copies(folder, is_kept=True)
+    ]
 
 
 def _time(unix_ns: int | None) -> str:

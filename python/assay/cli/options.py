@@ -11,6 +11,7 @@ import click
 
 from assay import env_vars, registry
 from assay.experiment.settings import ORDERS, PROTOCOLS
+from assay.experiment.values import ARRIVALS, CONNECTIONS, ISOLATION_LEVELS
 from assay.experiment.words import Words
 from assay.record import DEFAULT_FILE_NAME
 
@@ -56,7 +57,7 @@ def detail_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _EXPERIMENT_OPTIONS = (
-    click.argument("target", metavar="WORKLOAD[.TEST]|FILE.toml"),
+    click.argument("target", metavar="WORKLOAD[.TEST,…]|SCRIPT.sql[@WEIGHT]|FILE.toml"),
     click.option(
         "--on",
         multiple=True,
@@ -74,13 +75,113 @@ _EXPERIMENT_OPTIONS = (
         "--set",
         multiple=True,
         metavar="KEY=VALUE,…",
-        help="A parameter of the workload (copies=10) or SYSTEM.KEY=VALUE for a setting of a "
-        "system; several values are run one after another.",
+        help="A parameter of the workload (copies=10), a variable of a script that is run by "
+        "itself (scale=10), or SYSTEM.KEY=VALUE for a setting of a system; several values are run "
+        "one after another.",
+    ),
+    click.option(
+        "--script",
+        multiple=True,
+        metavar="FILE[@WEIGHT]",
+        help="Script that clients run in place of the test's own, chosen by weight; may be "
+        "repeated.",
     ),
     click.option(
         "--clients",
         metavar="N,…",
         help="Numbers of clients at once, each a cell of its own. [default: the test's own]",
+    ),
+    click.option(
+        "--duration",
+        type=click.FloatRange(min=0, min_open=True),
+        metavar="S",
+        help="Seconds to measure, behind ramp-up and warm-up. With --transactions, whichever comes "
+        "first ends the run. [default: the test's own; 10 for a script by itself]",
+    ),
+    click.option(
+        "--transactions",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Transactions of each client to measure.",
+    ),
+    click.option(
+        "--warm-up",
+        type=click.FloatRange(min=0),
+        metavar="S",
+        help="Seconds that all clients work before anything is measured. [default: the test's own]",
+    ),
+    click.option(
+        "--ramp-up",
+        type=click.FloatRange(min=0),
+        metavar="S",
+        help="Seconds over which clients begin one after another, before the warm-up. "
+        "[default: the test's own]",
+    ),
+    click.option(
+        "--arrival",
+        type=click.Choice(ARRIVALS),
+        help="closed: a client's next transaction waits for its last; constant, poisson: "
+        "transactions come at an offered rate, whatever became of those before. "
+        "[default: the test's own]",
+    ),
+    click.option(
+        "--offered-rate",
+        metavar="R,…",
+        help="Transactions per second, of all clients together, each a cell of its own; by itself "
+        "it makes arrivals constant.",
+    ),
+    click.option(
+        "--latency-limit",
+        type=click.FloatRange(min=0),
+        metavar="MS",
+        help="Milliseconds beyond which a transaction is late, and in an open loop skipped if it "
+        "could not begin. [default: the test's own; 0: none]",
+    ),
+    click.option(
+        "--think-time",
+        metavar="D",
+        help="Pause after each transaction, in a closed loop: a distribution as exponential:1s, or "
+        "none. [default: the test's own]",
+    ),
+    click.option(
+        "--keying-time",
+        metavar="D",
+        help="Pause before each transaction, the same way.",
+    ),
+    click.option(
+        "--retries",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="How often a transaction is tried again after a deadlock or a serialization failure. "
+        "[default: the test's own]",
+    ),
+    click.option(
+        "--reconnect",
+        is_flag=True,
+        help="Clients that lose their connection try to come back for a minute.",
+    ),
+    click.option(
+        "--isolation",
+        type=click.Choice(ISOLATION_LEVELS),
+        metavar="LEVEL",
+        help=f"Isolation level of every session: {', '.join(ISOLATION_LEVELS)}. "
+        "[default: the test's own]",
+    ),
+    click.option(
+        "--connection",
+        type=click.Choice(CONNECTIONS),
+        help="Whether a client keeps its session, or opens one for each transaction within its "
+        "response time. [default: the test's own]",
+    ),
+    click.option(
+        "--per-statement",
+        is_flag=True,
+        help="Time each statement too.",
+    ),
+    click.option(
+        "--allow-shell",
+        is_flag=True,
+        help=r"Let scripts run programs of this machine (\shell, \setshell).",
     ),
     click.option(
         "--repetitions",

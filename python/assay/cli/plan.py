@@ -8,8 +8,11 @@ import click
 
 from assay.cli import rows
 from assay.cli.options import experiment_options, format_option
+from assay.cli.outcome import say
+from assay.drive.prepare import compile_all
 from assay.experiment import words as command_line
 from assay.plan import plan
+from assay.report.units import counted, duration
 
 COLUMNS = (
     "position",
@@ -19,7 +22,8 @@ COLUMNS = (
     "storage",
     "clients",
     "parameters",
-    "protocol",
+    "driving",
+    "about_s",
 )
 
 
@@ -29,14 +33,18 @@ COLUMNS = (
 def command(words: command_line.Words, form: str) -> None:
     """Print the runs of an experiment in their order, and start none.
 
-    Names, numbers and files are checked as `assay run` checks them; no system is
-    brought up and nothing is written.
+    Names, numbers, files and scripts are checked as `assay run` checks them; no
+    system is brought up and nothing is written. about_s: ramp-up, warm-up and
+    measurement of a run that ends by time, without what provision and load take.
 
     \b
     Example:
       assay plan bibsql.parallel --on sqlite,mariadb --repetitions 3
+      assay plan mine.sql --on sqlite --offered-rate 100,200 --duration 30
     """
     experiment, workload = command_line.experiment(words)
+    runs = plan(experiment, workload).runs
+    compile_all(workload, runs)
     found = [
         {
             "position": run.position,
@@ -47,9 +55,17 @@ def command(words: command_line.Words, form: str) -> None:
             "clients": run.cell.clients,
             "parameters": " ".join(f"{key}={one}" for key, one in run.cell.parameters.items()),
             "protocol": run.cell.protocol,
+            "driving": " ".join(
+                f"{name}={level}" for name, level in run.cell.driving.described().items()
+            ),
+            "about_s": run.cell.driving.planned_s,
             "seed": run.seed,
             "fingerprint": run.cell.fingerprint,
         }
-        for run in plan(experiment, workload).runs
+        for run in runs
     ]
     rows.write(found, COLUMNS, form, sys.stdout)
+    timed = [run.cell.driving.planned_s for run in runs]
+    if runs and all(one is not None for one in timed):
+        total_s = sum(one or 0.0 for one in timed)
+        say(f"{counted(len(runs), 'run')}, about {duration(total_s)} of clients at work")

@@ -10,8 +10,24 @@ import click
 from assay.cli.outcome import outcome_of
 from assay.registry import did_you_mean
 
-COMMANDS = ("run", "plan", "report", "explain", "list", "show", "get")
-"""In the order of a person's day; ``assay.cli.<name>`` holds ``command``."""
+COMMANDS = (
+    "run",
+    "plan",
+    "report",
+    "explain",
+    "list",
+    "show",
+    "generate",
+    "get",
+    "calibrate",
+    "null-server",
+)
+"""In the order of a person's day; ``assay.cli.<name>`` holds ``command`` (``-`` is ``_`` there)."""
+
+
+def module_of(name: str) -> str:
+    """The module of a command."""
+    return name.replace("-", "_")
 
 
 class Commands(click.Group):
@@ -23,7 +39,7 @@ class Commands(click.Group):
     def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        found: click.Command = import_module(f"assay.cli.{cmd_name}").command
+        found: click.Command = import_module(f"assay.cli.{module_of(cmd_name)}").command
         return found
 
     def resolve_command(

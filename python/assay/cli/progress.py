@@ -12,9 +12,10 @@ import rich.progress
 from rich.console import Console
 from rich.text import Text
 
+from assay.experiment import Driving
 from assay.plan import PlannedRun
 from assay.progress import Progress
-from assay.report.units import counted
+from assay.report.units import counted, duration
 
 
 @contextmanager
@@ -47,12 +48,15 @@ class Lines:
 
     def __init__(self, console: Console) -> None:
         self._console = console
+        self._driving = Driving()
 
     def run(self, planned: PlannedRun, of: int) -> None:
+        self._driving = planned.cell.driving
         self._say(_name(planned, of))
 
     def stage(self, name: str) -> None:
-        self._say(f"  {name}")
+        planned_s = self._driving.planned_s if name.startswith("drive ") else None
+        self._say(f"  {name}" + (f", about {duration(planned_s)}" if planned_s else ""))
 
     def loading(self, report: dict[str, Any]) -> None:
         """Nothing: its stage has been told."""
@@ -78,8 +82,10 @@ class Bars:
         self._console = console
         self._bars = bars
         self._task: rich.progress.TaskID | None = None
+        self._driving = Driving()
 
     def run(self, planned: PlannedRun, of: int) -> None:
+        self._driving = planned.cell.driving
         self._console.print(Text(_name(planned, of)))
 
     def stage(self, name: str) -> None:
@@ -89,14 +95,26 @@ class Bars:
         self._task = self._bars.add_task(name, total=None, detail="")
 
     def loading(self, report: dict[str, Any]) -> None:
-        total = report.get("bytes_total")
-        done = report["bytes_read"]
+        if "bytes_copied" in report:
+            self._show(report["bytes_copied"], report["bytes_total"], "bytes")
+            return
+        rows_total = report.get("rows_total")
+        done, total = report["bytes_read"], report.get("bytes_total")
+        if rows_total:
+            done, total = report["rows"], rows_total
         self._show(done, total, f"{report['table']} {report['rows']} rows")
 
     def driving(self, report: dict[str, Any]) -> None:
         failed = f", {report['failed']} failed" if report["failed"] else ""
-        detail = f"{report['done']} transactions, {report['clients_running']} clients{failed}"
-        self._show(report["done"], report.get("scheduled"), detail)
+        clients = counted(report["clients_running"], "client")
+        detail = f"{report['done']} transactions, {clients}{failed}"
+        planned_s = self._driving.planned_s
+        if planned_s is None or report.get("scheduled"):
+            self._show(report["done"], report.get("scheduled"), detail)
+        else:
+            elapsed_s = report["elapsed_s"]
+            phase = _phase(self._driving, elapsed_s)
+            self._show(min(elapsed_s, planned_s), planned_s, f"{phase}: {detail}")
 
     def ended(self, planned: PlannedRun, reason: str | None) -> None:
         if reason is not None:
@@ -105,15 +123,26 @@ class Bars:
     def warning(self, message: str) -> None:
         self._console.print(Text(f"warning: {message}"))
 
-    def _show(self, done: int, total: int | None, detail: str) -> None:
+    def _show(self, done: float, total: float | None, detail: str) -> None:
         if self._task is not None:
             self._bars.update(self._task, completed=done, total=total or None, detail=detail)
+
+
+def _phase(driving: Driving, elapsed_s: float) -> str:
+    """What clients are doing so long after the first of them began."""
+    if elapsed_s < float(driving.ramp_up_s):
+        return "ramp-up"
+    if elapsed_s < float(driving.ramp_up_s) + float(driving.warm_up_s):
+        return "warm-up"
+    return "measuring"
 
 
 def _name(planned: PlannedRun, of: int) -> str:
     cell = planned.cell
     repetition = f", repetition {planned.repetition}" if planned.repetition > 1 else ""
+    rate_per_s = cell.driving.offered_rate_per_s
+    offered = f", {rate_per_s:g} offered/s" if rate_per_s else ""
     return (
         f"run {planned.position + 1} of {of}: {cell.test}, {cell.system.label}, "
-        f"{cell.storage.name}, {counted(cell.clients, 'client')}{repetition}"
+        f"{cell.storage.name}, {counted(cell.clients, 'client')}{offered}{repetition}"
     )

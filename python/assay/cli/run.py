@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from assay import registry
+from assay.cli.loading_options import loading_options
 from assay.cli.options import (
     detail_option,
     experiment_options,
@@ -17,14 +18,18 @@ from assay.cli.options import (
 from assay.cli.outcome import say
 from assay.errors import RunFailed
 from assay.experiment import words as command_line
+from assay.load.loading import Loading
 
 
 @click.command("run")
 @experiment_options
+@loading_options
 @report_format_option
 @detail_option
 @records_option
-def command(words: command_line.Words, form: str, detail: bool | None, records: Path) -> int | None:
+def command(
+    words: command_line.Words, loading: Loading, form: str, detail: bool | None, records: Path
+) -> int | None:
     """Run a workload on systems and storages, and print the report.
 
     Brings every system up, fills it, drives it, checks the answers and takes it
@@ -39,6 +44,9 @@ def command(words: command_line.Words, form: str, detail: bool | None, records: 
       assay run bibsql --on mariadb --set mariadb.engine=InnoDB,MyISAM
       assay run bibsql --on postgresql --set postgresql.shared_buffers=1GB
       assay run bibsql --on sqlite --bib papers.bib --bib folder/
+      assay run mine.sql --on postgresql://me@db/shop --clients 8 --duration 30
+      assay run mine.sql --on sqlite --set scale=10 --offered-rate 500,1000
+      assay run tpcb --on postgresql --set scale=100 --datasets /data/loaded
       assay run experiment.toml
     """
     experiment, _workload = command_line.experiment(words)
@@ -48,7 +56,7 @@ def command(words: command_line.Words, form: str, detail: bool | None, records: 
     from assay.report.build import build
 
     with progress() as shown:
-        result = lab.run(experiment, records=records, progress=shown)
+        result = lab.run(experiment, records=records, progress=shown, loading=loading)
     with Store(records, must_exist=True) as store:
         report = build(store.campaign(result.campaign_id))
     registry.report_form(form)(report, sys.stdout, detail=detail)

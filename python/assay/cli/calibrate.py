@@ -1,0 +1,109 @@
+"""``assay calibrate``: what this machine's client can do at most."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from assay import __version__, _engine, calibration
+from assay.cli import rows
+from assay.cli.options import format_option, records_option
+from assay.cli.outcome import say
+from assay.errors import ArgumentError
+from assay.experiment import clients as client_words
+from assay.experiment.settings import split
+from assay.provision.leftovers import clear_leftovers
+from assay.record import CalibrationRecord, Store
+from assay.record.machine import machine
+from assay.registry import did_you_mean
+from assay.report import units
+
+COLUMNS = (
+    "driver", "clients", "threads", "statements_per_s", "client_us_per_statement", "p50_us",
+    "p99_us",
+)  # fmt: skip
+
+
+@click.command("calibrate")
+@click.option(
+    "--protocol",
+    "words",
+    metavar="P,…",
+    default=",".join(calibration.protocols()),
+    help="Protocols to measure; none: a system in the client's own process.",
+)
+@click.option(
+    "--clients", metavar="N,…", default="1,8,32", help="Numbers of clients at once, each measured."
+)
+@click.option(
+    "--threads",
+    type=click.IntRange(0),
+    metavar="N",
+    default=0,
+    help="Threads that carry the clients; 0: one per processor.",
+)
+@click.option(
+    "--duration",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="S",
+    default=3,
+    help="Seconds of each measurement.",
+)
+@format_option(tuple(rows.FORMS))
+@records_option
+def command(
+    words: str, clients: str, threads: int, duration: float, form: str, records: Path
+) -> None:
+    """Measure what this machine's client can do at most.
+
+    Clients ask a null server of each protocol, which answers at once, for one row
+    by its key. The rate they reach is the ceiling of every run with that driver
+    and about as many clients; the response time is what the client adds by
+    itself. Both are kept in the record file, and runs above 70 % of the ceiling
+    carry a warning. Measure while nothing else works on this machine.
+
+    \b
+    Example:
+      assay calibrate
+      assay calibrate --clients 1,8,32,1000 --duration 10
+      assay calibrate --format markdown
+    """
+    chosen = split(words)
+    for word in chosen:
+        if word not in calibration.protocols():
+            raise ArgumentError(
+                f"unknown protocol {word!r}", hint=did_you_mean(word, calibration.protocols())
+            )
+    numbers = client_words.counts(clients)
+    for cleared in clear_leftovers():
+        say(f"warning: {cleared.sentence()}")
+    facts = machine()
+    build = {"assay": __version__, **json.loads(_engine.build_info())}
+    found = []
+    with Store(records) as store:
+        for protocol in chosen:
+            for number in numbers:
+                measured = calibration.calibrate(
+                    protocol, number, threads=threads, duration_s=duration
+                )
+                store.calibrated(measured, facts, build)
+                found.append(measured)
+                rate = units.digits(measured.statements_per_s)
+                say(f"{measured.driver}, {units.counted(number, 'client')}: {rate} statements/s")
+    rows.write([_row(one) for one in found], COLUMNS, form, sys.stdout)
+    say(f"kept in {records}")
+
+
+def _row(found: CalibrationRecord) -> rows.Row:
+    return {
+        "driver": found.driver,
+        "clients": found.clients,
+        "threads": found.threads,
+        "statements_per_s": round(found.statements_per_s),
+        "client_us_per_statement": round(found.client_ns_per_statement / 1e3, 2),
+        "p50_us": round(found.p50_ns / 1e3, 1),
+        "p99_us": round(found.p99_ns / 1e3, 1),
+    }

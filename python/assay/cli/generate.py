@@ -1,0 +1,184 @@
+"""``assay generate``: the rows of a table as a file, or any part of them."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from assay import registry
+from assay.dialects.protocol import Dialect, Table
+from assay.errors import ArgumentError, InputError
+from assay.workloads.parameters import Scalar
+from assay.workloads.values import Workload
+
+FORMS = ("csv", "sql")
+_ROWS_PER_STATEMENT = 100
+"""Parts begin where statements do, so that no part depends on another."""
+
+
+@click.command("generate")
+@click.argument("workload", metavar="WORKLOAD")
+@click.option("--table", metavar="NAME", help="Table to write. [default: the only one]")
+@click.option("--format", "form", type=click.Choice(FORMS), default=FORMS[0], help="Form of rows.")
+@click.option(
+    "--part",
+    metavar="K/N",
+    default="1/1",
+    help="The K-th of N parts; all of them one behind the other are the whole, byte for byte.",
+)
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Of all that is random in the rows. [default: the parameter data_seed, or 1]",
+)
+@click.option("--dialect", metavar="NAME", help="Whose SQL it is. [default: the workload's system]")
+@click.option("--header/--no-header", default=True, help="CSV: names of columns, in part 1 alone.")
+@click.option("--output", "-o", metavar="FILE", help="File to write. [default: standard output]")
+def command(
+    workload: str,
+    table: str | None,
+    form: str,
+    part: str,
+    settings: Sequence[str],
+    seed: int | None,
+    dialect: str | None,
+    header: bool,
+    output: str | None,
+) -> None:
+    """Write the rows of a table that a workload makes, in part or whole.
+
+    Row i depends on the seed, the table and i alone, so that parts can be made
+    in any order, anywhere, and at once. CSV: NULL is nothing, an empty text is "".
+
+    \b
+    Example:
+      assay generate tpcb --table pgbench_tellers --set scale=2
+      assay generate tpcb --table pgbench_accounts --part 3/8 -o accounts.3
+    """
+    from assay.workloads import reader
+
+    read = reader.read(workload)
+    if read.data_source != "generated":
+        raise ArgumentError(
+            f"{read.name} makes no rows: its data come from elsewhere",
+            hint='a workload with [data] source = "generated"',
+        )
+    parameters = _parameters(read, settings)
+    tables = {one.name: one for one in read.tables_for(parameters)}
+    chosen = tables[_table(table, tables)]
+    numbers = _part(part)
+    source = read.source_for(parameters, _seed(parameters, seed))
+    source["part"] = numbers
+    is_first = numbers[0] == 1
+    target = {
+        "table": chosen.name,
+        "form": form,
+        **({"header": header and is_first} if form == "csv" else _sql(read, dialect, chosen)),
+    }
+    with _output(output) as descriptor:
+        _write(source, target, descriptor, output)
+
+
+def _parameters(workload: Workload, settings: Sequence[str]) -> dict[str, Scalar]:
+    from assay.experiment.settings import key_and_values, parameter_levels
+
+    found: dict[str, Scalar] = {}
+    for word in settings:
+        name, words = key_and_values(word)
+        values = parameter_levels(workload, name, words)
+        if len(values) != 1:
+            raise ArgumentError(f"--set {word}: rows are made with one value of {name}")
+        found[name] = values[0]
+    return workload.with_defaults(found)
+
+
+def _seed(parameters: Mapping[str, Scalar], seed: int | None) -> int:
+    return int(parameters.get("data_seed", 1)) if seed is None else seed
+
+
+def _table(name: str | None, tables: Mapping[str, Table]) -> str:
+    if name is None:
+        if len(tables) != 1:
+            raise ArgumentError(
+                "which table?", hint=f"--table with one of: {', '.join(sorted(tables))}"
+            )
+        return next(iter(tables))
+    if name not in tables:
+        raise registry.unknown("table", name, tables)
+    return name
+
+
+def _part(word: str) -> list[int]:
+    found = re.fullmatch(r"(\d+)/(\d+)", word)
+    numbers = [int(found[1]), int(found[2])] if found else [0, 0]
+    if not 1 <= numbers[0] <= numbers[1]:
+        raise ArgumentError(
+            f"--part {word}: expected K/N with K from 1 to N",
+            hint="--part 1/4 is the first of four",
+        )
+    return numbers
+
+
+def _sql(workload: Workload, name: str | None, table: Table) -> dict[str, Any]:
+    dialect = _dialect(name or workload.default_system)
+    return {
+        "insert": dialect.insert(table),
+        "literal_style": dialect.literal_style,
+        "rows_per_statement": _ROWS_PER_STATEMENT,
+    }
+
+
+def _dialect(name: str) -> Dialect:
+    """By its own name, or that of a system that speaks it."""
+    systems = [registry.system(one) for one in registry.systems()]
+    known = {one.dialect.name: one.dialect for one in systems}
+    known |= {one.name: one.dialect for one in systems}
+    if not name:
+        raise ArgumentError("whose SQL?", hint=f"--dialect with one of: {', '.join(sorted(known))}")
+    if name not in known:
+        raise registry.unknown("dialect", name, known)
+    return known[name]
+
+
+@contextmanager
+def _output(file: str | None) -> Iterator[int]:
+    """A file descriptor to write to; a file that was not there is removed where it would stay
+    unfinished."""
+    if file is None:
+        sys.stdout.flush()
+        yield sys.stdout.fileno()
+        return
+    path = Path(file)
+    is_new = not path.exists()
+    try:
+        with path.open("wb") as opened:
+            yield opened.fileno()
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror}", file=file) from error
+    except BaseException:
+        if is_new:
+            path.unlink(missing_ok=True)
+        raise
+
+
+def _write(
+    source: Mapping[str, Any], target: Mapping[str, Any], descriptor: int, file: str | None
+) -> None:
+    from assay import _engine
+    from assay.workloads.schema import placed
+
+    try:
+        _engine.generate(json.dumps(source), json.dumps(target), descriptor)
+    except _engine.EngineError as error:
+        raise placed(error) from error
+    except OSError as error:
+        raise InputError(str(error), file=file or "(standard output)") from error

@@ -1,0 +1,52 @@
+"""How rows are loaded and kept: options of the commands that load."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+from assay import env_vars
+from assay.load.loading import Loading
+
+datasets_option = click.option(
+    "--datasets",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    envvar=env_vars.DATASETS.name,
+    help="Where copies of loaded data are kept, and restored in place of loading them again.",
+)
+
+_OPTIONS = (
+    click.option(
+        "--load-sessions",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Sessions that send generated rows to a server at once. "
+        "[default: one for each two processors]",
+    ),
+    click.option(
+        "--verify",
+        is_flag=True,
+        help="Read every generated table back and compare it with what was made.",
+    ),
+    datasets_option,
+)
+
+
+def loading_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The command gets ``loading: Loading``."""
+
+    @wraps(function)
+    def with_loading(
+        *, load_sessions: int | None, verify: bool, datasets: Path | None, **given: Any
+    ) -> Any:
+        return function(loading=Loading(load_sessions, verify, datasets), **given)
+
+    decorated: Callable[..., Any] = with_loading
+    for option in reversed(_OPTIONS):
+        decorated = option(decorated)
+    return decorated
