@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 import re
+from dataclasses import replace
 
 import pytest
 
 from assay.cli.progress import progress
-from assay.experiment import StorageChoice, SystemChoice
+from assay.experiment import Driving, StorageChoice, SystemChoice
 from assay.plan import Cell, PlannedRun
 
 RUN = PlannedRun(
@@ -66,3 +67,19 @@ def test_a_terminal_keeps_warnings_and_failures_and_gets_its_cursor_back(
     assert "run 5 failed: the server went away" in written
     assert written.rindex("\x1b[?25h") > written.rindex("\x1b[?25l"), "the cursor is shown again"
     assert re.search(r"\x1b\[2K\W*$", written), "the bar's line is cleared at the end"
+
+
+def test_a_run_that_ends_by_time_says_how_long_it_takes_and_what_it_is_doing() -> None:
+    driving = Driving(duration_s=30.0, warm_up_s=5.0, arrival="poisson", offered_rate_per_s=100.0)
+    timed = replace(RUN, cell=replace(RUN.cell, driving=driving))
+    lines, terminal = io.StringIO(), Terminal()
+    for stream in (lines, terminal):
+        with progress(stream) as shown:
+            shown.run(timed, 12)
+            shown.stage("drive parallel")
+            shown.driving({**DRIVEN, "scheduled": None, "elapsed_s": 3.0})
+            shown.driving({**DRIVEN, "scheduled": None, "elapsed_s": 20.0})
+    assert "8 clients, 100 offered/s, repetition 2\n  drive parallel, about 35 s\n" in (
+        lines.getvalue()
+    )
+    assert "measuring: 3 transactions, 8 clients, 1 failed" in terminal.getvalue()

@@ -36,9 +36,11 @@ def examples(page: Path) -> Iterator[Example]:
 
 
 def files(page: Path) -> Iterator[tuple[str, str]]:
-    """(name, text) of the files a page shows: a block whose first line is ``# name``."""
+    """(name, text) of the files a page shows: a block whose first line is ``# name.toml`` or
+    ``-- name.sql``."""
     text = page.read_text(encoding="utf-8")
     yield from re.findall(r"```toml\n# (\S+\.toml)\n(.*?)```", text, re.S)
+    yield from re.findall(r"```sql\n-- (\S+\.sql)\n(.*?)```", text, re.S)
 
 
 def masked(line: str) -> str:
@@ -61,6 +63,7 @@ def test_the_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
     laboratory = tmp_path
     (laboratory / ".venv").symlink_to(sys.prefix)
     for name, text in files(page):
+        (laboratory / name).parent.mkdir(parents=True, exist_ok=True)
         (laboratory / name).write_text(text, encoding="utf-8")
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}:/usr/sbin"
     path += "".join(f":{folder}" for folder in Path("/usr/lib/postgresql").glob("*/bin"))

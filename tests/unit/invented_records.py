@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.drive.sampler import TimedSample
-from assay.experiment import Experiment, StorageChoice, SystemChoice
+from assay.experiment import Driving, Experiment, StorageChoice, SystemChoice
 from assay.plan import Cell, Plan, PlannedRun
 from assay.provision.site import Address, Site, StorageFacts
 from assay.record import CampaignRecord, Store
@@ -31,7 +31,7 @@ WORKLOAD: dict[str, Any] = {
     "name": "bibsql",
     "title": "bibliographies in SQL",
     "fingerprint": "f" * 64,
-    "report": {},
+    "report": {"parallel": {}, "checks": {}},
     "published": {},
 }
 HERE = StorageChoice("here", "here")
@@ -49,11 +49,24 @@ def plan(
     clients: Iterable[int] = (8,),
     repetitions: int = 1,
     parameters: Mapping[str, Any] | None = None,
+    driving: Iterable[Driving] = (Driving(passes=1),),
 ) -> Plan:
     """Every combination, repetitions outermost."""
     systems, storages, clients = tuple(systems), tuple(storages), tuple(clients)
     cells = [
-        Cell("bibsql", test, system, storage, count, parameters or {}, "simple", 0, fingerprint="")
+        Cell(
+            "bibsql",
+            test,
+            system,
+            storage,
+            count,
+            parameters or {},
+            "simple",
+            0,
+            driving=driven,
+            fingerprint="",
+        )
+        for driven in driving
         for count in clients
         for storage in storages
         for system in systems

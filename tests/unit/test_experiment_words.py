@@ -8,7 +8,8 @@ import pytest
 
 from assay.errors import ArgumentError
 from assay.experiment import Experiment, StorageChoice, SystemChoice, settings
-from assay.experiment.words import Words, client_counts, experiment
+from assay.experiment.clients import counts
+from assay.experiment.words import Words, experiment
 
 
 def asked(target: str, **given: object) -> Experiment:
@@ -70,7 +71,7 @@ def test_storages_have_names_kinds_and_directories() -> None:
 
 
 def test_client_counts_are_numbers_said_once() -> None:
-    assert client_counts("1, 8,8,32") == (1, 8, 32)
+    assert counts("1, 8,8,32") == (1, 8, 32)
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def test_a_run_without_a_flaw_is_valid_and_has_no_warning(run: RunRecord) -> Non
         (
             "observation",
             {"outcomes": {"scheduled": 16, "ok": 15, "failed": 0, "unknown": 1}},
-            ("invalid", []),
+            ("invalid", ["errors"]),
         ),
     ],
 )

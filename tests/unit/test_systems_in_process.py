@@ -51,7 +51,7 @@ def test_a_private_database_has_the_settings_asked_and_is_gone_afterwards() -> N
         )
         assert site.durability_lowered_by == ("synchronous = normal",)
         assert site.connection_limit is None and site.server_pid is None
-        assert site.options == {"busy_timeout_s": "2.5"}
+        assert site.options == {"busy_timeout_s": "2.5", "buffer": ""}
         assert site.version.startswith("SQLite 3.")
         _ask(site, "CREATE TABLE t AS VALUES (1), (2)")
         assert _ask(site, "PRAGMA synchronous") == [("1",)], "in every session"

@@ -54,7 +54,7 @@ def test_a_users_folder_is_read_like_ours(tmp_path: Path) -> None:
     assert [index.name for index in table.indexes] == ["t_b", "t_a_b"]
     test = workload.test("all")
     assert test.scripts == ("one", "two")
-    assert test.stop.resolved({"copies": 7}) == {"passes": 7}
+    assert test.driving.passes == "copies"
     assert workload.titles == {"one": "the first", "two": "select 2;"}
 
 

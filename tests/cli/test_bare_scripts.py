@@ -1,0 +1,153 @@
+"""A script by itself is run, planned and explained, on a system whose times are known."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.cli.program import run_program
+
+SCRIPT = "\\set aid random(1, 100 * :scale)\nselect :aid;\nselect 2;\n"
+ONE_MS = "null[delay=constant:1ms]"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "read.sql").write_text(SCRIPT)
+    (tmp_path / "other.sql").write_text("select 3;\n")
+    return tmp_path
+
+
+def ran(words: str, capsys: pytest.CaptureFixture[str], status: int = 0) -> dict[str, Any]:
+    assert run_program(["run", *words.split(), "--format", "json"]) == status
+    document: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return document
+
+
+def table(document: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = next(
+        one["rows"] for one in document["tables"] if one["name"] == name
+    )
+    return found
+
+
+def warned(document: dict[str, Any]) -> set[str]:
+    return {one["name"] for one in document["warnings"]}
+
+
+def test_a_script_by_itself_gives_one_document_with_throughput_times_and_cost(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = f"read.sql --on {ONE_MS} --set scale=10 --clients 4 --threads 2 --warm-up 0.2"
+    document = ran(f"{words} --duration 1", capsys)
+    (cell,) = table(document, "script")
+    # Two statements of a millisecond each, by four clients: not sooner, and not more of them.
+    assert 0 < cell["ok/s"]["value"] <= 2000
+    assert cell["p50"]["value"] >= 2_000_000
+    assert cell["client"]["value"] > 0
+    assert cell["server"] == {"value": None, "reason": "in client"}
+    (driven,) = table(document, "driving")
+    assert (driven["duration s"], driven["warm up s"]) == ("1", "0.2")
+    assert "short-measurement" in warned(document)
+
+
+def test_scripts_are_chosen_by_their_weights(capsys: pytest.CaptureFixture[str]) -> None:
+    words = "read.sql@3 --script other.sql@1 --on null --set scale=1 --transactions 2000"
+    document = ran(words, capsys)
+    counts = {one["transaction"]: one["n"]["value"] for one in table(document, "script_times")}
+    assert counts["read"] + counts["other"] == 2000
+    assert 1400 < counts["read"] < 1600
+
+
+def test_in_an_open_loop_lag_stands_beside_response_and_service(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = f"other.sql --on {ONE_MS} --clients 4 --offered-rate 50 --duration 2"
+    document = ran(words, capsys)
+    times = {one["time"]: one for one in table(document, "script_times")}
+    assert set(times) == {"response", "service", "lag"}
+    assert times["response"]["n"]["value"] == 100
+    assert times["service"]["p50"]["value"] >= 1_000_000
+    assert "offered-rate-not-reached" not in warned(document)
+
+
+def test_a_rate_that_is_not_reached_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    words = "other.sql --on null[delay=constant:10ms] --offered-rate 400 --duration 1"
+    document = ran(words, capsys)
+    assert "offered-rate-not-reached" in warned(document)
+    times = {one["time"]: one for one in table(document, "script_times")}
+    # At most a hundred of the 400 get their turn in a second, the last of them 0.75 s late.
+    assert times["response"]["n"]["value"] <= 101
+    assert times["lag"]["max"]["value"] > 600_000_000
+    assert times["service"]["p50"]["value"] < 100_000_000 < times["response"]["p50"]["value"]
+
+
+def test_what_cannot_begin_within_the_limit_is_skipped_and_counted(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = "other.sql --on null[delay=constant:10ms] --offered-rate 400 --duration 1"
+    document = ran(f"{words} --latency-limit 50", capsys)
+    (run,) = table(document, "script_outcomes")
+    counts = {name: run[name]["value"] for name in ("ok", "skipped", "scheduled")}
+    assert counts["ok"] + counts["skipped"] == counts["scheduled"] == 400
+    assert counts["skipped"] > 200
+    assert "late-arrivals" in warned(document)
+
+
+def test_each_statement_is_timed_where_that_is_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    words = f"read.sql --on {ONE_MS} --set scale=1 --transactions 50 --per-statement"
+    document = ran(words, capsys)
+    (name,) = [one["name"] for one in document["tables"] if "_statements_" in one["name"]]
+    lines = table(document, name)
+    assert [(one["line"]["value"], one["n"]["value"]) for one in lines] == [(2, 50), (3, 50)]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("read.sql --on null", "read.sql:1:26: "),
+        ("read.sql --on null --set scale=x --duration 0", "--duration"),
+        ("none.sql --on null", "none.sql: there is no such file"),
+        ("other.sql", "no system under test"),
+        ("other.sql --on null --arrival poisson", "no rate is given"),
+        ("other.sql --on null --think-time 1s", "expected a distribution of pauses"),
+        ("other.sql --on null --isolation serialisable", "--isolation"),
+        ("other.sql --on sqlite --isolation 'read committed'", "it has: serializable"),
+    ],
+)
+def test_what_is_asked_wrongly_ends_with_2_before_anything_is_started(
+    words: str, said: str, capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    assert run_program(["run", *shlex.split(words)]) == 2
+    out, told = capsys.readouterr()
+    assert (out, said in told, told.count("Traceback")) == ("", True, 0), told
+    assert not list(folder.glob("*.sqlite"))
+
+
+def test_the_cure_for_a_missing_scale_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_program(["plan", "read.sql", "--on", "null"]) == 2
+    assert "--set scale=VALUE" in capsys.readouterr().err
+
+
+def test_the_plan_says_how_clients_are_driven_and_for_how_long(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = "plan other.sql --on null --duration 30 --warm-up 5 --offered-rate 100,200"
+    assert run_program([*words.split(), "--format", "json"]) == 0
+    out, told = capsys.readouterr()
+    runs = json.loads(out)
+    assert [one["about_s"] for one in runs] == [35.0, 35.0]
+    assert "offered_rate_per_s=200" in runs[1]["driving"]
+    assert "2 runs, about 70 s" in told
+
+
+def test_the_instructions_of_a_script_are_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_program(["explain", "read.sql", "--on", "null", "--set", "scale=3"]) == 0
+    text = capsys.readouterr().out
+    assert "script read (read.sql)" in text
+    assert "Execute" in text

@@ -1,0 +1,87 @@
+"""The E831 tests on real systems: many clients leave what one leaves, and where they do not it is
+found."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+from pathlib import Path
+
+import pytest
+from commands import Assay, need
+
+from assay import registry
+
+SYSTEMS = ["sqlite", "postgresql", "mariadb"]
+IN_MEMORY = ("--storage", "tmpfs")
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_sets_at_once_leave_the_rows_of_a_single_client(assay: Assay, system: str) -> None:
+    need(system)
+    ended = assay(
+        "run", "e831.reliability", "--on", system, "--set", "updates=60", "--set",
+        "sets=statements,transactions,disjoint", "--set", "records=400", "--clients", "6",
+        *IN_MEMORY,
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    assert len(ended.runs) == 3
+    for run in ended.runs:
+        found = run.observation
+        assert found is not None
+        assert found["outcomes"]["ok"] == 6 * 60
+        reference = found["reference"]
+        assert reference["equal_dumps"] + reference["overtaken"] == 6
+        assert reference["overtaken"] == 0 or run.parameters["sets"] != "disjoint"
+        assert reference["least_at_once"] >= 3
+        assert found["rules"] == {"unexpired": 0, "unmatched": 0}
+        sets = [check for check in run.checks if check["id"].startswith("set ")]
+        assert [check["found"] for check in sets] == [120] * 6
+
+
+def test_a_row_that_one_of_many_clients_loses_is_found(assay: Assay, tmp_path: Path) -> None:
+    """The fourth client ends the row of one name and begins no new one."""
+    folder = Path(shutil.copytree(registry.workload_folder("e831"), tmp_path / "losing"))
+    script = folder / "set.sql"
+    text = script.read_text("utf-8")
+    begins = text.index("insert into data")
+    ends = text.index(";", begins) + 1
+    loses = f"\\if :client_id <> 3 or :record <> 7\n{text[begins:ends]}\n\\endif"
+    script.write_text(text[:begins] + loses + text[ends:], encoding="utf-8")
+    ended = assay(
+        "run", f"{folder}.reliability", "--on", "sqlite", "--set", "updates=20", "--clients", "4",
+        *IN_MEMORY,
+    )  # fmt: skip
+    assert ended.status == 1
+    (run,) = ended.runs
+    assert run.state == "failed"
+    wrong = {check["id"]: check for check in run.checks if check["ok"] is False}
+    assert "set 3" in wrong
+    assert "a single client leaves" in wrong["set 3"]["note"]
+    assert "unexpired" in wrong
+
+
+def test_a_session_costs_something_on_a_server(assay: Assay) -> None:
+    need("postgresql")
+    ended = assay("run", "e831.connect", "--on", "postgresql", "--transactions", "20", *IN_MEMORY)
+    assert ended.status == 0, ended.err
+    (run,) = ended.runs
+    assert run.observation is not None
+    times = run.observation["connect"]
+    assert times["connect_ns"] == times["inside_ns"] - times["outside_ns"] > 0
+
+
+def test_the_table_of_times_has_the_published_rows_among_ours(assay: Assay) -> None:
+    ended = assay(
+        "run", "e831.table", "--on", "sqlite", "--set", "records=1000,20000", "--format", "csv",
+        *IN_MEMORY,
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    table = [row for row in csv.reader(ended.out.splitlines()) if "table" in row]
+    ours, printed = (
+        [row for row in table if any(name in cell for cell in row)]
+        for name in ("1000 / sqlite", "1000 / mSQL 1.0.7, published")
+    )
+    assert [row[-1] for row in printed[:6]] == ["0.07", "0.3", "0.023", "1.5", "4.2", "1.6"]
+    assert [row[3] for row in ours[:6]] == [row[3] for row in printed[:6]]
+    assert {run.test for run in ended.runs} == {"load", "update", "select", "append"}

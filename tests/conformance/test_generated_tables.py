@@ -1,0 +1,237 @@
+"""The same tables and rows on every system: what is made is kept, and a copy brings it back."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from servers import ask
+
+from assay import registry
+from assay.dialects.protocol import Table
+from assay.errors import RunFailed
+from assay.experiment import Experiment
+from assay.experiment.values import StorageChoice, SystemChoice
+from assay.load.dataset import DataRequest
+from assay.load.digest import table_digest, verify
+from assay.load.generated import measure, request_of
+from assay.load.loading import DEFAULT, Loading
+from assay.load.stage import load
+from assay.plan import Cell, Plan, PlannedRun
+from assay.progress import Silent
+from assay.provision.session import session
+from assay.provision.site import StorageFacts
+from assay.systems import System
+from assay.workbench import Workbench, Workbenches
+from assay.workloads import reader
+
+pytestmark = pytest.mark.server
+
+WORKLOAD = r"""
+title = "Every type"
+source = "a test"
+default_test = "all"
+
+[data]
+source = "generated"
+
+[[tables]]
+name = "order"
+rows = "1000"
+primary_key = ["id"]
+unique = ["word, id"]
+indexes = ["word desc, small", "long", "at desc"]
+
+[tables.columns]
+id = "int not null"
+small = "smallint not null default 7"
+big = "bigint"
+price = "decimal(12,3)"
+share = "float"
+exact = "double"
+code = "char(5)"
+word = "varchar(20) not null default 'none'"
+long = "text wide default 'it''s'"
+day = "date not null default '2026-01-02'"
+at = "timestamp"
+yes = "bool not null default true"
+raw = "bytes"
+
+[tables.values]
+id = ":row + 1"
+small = "random(-32768, 32767)"
+big = "case when :row % 7 = 0 then null else random(-9000000000000000000, 9000000000000000000) end"
+price = "random(-100000, 100000) / 8.0"
+share = "random(-1000, 1000) / 16.0"
+exact = "random(1, 1000) / 1024.0"
+code = "case when :row % 5 = 0 then null else text(0, 5) end"
+word = "text(1, 20)"
+long = "concat('a\\ttab', ' \" and \\\\ ', '☃ ', text(0, 300), '')"
+at = "timestamp(:row * 86399 + 1)"
+yes = ":row % 3 = 0"
+raw = "case when :row % 2 = 0 then null else text(0, 50) end"
+
+[[tables]]
+name = "line"
+per = "order"
+rows = "random(0, 3)"
+foreign_keys = ["order_id -> order(id)"]
+primary_key = ["order_id", "key"]
+
+[tables.columns]
+order_id = "int not null"
+key = "int not null"
+note = "varchar(30)"
+
+[tables.values]
+order_id = ":id"
+key = ":row"
+note = "concat(:word, :row)"
+
+[tests.all]
+title = "All"
+help = "All of it"
+scripts = ["*.sql"]
+passes = 1
+"""
+
+
+class Rows:
+    """The tables of the workload above, and the request for their rows."""
+
+    def __init__(self, folder: Path) -> None:
+        (folder / "workload.toml").write_text(WORKLOAD, encoding="utf-8")
+        (folder / "one.sql").write_text("select 1;\n", encoding="utf-8")
+        workload = reader.read(str(folder))
+        self.tables: tuple[Table, ...] = workload.tables_for({})
+        self.request: DataRequest = request_of(workload, {})
+        self.checksums = {
+            one["name"]: one["checksum"]
+            for one in measure(self.request.source, with_checksums=True)
+        }
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> Rows:
+    return Rows(tmp_path_factory.mktemp("every-type"))
+
+
+@pytest.fixture(params=["sqlite", "postgresql", "mariadb"])
+def system(request: pytest.FixtureRequest, available: list[str]) -> System:
+    """Each system that holds rows, in turn."""
+    if request.param not in available:
+        pytest.skip(f"{request.param} is not on this machine")
+    return registry.system(request.param)
+
+
+@contextmanager
+def bench_on(
+    system: System, storage: StorageFacts, loading: Loading = DEFAULT
+) -> Iterator[Workbench]:
+    place = StorageChoice(name="here", kind="here", directory=storage.directory)
+    choice = SystemChoice(system.name)
+    cell = Cell("w", "all", choice, place, 4, {}, "simple", 1)
+    run = PlannedRun(cell, 1, 1, 0)
+    with Workbenches(Plan(Experiment("w", ("all",), (choice,)), (run,)), loading) as benches:
+        yield benches.bench(run)
+
+
+def digests(bench: Workbench, tables: tuple[Table, ...]) -> dict[str, str]:
+    dialect = bench.system.dialect
+    return {table.name: table_digest(bench.site, dialect, table)[1] for table in tables}
+
+
+def test_every_type_is_kept_as_it_was_made(
+    system: System, storage: StorageFacts, rows: Rows
+) -> None:
+    order, code = map(system.dialect.identifier, ("order", "code"))
+    with bench_on(system, storage) as bench:
+        for sessions in (1, 3):
+            loading = Loading(sessions=sessions, is_verified=True)
+            dataset = load(bench.site, system, rows.tables, rows.request, loading=loading)
+            assert dataset.rows == rows.request.rows_expected
+            assert dataset.checksums == digests(bench, rows.tables) == rows.checksums
+
+        ask(bench.site, f"UPDATE {order} SET {code} = 'other' WHERE id = 500")
+        with pytest.raises(RunFailed, match="other rows in order"):
+            verify(bench.site, system.dialect, rows.tables, rows.checksums)
+
+        ask(bench.site, f"INSERT INTO {order} (id) VALUES (5000)")
+        asked = "SELECT small, word, day, yes FROM"
+        ((small, word, day, yes),) = ask(bench.site, f"{asked} {order} WHERE id = 5000")
+        assert (small, word, day, yes in ("1", "t")) == ("7", "none", "2026-01-02", True)
+
+
+@pytest.mark.parametrize("is_kept", [False, True])
+def test_a_copy_brings_back_what_was_loaded(
+    system: System, storage: StorageFacts, rows: Rows, is_kept: bool
+) -> None:
+    folder = Path(storage.directory) / "datasets"
+    loading = Loading(datasets=folder if is_kept else None)
+    line = system.dialect.identifier("line")
+    with bench_on(system, storage, loading) as bench:
+        dataset = bench.load(rows.tables, rows.request, Silent(), is_wanted_again=True)
+        assert (dataset.how, digests(bench, rows.tables)) == ("loaded", rows.checksums)
+        before = bench.site.settings
+        ask(bench.site, f"DELETE FROM {line}")
+        ask(bench.site, "CREATE TABLE left_over (a INTEGER)")
+        assert bench.load(rows.tables, rows.request, Silent()) is dataset  # nobody has told
+        bench.forget()
+        again = bench.load(rows.tables, rows.request, Silent())
+        assert (again.how, again.rows) == ("restored", dataset.rows)
+        assert again.restore_ns > 0
+        assert digests(bench, rows.tables) == rows.checksums
+        assert bench.site.settings == before
+        with pytest.raises(Exception, match="left_over"):
+            ask(bench.site, "SELECT * FROM left_over")
+    if is_kept:  # also for the next experiment
+        with bench_on(system, storage, loading) as bench:
+            assert bench.load(rows.tables, rows.request, Silent()).how == "restored"
+            assert digests(bench, rows.tables) == rows.checksums
+        shutil.rmtree(folder)
+
+
+def test_the_buffer_is_sized_from_the_data_and_counts_what_it_holds(
+    system: System, storage: StorageFacts, rows: Rows
+) -> None:
+    with bench_on(system, storage) as bench:
+        dataset = bench.load(rows.tables, rows.request, Silent())
+        usual = system.buffer_bytes(bench.site)
+        sized = bench.size_buffer(dataset, 0.01)
+        assert sized.buffer_bytes == system.buffer_bytes(bench.site)
+        assert sized.buffer_bytes is not None and sized.data_to_buffer is not None
+        # As asked for, but for what the system rounds up to.
+        assert 0.009 < sized.data_to_buffer <= 0.01
+        assert digests(bench, rows.tables) == rows.checksums
+        counted = system.counters(bench.site)
+        assert all(counted[name] > 0 for name in counted)
+        bench.size_buffer(dataset, None)
+        assert system.buffer_bytes(bench.site) == usual
+
+
+def test_a_transaction_has_the_isolation_level_that_was_asked_for(
+    system: System, storage: StorageFacts
+) -> None:
+    question = {
+        "postgresql": "SHOW transaction_isolation",
+        "mysql": "SELECT LOWER(REPLACE(trx_isolation_level, '-', ' ')) FROM "
+        "information_schema.innodb_trx WHERE trx_mysql_thread_id = CONNECTION_ID()",
+    }.get(system.dialect.name)
+    with bench_on(system, storage) as bench, session(bench.site.address) as opened:
+        opened.execute("CREATE TABLE t (a INTEGER)")
+        for level in system.dialect.isolation_levels:
+            for statements in (
+                system.dialect.begin_at(level),
+                [*system.dialect.session_isolation(level), *system.dialect.begin_at("")],
+            ):
+                for statement in statements:
+                    opened.execute(statement)
+                opened.execute("INSERT INTO t VALUES (1)")
+                if question is not None:
+                    time.sleep(0.2)  # one of them tells what it knew a tenth of a second ago
+                    assert opened.execute(question).rows == [(level,)]
+                opened.execute(system.dialect.rollback())

@@ -1,0 +1,184 @@
+"""A script of pgbench runs as it stands on tables that pgbench itself has made, and elsewhere too.
+
+The script is pgbench's TPC-B-like one, as its manual prints it; what it does to the balances is
+looked at afterwards: every delta that was acknowledged is in all four tables.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from servers import ask, provisioned
+
+from assay import registry
+from assay.cli.program import run_program
+from assay.provision.site import Address, Site, StorageFacts
+from assay.systems.postgresql import installation
+
+TPCB_LIKE = r"""
+\set aid random(1, 100000 * :scale)
+\set bid random(1, 1 * :scale)
+\set tid random(1, 10 * :scale)
+\set delta random(-5000, 5000)
+BEGIN;
+UPDATE pgbench_accounts SET abalance = abalance + :delta WHERE aid = :aid;
+SELECT abalance FROM pgbench_accounts WHERE aid = :aid;
+UPDATE pgbench_tellers SET tbalance = tbalance + :delta WHERE tid = :tid;
+UPDATE pgbench_branches SET bbalance = bbalance + :delta WHERE bid = :bid;
+INSERT INTO pgbench_history (tid, bid, aid, delta, mtime)
+    VALUES (:tid, :bid, :aid, :delta, CURRENT_TIMESTAMP);
+END;
+"""
+TABLES = {
+    "pgbench_accounts": "aid INTEGER NOT NULL PRIMARY KEY, bid INTEGER, abalance INTEGER",
+    "pgbench_tellers": "tid INTEGER NOT NULL PRIMARY KEY, bid INTEGER, tbalance INTEGER",
+    "pgbench_branches": "bid INTEGER NOT NULL PRIMARY KEY, bbalance INTEGER",
+    "pgbench_history": "tid INTEGER, bid INTEGER, aid INTEGER, delta INTEGER, mtime TIMESTAMP",
+}
+ACCOUNTS = 100_000
+BALANCES = """
+SELECT (SELECT count(*) FROM pgbench_history),
+       (SELECT coalesce(sum(delta), 0) FROM pgbench_history),
+       (SELECT sum(abalance) FROM pgbench_accounts),
+       (SELECT sum(tbalance) FROM pgbench_tellers),
+       (SELECT sum(bbalance) FROM pgbench_branches)
+"""
+
+
+@pytest.fixture
+def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "tpcb-like.sql"
+    path.write_text(TPCB_LIKE)
+    return path
+
+
+def ran(words: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    status = run_program(["run", *words, "--format", "json"])
+    out, told = capsys.readouterr()
+    assert status == 0, told
+    document: dict[str, Any] = json.loads(out)
+    return document
+
+
+def ended_ok(document: dict[str, Any]) -> int:
+    (run,) = next(one["rows"] for one in document["tables"] if one["name"] == "script_outcomes")
+    assert run["ok"]["value"] == run["scheduled"]["value"]
+    count: int = run["ok"]["value"]
+    return count
+
+
+def check_balances(row: tuple[str | None, ...], transactions: int) -> None:
+    """Every acknowledged transaction is in the history, and its delta in all three balances."""
+    count, *sums = (int(value or 0) for value in row)
+    assert count == transactions
+    assert len(set(sums)) == 1, row
+
+
+def test_the_tpcb_like_script_runs_on_what_pgbench_has_made(
+    script: Path, storage: StorageFacts, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pgbench = _pgbench()
+    with provisioned(registry.system("postgresql"), storage) as site:
+        address = site.address
+        made = subprocess.run(
+            [pgbench, "-i", "-q", "-h", str(Path(_unix(address)).parent), "-p", _port(address),
+             "-U", address.user, address.database],
+            capture_output=True,
+            text=True,
+        )  # fmt: skip
+        assert made.returncode == 0, made.stderr
+        words = [str(script), "--on", _url(site), "--set", "scale=1", "--clients", "4"]
+        document = ran([*words, "--threads", "2", "--transactions", "50"], capsys)
+        assert ended_ok(document) == 200
+        check_balances(ask(site, BALANCES)[0], 200)
+        prepared = ran([*words, "--protocol", "prepared", "--duration", "1"], capsys)
+        check_balances(ask(site, BALANCES)[0], 200 + ended_ok(prepared))
+        # What was there before is there still: a script by itself drops nothing.
+        assert ask(site, "SELECT count(*) FROM pgbench_accounts") == [(str(ACCOUNTS),)]
+
+
+def test_the_same_text_runs_on_mariadb(
+    script: Path, storage: StorageFacts, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # END is no statement there, and everything else is the same.
+    script.write_text(TPCB_LIKE.replace("END;", "COMMIT;"))
+    with provisioned(registry.system("mariadb"), storage) as site:
+        for statement in _schema(site):
+            ask(site, statement)
+        words = [str(script), "--on", _url(site), "--set", "scale=1", "--clients", "4"]
+        document = ran([*words, "--transactions", "20", "--retries", "10"], capsys)
+        check_balances(ask(site, BALANCES)[0], ended_ok(document))
+
+
+def test_the_same_text_runs_on_sqlite(
+    script: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from assay._engine import Session
+
+    file = tmp_path / "bank.sqlite"
+    address = Address("sqlite", file=str(file))
+    opened = Session(json.dumps(address.for_engine()))
+    for statement in _schema(None):
+        opened.execute(statement)
+    opened.close()
+    words = [str(script), "--on", f"sqlite:///{file}", "--set", "scale=1"]
+    document = ran([*words, "--transactions", "30"], capsys)
+    opened = Session(json.dumps(address.for_engine()))
+    check_balances(opened.execute(BALANCES).rows[0], ended_ok(document))
+    opened.close()
+
+
+def _schema(site: Site | None) -> list[str]:
+    """pgbench's tables and rows at scale 1, as any of the systems takes them."""
+    engine = " ENGINE=InnoDB" if site is not None else ""
+    numbers = (
+        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {}) "
+        "SELECT i{} FROM n"
+    )
+    statements = [f"CREATE TABLE {name} ({columns}){engine}" for name, columns in TABLES.items()]
+    if site is not None:
+        # A session's own limit, and each statement here is a session: ten thousands by ten.
+        tens = "SELECT 0 d" + "".join(f" UNION ALL SELECT {digit}" for digit in range(1, 10))
+        places = ", ".join(f"({tens}) t{power}" for power in range(5))
+        number = " + ".join(f"t{power}.d * {10**power}" for power in range(5))
+        statements.append(f"INSERT INTO pgbench_accounts SELECT 1 + {number}, 1, 0 FROM {places}")
+    else:
+        statements.append(f"INSERT INTO pgbench_accounts {numbers.format(ACCOUNTS, ', 1, 0')}")
+    statements += [f"INSERT INTO pgbench_tellers VALUES ({tid}, 1, 0)" for tid in range(1, 11)]
+    statements.append("INSERT INTO pgbench_branches VALUES (1, 0)")
+    return statements
+
+
+def _pgbench() -> str:
+    beside = installation.find_server().program("pgbench")
+    found = str(beside) if beside.is_file() else shutil.which("pgbench")
+    if not found:
+        pytest.skip("pgbench is not on this machine")
+    return found
+
+
+def _unix(address: Address) -> str:
+    assert address.unix is not None
+    return address.unix
+
+
+def _port(address: Address) -> str:
+    return _unix(address).rpartition(".")[2]
+
+
+def _url(site: Site) -> str:
+    """The private server by URL, as if it were somebody's own."""
+    address = site.address
+    socket = Path(_unix(address))
+    where = {
+        "postgresql": f"host={socket.parent}&port={_port(address)}",
+        "mariadb": f"socket={socket}",
+    }[site.system]
+    password = f":{address.password}" if address.password else ""
+    return f"{site.system}://{address.user}{password}@/{address.database}?{where}"

@@ -1,0 +1,63 @@
+"""The SSD tests on real systems: keys are found, new rows are new, and the server's own counters
+tell a narrow range from a wide one."""
+
+from __future__ import annotations
+
+import pytest
+from commands import Assay, need
+
+from assay.record.records import RunRecord
+
+SYSTEMS = ["sqlite", "postgresql", "mariadb"]
+IN_MEMORY = ("--storage", "tmpfs")
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_inserts_of_many_clients_into_few_tables_are_never_duplicates(
+    assay: Assay, system: str
+) -> None:
+    need(system)
+    ended = assay(
+        "run", "ssd.insert", "--on", system, "--set", "tables=2", "--set", "rows=100",
+        "--clients", "6", "--warm-up", "0.2", "--duration", "1", *IN_MEMORY,
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    (run,) = ended.runs
+    assert run.observation is not None
+    assert run.observation["outcomes"]["ok"] == run.observation["outcomes"]["scheduled"] > 0
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_every_row_is_found_by_each_of_its_keys(assay: Assay, system: str) -> None:
+    """`select.sql` computes what the generator put there, and expects one row."""
+    need(system)
+    ended = assay(
+        "run", "ssd.select-wide", "--on", system, "--set", "tables=3", "--set", "rows=200",
+        "--clients", "2", "--warm-up", "0", "--transactions", "100", *IN_MEMORY,
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    (run,) = ended.runs
+    assert run.observation is not None
+    assert run.observation["outcomes"]["ok"] == 200
+
+
+def hit_ratio(run: RunRecord) -> float:
+    assert run.observation is not None
+    counters = run.observation["server_counters"]
+    return float(counters["buffer_hits"] / (counters["buffer_hits"] + counters["buffer_misses"]))
+
+
+@pytest.mark.parametrize("system", ["postgresql", "mariadb"])
+def test_counters_of_the_server_tell_a_narrow_range_from_a_wide_one(
+    assay: Assay, system: str
+) -> None:
+    need(system)
+    ended = assay(
+        "run", "ssd.select-narrow,select-wide", "--on", system, "--set", "tables=8", "--set",
+        "rows=6000", "--clients", "4", "--warm-up", "1.5", "--duration", "1.5",
+        *IN_MEMORY,
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    narrow, wide = ended.runs
+    assert hit_ratio(narrow) > 0.99
+    assert hit_ratio(wide) < hit_ratio(narrow) - 0.03

@@ -1,0 +1,96 @@
+"""Debit and credit on real systems: every sum agrees, and one that does not is found."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from commands import Assay, need
+
+from assay import registry
+from assay.record.records import RunRecord
+
+SYSTEMS = ["sqlite", "postgresql", "mariadb"]
+IN_MEMORY = ("--storage", "tmpfs")
+BRIEFLY = ("--warm-up", "0.2", "--duration", "1", *IN_MEMORY)
+
+
+def rules(run: RunRecord) -> dict[str, bool]:
+    return {check["id"]: check["ok"] for check in run.checks}
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_all_sums_agree_after_clients_that_worked_at_once(assay: Assay, system: str) -> None:
+    need(system)
+    ended = assay(
+        "run",
+        "tpcb.tpcb-like,simple-update,select-only",
+        "--on",
+        system,
+        "--clients",
+        "4",
+        *BRIEFLY,
+    )
+    assert ended.status == 0, ended.err
+    both, simple, select = ended.runs
+    assert rules(both) == {"balances": True, "rows": True}
+    assert rules(simple) == {"accounts": True, "rows": True}
+    assert rules(select) == {"balances": True, "rows": True}, "the data were not brought back"
+    for run in ended.runs:
+        assert run.observation is not None
+        assert run.observation["outcomes"]["ok"] > 0
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_the_strict_form_keeps_each_branch_in_balance(assay: Assay, system: str) -> None:
+    need(system)
+    ended = assay(
+        "run", "tpcb.strict", "--on", system, "--set", "scale=2", "--clients", "4", *BRIEFLY
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    (run,) = ended.runs
+    names = ("strict-balances", "strict-branches", "strict-rows")
+    assert rules(run) == dict.fromkeys(names, True)
+
+
+def test_a_transaction_that_forgets_the_teller_fails_the_run(assay: Assay, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(registry.workload_folder("tpcb"), tmp_path / "forgetful"))
+    script = folder / "tpcb-like.sql"
+    lines = script.read_text("utf-8").splitlines(keepends=True)
+    kept = [line for line in lines if "pgbench_tellers" not in line]
+    assert len(kept) == len(lines) - 1
+    script.write_text("".join(kept), encoding="utf-8")
+    ended = assay(
+        "run", folder, "--on", "sqlite", "--clients", "2", "--transactions", "20", *IN_MEMORY
+    )
+    assert ended.status == 1
+    (run,) = ended.runs
+    assert run.state == "failed"
+    assert "balances gave 1 row" in run.reason
+    assert rules(run) == {"balances": False, "rows": True}
+
+
+def test_pgbench_own_scripts_run_on_these_tables_as_they_stand(
+    assay: Assay, laboratory: Path
+) -> None:
+    need("postgresql")
+    pgbench = next(Path("/usr/lib/postgresql").glob("*/bin/pgbench"), None)
+    if pgbench is None:
+        pytest.skip("pgbench is not on this machine")
+    words: list[str | Path] = []
+    for name in ("tpcb-like", "simple-update", "select-only"):
+        shown = subprocess.run([pgbench, f"--show-script={name}"], capture_output=True, text=True)
+        script = laboratory / f"own-{name}.sql"
+        script.write_text(shown.stdout or shown.stderr, encoding="utf-8")
+        words += ["--script", script]
+    ended = assay(
+        "run", "tpcb.simple-update", *words, "--on", "postgresql", "--clients", "2",
+        "--transactions", "60", *IN_MEMORY,
+    )  # fmt: skip
+    (run,) = ended.runs
+    assert run.observation is not None, ended.err
+    assert run.observation["outcomes"]["ok"] == 120, ended.err
+    kinds = {one["name"] for one in run.observation["transactions"]}
+    assert kinds == {"own-tpcb-like", "own-simple-update", "own-select-only"}

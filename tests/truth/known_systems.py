@@ -1,0 +1,93 @@
+"""Drives systems whose behaviour is known through the whole engine, and checks its accounts."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+from assay import _engine
+
+Site = dict[str, Any]
+Observation = dict[str, Any]
+NullSystem = Callable[..., AbstractContextManager[Site]]
+
+PROGRAM = Path(sys.executable).parent / "assay"
+IN_PROCESS = "none"
+PROTOCOLS = [*_engine.null_protocols(), IN_PROCESS]
+
+
+class NullServer:
+    """A null server of a protocol, in a process of its own."""
+
+    def __init__(self, protocol: str, socket: Path, told: Mapping[str, str]) -> None:
+        words = [
+            word for name, value in told.items() for word in (f"--{name.replace('_', '-')}", value)
+        ]
+        self._child = subprocess.Popen(
+            [PROGRAM, "null-server", "--protocol", protocol, "--unix", socket, *words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert self._child.stdout is not None
+        assert self._child.stdout.readline().strip() == str(socket), self._child.stderr
+        self.site: Site = {"driver": protocol, "unix": str(socket), "user": "anybody"}
+
+    def kill(self) -> None:
+        self._child.send_signal(signal.SIGKILL)
+
+    def close(self) -> None:
+        self._child.terminate()
+        self._child.communicate(timeout=10)
+
+
+def drive(
+    site: Site,
+    scripts: str | Mapping[str, str] = "SELECT 1;",
+    progress: Callable[[str], None] | None = None,
+    **document: Any,
+) -> Observation:
+    """What the engine observes of clients that run the scripts (name → text) on the site."""
+    texts = {"only": scripts} if isinstance(scripts, str) else scripts
+    whole = {
+        "site": site,
+        "scripts": [
+            {"name": name, "path": f"{name}.sql", "text": text} for name, text in texts.items()
+        ],
+        "order": "sequence",
+        "clients": 1,
+        "seed": 1,
+        **document,
+    }
+    observation: Observation = json.loads(_engine.drive(json.dumps(whole), progress))
+    assert_accounts_balance(observation)
+    return observation
+
+
+def assert_accounts_balance(observation: Observation) -> None:
+    """Every transaction that was asked for is accounted for, once, wherever it is told."""
+    outcomes = observation["outcomes"]
+    ended = {name: outcomes[name] for name in ("ok", "aborted", "failed", "unknown")}
+    assert outcomes["scheduled"] == sum(ended.values()) + outcomes["skipped"], outcomes
+    attempts = outcomes["scheduled"] - outcomes["skipped"] + outcomes["retries"]
+    assert outcomes["attempts"] == attempts, outcomes
+    for name, count in ended.items():
+        of_types = [one for one in observation["transactions"] if one["outcome"] == name]
+        assert sum(one["count"] for one in of_types) == count, (
+            name,
+            outcomes,
+            observation["transactions"],
+        )
+    assert sum(one["ok"] for one in observation["intervals"]) == outcomes["ok"]
+
+
+def times(observation: Observation, outcome: str = "ok", what: str = "response_time") -> Any:
+    """The distribution of the one transaction type's times that ended so."""
+    (found,) = [one for one in observation["transactions"] if one["outcome"] == outcome]
+    return found[what]

@@ -1,0 +1,151 @@
+"""Whatever goes wrong, every transaction is accounted for, and only what ended well is so told."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from known_systems import PROTOCOLS, NullServer, NullSystem, Site, drive, times
+
+from assay import _engine
+from assay.errors import SystemMissing
+from assay.experiment.values import StorageChoice, SystemChoice
+from assay.provision.session import session
+from assay.provision.stage import provision
+
+TWO_STATEMENTS = "BEGIN;\nUPDATE t SET a = 1;\nCOMMIT;\n"
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_client_that_is_not_let_in_means_that_nothing_was_driven(
+    protocol: str, null_system: NullSystem
+) -> None:
+    with null_system(protocol, refuse_after="3") as site:
+        observation = drive(site, clients=5, stop={"transactions": 10})
+    assert observation["ended_by"] == "refused"
+    assert observation["outcomes"]["scheduled"] == 0
+    states = [one["state"] for one in observation["client_ends"]]
+    assert states.count("refused") == 2
+    assert [one["class"] for one in observation["errors"]] == ["too many connections"]
+
+
+def test_nobody_listens(tmp_path: Path) -> None:
+    site = {"driver": PROTOCOLS[0], "unix": str(tmp_path / "nobody.sock"), "user": "anybody"}
+    observation = drive(site, clients=2, stop={"transactions": 1})
+    assert observation["ended_by"] == "refused"
+    assert [one["class"] for one in observation["errors"]] == ["connection refused"]
+
+
+@pytest.mark.parametrize("protocol", _engine.null_protocols())
+def test_a_killed_server_leaves_transactions_of_which_nobody_knows(
+    protocol: str, tmp_path: Path
+) -> None:
+    server = NullServer(protocol, tmp_path / "null.sock", {"delay": "constant:5ms"})
+
+    def kill_later(text: str) -> None:
+        if json.loads(text)["done"] > 100:
+            server.kill()
+
+    try:
+        observation = drive(
+            server.site, TWO_STATEMENTS, kill_later, clients=8, stop={"duration_s": 20}
+        )
+    finally:
+        server.close()
+    outcomes = observation["outcomes"]
+    assert observation["ended_by"] == "lost"
+    # Each client has lost the transaction it was in, unless it was between two.
+    assert outcomes["ok"] > 100 and 1 <= outcomes["unknown"] + outcomes["failed"] <= 8
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_lost_sessions_and_errors_are_counted_where_they_belong(
+    protocol: str, null_system: NullSystem
+) -> None:
+    told = {"fail": "deadlock@0.1,constraint@0.1", "lose": "#400"}
+    with null_system(protocol, **told) as site:
+        observation = drive(site, TWO_STATEMENTS, clients=4, stop={"transactions": 10_000})
+    outcomes = observation["outcomes"]
+    assert outcomes["ok"] > 0
+    classes = {one["class"]: one["count"] for one in observation["errors"]}
+    assert classes["deadlock"] > 0 and classes["constraint"] > 0
+    assert classes["lost connection"] == 4
+    lost = outcomes["unknown"] + outcomes["failed"]
+    assert lost >= sum(classes.values()) - 4
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_retried_deadlock_is_one_transaction_and_two_attempts(
+    protocol: str, null_system: NullSystem
+) -> None:
+    with null_system(protocol, fail="deadlock@#2") as site:
+        observation = drive(
+            site,
+            TWO_STATEMENTS,
+            stop={"transactions": 5},
+            retries={"most": 3, "classes": ["deadlock"]},
+        )
+    outcomes = observation["outcomes"]
+    assert (outcomes["ok"], outcomes["retries"], outcomes["attempts"]) == (5, 1, 6)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_failed_transaction_is_in_no_histogram_of_those_that_ended_well(
+    protocol: str, null_system: NullSystem
+) -> None:
+    with null_system(protocol, stall="300ms@#10", fail="deadlock@#10") as site:
+        observation = drive(site, clients=3, stop={"transactions": 20})
+    assert observation["outcomes"]["failed"] == 3
+    assert times(observation)["max_ns"] < 0.2e9
+    assert times(observation, "failed")["min_ns"] >= 0.3e9
+    assert max(one["max_ns"] for one in observation["intervals"]) < 0.2e9
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
+    with tempfile.TemporaryDirectory(prefix="assay-test-", dir="/var/tmp") as made:
+        Path(made).chmod(0o755)  # the servers' user must be able to enter
+        monkeypatch.setenv("ASSAY_DATA_DIRECTORY", made)
+        try:
+            with provision(SystemChoice("postgresql"), StorageChoice(), connections=20) as site:
+                with session(site.address) as opened:
+                    opened.execute("CREATE TABLE once (id integer PRIMARY KEY)")
+                    opened.execute("CREATE TABLE pairs (id integer PRIMARY KEY, n integer)")
+                    opened.execute("INSERT INTO pairs SELECT n, 0 FROM generate_series(1, 2) AS n")
+                yield {**site.address.for_engine(), "pid": site.server_pid}
+        except SystemMissing as error:
+            pytest.skip(str(error))
+
+
+@pytest.mark.server
+def test_the_accounts_of_a_real_server_balance(server: Site) -> None:
+    pid = server.pop("pid")
+    scripts = {
+        "doubled": "\\set id random(1, 50)\nINSERT INTO once VALUES (:id);\n",
+        "crossed": (
+            "\\set first random(1, 2)\nBEGIN;\n"
+            "UPDATE pairs SET n = n + 1 WHERE id = :first;\n"
+            "UPDATE pairs SET n = n + 1 WHERE id = 3 - :first;\nCOMMIT;\n"
+        ),
+    }
+
+    def kill_later(text: str) -> None:
+        if json.loads(text)["elapsed_s"] > 4:
+            os.kill(pid, signal.SIGQUIT)
+
+    observation = drive(server, scripts, kill_later, clients=8, stop={"duration_s": 30})
+    classes = {one["class"]: one["count"] for one in observation["errors"]}
+    assert classes["constraint"] > 0 and classes["deadlock"] > 0
+    assert observation["ended_by"] == "lost"
+    doubled = {
+        one["outcome"]: one["count"]
+        for one in observation["transactions"]
+        if one["name"] == "doubled"
+    }
+    assert doubled["ok"] <= 50, "each number once, however often it was tried"

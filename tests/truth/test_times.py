@@ -1,0 +1,79 @@
+"""What is measured is what happened: known delays come out as they were told."""
+
+from __future__ import annotations
+
+import pytest
+from known_systems import IN_PROCESS, PROTOCOLS, NullSystem, drive, times
+
+# Long enough that what the machine itself adds is far below one in a hundred.
+LEAST_MS, MOST_MS = 200, 300
+SHARES = {"p50_ns": 0.5, "p90_ns": 0.9, "p95_ns": 0.95, "p99_ns": 0.99, "p99_9_ns": 0.999}
+
+
+def deviations(protocol: str, null_system: NullSystem) -> dict[str, float]:
+    """How far each quantile lies from that of the distribution, relative to it."""
+    with null_system(protocol, delay=f"uniform:{LEAST_MS}ms..{MOST_MS}ms") as site:
+        observation = drive(
+            site,
+            # A thread for each of them, where the system lives in this process.
+            clients=300 if protocol == IN_PROCESS else 600,
+            threads=1,
+            protocol="prepared",
+            warm_up_s=0.4,
+            stop={"duration_s": 4},
+        )
+    found = times(observation)
+    assert found["min_ns"] >= LEAST_MS * 1e6, "nothing is faster than it was told to be"
+    return {
+        key: found[key] / 1e6 / (LEAST_MS + share * (MOST_MS - LEAST_MS)) - 1
+        for key, share in SHARES.items()
+    }
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_the_quantiles_of_a_known_distribution_are_found(
+    protocol: str, null_system: NullSystem
+) -> None:
+    # What others do on this machine meanwhile comes and goes; a mistake of ours stays.
+    wrong = dict.fromkeys(SHARES, 1.0)
+    for _ in range(3):
+        found = deviations(protocol, null_system)
+        wrong = {key: found[key] for key in wrong if abs(found[key]) >= 0.01}
+        if not wrong:
+            return
+    pytest.fail(f"more than 1 % beside the distribution: {wrong}")
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_stall_at_a_constant_rate_shows_in_the_response_time_and_not_in_the_service_time(
+    protocol: str, null_system: NullSystem
+) -> None:
+    with null_system(protocol, stall="1.4s@1s") as site:
+        observation = drive(
+            site,
+            clients=2,
+            arrival={"kind": "constant", "offered_rate_per_s": 200},
+            stop={"duration_s": 5},
+        )
+    assert observation["outcomes"]["ok"] >= 990
+    # 280 of 1,000 transactions came while it stood still, and two of them were at work.
+    response, service = times(observation), times(observation, what="service_time")
+    assert response["p99_ns"] > 1.2e9
+    assert service["p99_ns"] < 0.1e9
+    assert service["max_ns"] == pytest.approx(1.4e9, rel=0.05)
+    assert times(observation, what="schedule_lag")["p99_ns"] > 1.2e9
+
+
+def test_transactions_of_a_poisson_process_come_as_they_were_offered(
+    null_system: NullSystem,
+) -> None:
+    with null_system(PROTOCOLS[0]) as site:
+        observation = drive(
+            site,
+            clients=20,
+            arrival={"kind": "poisson", "offered_rate_per_s": 2000},
+            stop={"duration_s": 4},
+        )
+    # Of 8,000 expected arrivals the deviation is 90.
+    assert observation["outcomes"]["scheduled"] == pytest.approx(8000, abs=450)
+    assert times(observation, what="schedule_lag")["p50_ns"] < 1e6

@@ -1,0 +1,102 @@
+"""A script by itself is a workload without tables, whose variables come from the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.drive.prepare import compile_all
+from assay.errors import ArgumentError, ScriptError
+from assay.experiment import Experiment, ScriptFile
+from assay.experiment.words import Words, experiment
+from assay.plan import plan
+from assay.workloads.bare import workload_of
+from assay.workloads.values import Workload
+
+SCRIPT = "\\set aid random(1, 100000 * :scale)\nselect :aid;\n"
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    path = tmp_path / "read.sql"
+    path.write_text(SCRIPT)
+    return path
+
+
+def asked(target: object, **words: Any) -> tuple[Experiment, Workload]:
+    return experiment(Words(str(target), **{"on": ("sqlite",), **words}))
+
+
+def test_every_set_is_a_variable_of_the_type_it_is_written_in(script: Path) -> None:
+    found, workload = asked(script, set=("scale=1,10", "skew=1.5", "name=x", "sqlite.threads=1"))
+    assert found.parameters == {"scale": (1, 10), "skew": (1.5,), "name": ("x",)}
+    assert workload.tables == ()
+    assert [run.cell.parameters["scale"] for run in plan(found, workload).runs] == [1, 10]
+
+
+def test_it_is_driven_for_ten_seconds_unless_told_otherwise(script: Path) -> None:
+    for words, stop in (
+        ({}, {"duration_s": 10.0}),
+        ({"duration": 2.0}, {"duration_s": 2.0}),
+        ({"transactions": 5}, {"transactions": 5}),
+    ):
+        (run,) = plan(*asked(script, **words)).runs
+        assert run.cell.driving.stop == stop
+
+
+def test_scripts_are_mixed_by_the_weights_behind_their_names(script: Path) -> None:
+    other = script.with_name("write.sql")
+    other.write_text("select 2;\n")
+    found, workload = asked(f"{script}@9", script=(str(other),))
+    assert found.scripts == (ScriptFile(str(script), 9), ScriptFile(str(other)))
+    sent = workload.scripts_for(workload.test("script"), "sqlite")
+    assert [(one.name, one.weight) for one in sent] == [("read", 9), ("write", 1)]
+    assert workload_of(found) == workload
+
+
+def test_a_workloads_test_can_run_another_script_on_its_data(script: Path) -> None:
+    found, workload = asked("bibsql.sequential", script=(str(script),))
+    test = workload.test("sequential")
+    assert (test.scripts, test.order) == (("read",), "mix")
+    assert workload.test("checks").scripts != test.scripts
+    (run,) = plan(found, workload).runs
+    assert run.cell.driving.stop == {"duration_s": 10.0}
+
+
+@pytest.mark.parametrize(
+    ("target", "words", "message"),
+    [
+        ("none.sql", {}, "there is no such file"),
+        ("{}@0", {}, "a weight of at least 1"),
+        ("{}@x", {}, "a weight of at least 1"),
+        ("{}", {"script": ("{}",)}, "two scripts are called 'read'"),
+        ("{}", {"on": ()}, "no system under test"),
+        ("bibsql.limit", {"script": ("{}",)}, "run no scripts"),
+    ],
+)
+def test_what_cannot_be_run_is_refused(
+    script: Path, target: str, words: dict[str, Any], message: str
+) -> None:
+    filled = {key: tuple(one.format(script) for one in value) for key, value in words.items()}
+    with pytest.raises(ArgumentError, match=message):
+        asked(target.format(script), **filled)
+
+
+def test_a_variable_that_nothing_sets_is_told_before_a_server_is_started(script: Path) -> None:
+    found, workload = asked(script)
+    with pytest.raises(ScriptError, match=r"read\.sql:1:29: .*:scale") as caught:
+        compile_all(workload, plan(found, workload).runs)
+    assert "--set scale=" in str(caught.value.hint)
+    found, workload = asked(script, set=("scale=1",))
+    compile_all(workload, plan(found, workload).runs)
+
+
+def test_an_experiment_file_can_name_scripts_alone(script: Path) -> None:
+    file = script.with_name("e.toml")
+    file.write_text('script = ["read.sql@3"]\nsystems = ["sqlite"]\n\n[parameters]\nscale = 4\n')
+    found, workload = experiment(Words(str(file)))
+    assert (found.is_bare, found.parameters) == (True, {"scale": (4,)})
+    (run,) = plan(found, workload).runs
+    compile_all(workload, [run])

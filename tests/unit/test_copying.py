@@ -1,0 +1,136 @@
+"""A copy of a data directory is the directory, or it is not there."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from assay.errors import SystemUnderTestError
+from assay.load.copies import Copies, digest_of
+from assay.load.dataset import DataRequest, Dataset
+from assay.provision import copying, leftovers
+
+MEBIBYTE = 1 << 20
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Files as servers leave them: empty ones, one with holes, a link, folders closed to others."""
+    folder = tmp_path / "data"
+    (folder / "base" / "1").mkdir(parents=True)
+    (folder / "base" / "1" / "empty").touch()
+    (folder / "base" / "1" / "rows").write_bytes(os.urandom(3 * MEBIBYTE + 17))
+    with (folder / "holes").open("wb") as file:
+        file.truncate(64 * MEBIBYTE)
+        file.seek(40 * MEBIBYTE)
+        file.write(b"in the middle")
+    (folder / "link").symlink_to("base/1")
+    (folder / "base").chmod(0o700)
+    (folder / "base" / "1" / "rows").chmod(0o640)
+    os.mkfifo(folder / "pipe")
+    return folder
+
+
+def contents(folder: Path) -> dict[str, object]:
+    """Everything below a folder by its path: bytes, the end of a link, or the mode of a folder."""
+    found: dict[str, object] = {}
+    for path in folder.rglob("*"):
+        name, mode = str(path.relative_to(folder)), path.lstat().st_mode
+        if path.is_symlink():
+            found[name] = path.readlink()
+        elif path.is_file():
+            found[name] = (mode, path.read_bytes())
+        elif path.is_dir():
+            found[name] = mode
+    return found
+
+
+def dataset() -> Dataset:
+    request = DataRequest({}, "generated", "rows of a test", "f", 3, rows_expected={"t": 3})
+    return Dataset(request, {"t": 3}, 10, 1, 2, 3, 4, 5)
+
+
+def test_a_copy_holds_what_is_in_the_files_and_not_their_holes(data: Path, tmp_path: Path) -> None:
+    told: list[int] = []
+    copied = copying.copy_directory(data, tmp_path / "copy", told.append)
+    assert contents(tmp_path / "copy") == contents(data)
+    assert not (tmp_path / "copy" / "pipe").exists()
+    assert told == sorted(told) and told[-1] == copied.bytes
+    if not copied.is_shared:
+        assert (tmp_path / "copy" / "holes").stat().st_blocks * 512 < MEBIBYTE
+
+
+def test_without_room_nothing_is_copied(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(copying, "_can_share", lambda *_: False)
+    monkeypatch.setattr(copying, "_SPARE_BYTES", 1 << 62)
+    with pytest.raises(SystemUnderTestError, match="are free") as caught:
+        copying.copy_directory(data, tmp_path / "copy")
+    assert "--datasets" in (caught.value.hint or "")
+    assert not (tmp_path / "copy").exists()
+
+
+def test_a_copy_is_found_by_its_facts_alone(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
+    copies = Copies(tmp_path / "sets", is_kept=True)
+    facts = {"format": 1, "version": "15.1", "rows": "abc"}
+    assert copies.find(facts) is None
+    made = copies.make(facts, data, dataset())
+    assert made.folder.name == digest_of(facts)
+    assert contents(made.data) == contents(data)
+    found = copies.find(facts)
+    assert found == made == next(iter(copies))
+    assert found is not None
+    assert found.dataset(dataset().request).rows == {"t": 3}
+    assert copies.find({**facts, "version": "15.2"}) is None
+    assert copies.make(facts, data, dataset()) == made, "who comes second finds it there"
+
+    # What somebody put in its place is not taken for it.
+    file = made.folder / "dataset.json"
+    file.write_text(file.read_text().replace("15.1", "15.2"))
+    assert copies.find(facts) is None
+    assert list(copies) == []
+    with pytest.raises(SystemUnderTestError, match="not the copy that its name says"):
+        copies.make(facts, data, dataset())
+
+
+DIES_IN_THE_MIDDLE = """
+import os, signal, sys
+from pathlib import Path
+from assay.load.copies import Copies
+sys.path.insert(0, sys.argv[3])
+from test_copying import dataset
+
+def told(done):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+Copies(Path(sys.argv[2]), is_kept=True).make({"format": 1}, Path(sys.argv[1]), dataset(), told)
+"""
+
+
+def test_who_is_killed_in_the_middle_leaves_no_half_copy(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
+    folder = tmp_path / "sets"
+    done = subprocess.run(
+        [sys.executable, "-c", DIES_IN_THE_MIDDLE, data, folder, Path(__file__).parent]
+    )
+    assert done.returncode == -signal.SIGKILL
+    (unfinished,) = folder.iterdir()
+    assert any(unfinished.rglob("*"))
+    copies = Copies(folder, is_kept=True)
+    assert copies.find({"format": 1}) is None
+    assert list(copies) == []
+
+    leftovers.clear_leftovers()  # as the next start does
+    assert list(folder.iterdir()) == []
+    assert contents(copies.make({"format": 1}, data, dataset()).data) == contents(data)

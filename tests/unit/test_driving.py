@@ -1,0 +1,206 @@
+"""How clients are driven: what a test says, what an experiment says over it, and what cannot be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.errors import ArgumentError, ExperimentError
+from assay.experiment import Driving, Experiment
+from assay.experiment.words import Words, experiment
+from assay.plan import Cell, plan
+from assay.workloads import reader
+from assay.workloads.values import Workload
+
+WORKLOAD = """\
+title = "Driven"
+source = "nowhere"
+default_test = "timed"
+
+[data]
+source = "generated"
+
+[parameters.seconds]
+type = "float"
+default = 4.0
+help = "How long"
+
+[parameters.pause]
+type = "text"
+default = "exponential:1s"
+help = "Between two transactions"
+
+[tests.timed]
+title = "Timed"
+help = "By time"
+duration_s = "seconds"
+warm_up_s = 2
+think_time = "pause"
+retries = { most = 3, classes = ["deadlock"] }
+reconnect = { patience_s = 5 }
+isolation = "serializable"
+
+[tests.timed.mix]
+one = 45
+two = 55
+"""
+
+
+def folder_of(folder: Path, text: str = WORKLOAD) -> Path:
+    (folder / "workload.toml").write_text(text, encoding="utf-8")
+    for name in ("one", "two"):
+        (folder / f"{name}.sql").write_text(f"-- {name}: a select\nselect 1;\n")
+    return folder
+
+
+@pytest.fixture
+def workload(tmp_path: Path) -> Workload:
+    return reader.read(str(folder_of(tmp_path)))
+
+
+def cells(folder: Path, **words: Any) -> list[Cell]:
+    asked, found = experiment(Words(str(folder), on=("sqlite",), **words))
+    return [run.cell for run in plan(asked, found).runs]
+
+
+def test_a_test_says_how_its_clients_are_driven(workload: Workload) -> None:
+    test = workload.test("timed")
+    assert (test.order, test.mix, test.scripts) == ("mix", {"one": 45, "two": 55}, ("one", "two"))
+    assert [one.weight for one in workload.scripts_for(test, "sqlite")] == [45, 55]
+    assert test.driving == Driving(
+        duration_s="seconds",
+        warm_up_s=2,
+        think_time="pause",
+        retries=3,
+        retry_classes=("deadlock",),
+        reconnect_patience_s=5.0,
+        isolation="serializable",
+    )
+
+
+def test_parameters_become_numbers_and_the_command_line_wins(tmp_path: Path) -> None:
+    (as_it_is,) = cells(folder_of(tmp_path))
+    assert (as_it_is.driving.duration_s, as_it_is.driving.think_time) == (4.0, "exponential:1s")
+    levels = cells(tmp_path, set=("seconds=1,8",), warm_up=0.5, think_time="none", retries=0)
+    assert [one.driving.duration_s for one in levels] == [1.0, 8.0]
+    assert {(one.driving.warm_up_s, one.driving.think_time) for one in levels} == {(0.5, None)}
+    assert {one.driving.retries for one in levels} == {0}
+
+
+def test_a_limit_given_takes_the_place_of_all_the_tests_own(tmp_path: Path) -> None:
+    (cell,) = cells(folder_of(tmp_path), transactions=7)
+    assert cell.driving.stop == {"transactions": 7}
+    (cell,) = cells(tmp_path, transactions=7, duration=3.0)
+    assert cell.driving.stop == {"transactions": 7, "duration_s": 3.0}
+
+
+def test_each_offered_rate_is_a_cell_of_an_open_loop(tmp_path: Path) -> None:
+    found = cells(folder_of(tmp_path), offered_rate="100,250.5", think_time="none")
+    assert [one.driving.offered_rate_per_s for one in found] == [100.0, 250.5]
+    assert {one.driving.arrival for one in found} == {"constant"}
+    assert len({one.fingerprint for one in found}) == 2
+    (poisson,) = cells(tmp_path, offered_rate="9", arrival="poisson", think_time="none")
+    assert poisson.driving.arrival == "poisson"
+
+
+def test_whatever_changes_how_clients_are_driven_makes_another_cell(tmp_path: Path) -> None:
+    folder_of(tmp_path)
+    changes: list[dict[str, Any]] = [
+        {},
+        {"warm_up": 3.0},
+        {"ramp_up": 1.0},
+        {"duration": 5.0},
+        {"latency_limit": 20.0},
+        {"retries": 1},
+        {"isolation": "read committed"},
+        {"connection": "per transaction"},
+        {"per_statement": True},
+        {"allow_shell": True},
+        {"keying_time": "constant:1ms"},
+        {"script": (str(tmp_path / "one.sql"),)},
+        {"script": (f"{tmp_path / 'one.sql'}@2",)},
+    ]
+    fingerprints = [cells(tmp_path, **change)[0].fingerprint for change in changes]
+    assert len(set(fingerprints)) == len(changes)
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "hint"),
+    [
+        ({"arrival": "poisson", "think_time": "none"}, "no rate is given", "--offered-rate 1000"),
+        ({"offered_rate": "100"}, "think_time means nothing in an open", "--think-time none"),
+        ({"offered_rate": "100", "arrival": "closed"}, "nothing in a closed loop", "--arrival"),
+        ({"offered_rate": "ten"}, "'ten' is no number of transactions", "--offered-rate 1000,2000"),
+        ({"offered_rate": "0"}, "'0' is no number of transactions", "--offered-rate 1000,2000"),
+        ({"think_time": "1s"}, "--think-time 1s: expected a distribution", "exponential:1s"),
+        ({"set": ("pause=often",)}, "think_time is 'often'", "exponential:1s"),
+        ({"set": ("seconds=0",)}, "duration_s = 0.0: must be above 0", None),
+    ],
+)
+def test_what_cannot_be_driven_is_refused_with_the_cure(
+    tmp_path: Path, words: dict[str, Any], message: str, hint: str | None
+) -> None:
+    with pytest.raises(ArgumentError, match=message) as refused:
+        cells(folder_of(tmp_path), **words)
+    assert hint is None or hint in str(refused.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "line", "complaint"),
+    [
+        ('duration_s = "second"', 21, "neither a number nor a parameter"),
+        ('duration_s = "pause"', 21, "neither a number nor a parameter"),
+        ("passes = 1", 21, "a mix has no passes"),
+        ('duration_s = 1\narrival = "open"', 22, "none of its values"),
+        ('duration_s = 1\nthink_tiem = "pause"', 22, "did you mean 'think_time'"),
+        ('duration_s = 1\nkeying_time = "1s"', 22, "no distribution of pauses"),
+        ('duration_s = 1\nconnection = "new"', 22, "none of its values"),
+        ("duration_s = 1\nramp_up_s = -1", 22, "at least 0"),
+        ('duration_s = 1\ndata = "some"', 22, "none of its values"),
+    ],
+)
+def test_a_mistake_in_a_test_is_placed(
+    tmp_path: Path, wrong: str, line: int, complaint: str
+) -> None:
+    text = WORKLOAD.replace('duration_s = "seconds"', wrong)
+    with pytest.raises(ExperimentError) as caught:
+        reader.read(str(folder_of(tmp_path, text)))
+    assert complaint in f"{caught.value.message} {caught.value.hint}"
+    assert caught.value.line == line
+
+
+def test_weights_are_those_of_scripts_that_are_there(tmp_path: Path) -> None:
+    with pytest.raises(ExperimentError, match="no script is called 'three'") as caught:
+        reader.read(str(folder_of(tmp_path, WORKLOAD + "three = 1\n")))
+    assert caught.value.line == 31
+
+
+def test_an_experiment_file_says_it_in_the_words_of_a_test(tmp_path: Path) -> None:
+    (tmp_path / "w").mkdir()
+    folder_of(tmp_path / "w")
+    file = tmp_path / "e.toml"
+    file.write_text(
+        'workload = "w"\nsystems = ["sqlite"]\nclients = [2]\n\n[drive]\nduration_s = 9\n'
+        'offered_rate_per_s = [10, 20]\nthink_time = "none"\nlatency_limit_s = 0.5\n'
+    )
+    asked, workload = experiment(Words(str(file)))
+    found = [run.cell.driving for run in plan(asked, workload).runs]
+    assert [one.offered_rate_per_s for one in found] == [10, 20]
+    assert {(one.duration_s, one.latency_limit_s, one.think_time) for one in found} == {
+        (9, 0.5, None)
+    }
+    file.write_text('workload = "w"\nsystems = ["sqlite"]\n\n[drive]\nduratoin_s = 9\n')
+    with pytest.raises(ExperimentError, match="unknown key 'duratoin_s'") as caught:
+        experiment(Words(str(file)))
+    assert (caught.value.line, "did you mean 'duration_s'" in str(caught.value.hint)) == (5, True)
+
+
+def test_several_tests_of_a_workload_are_named_behind_the_point() -> None:
+    def tests(target: str) -> tuple[str, ...]:
+        asked: Experiment = experiment(Words(target))[0]
+        return asked.tests
+
+    assert tests("bibsql.parallel,checks") == ("parallel", "checks")
+    assert set(tests("bibsql.*")) >= {"checks", "sequential", "parallel", "update", "limit"}

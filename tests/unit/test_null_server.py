@@ -1,0 +1,152 @@
+"""The null system as a server of a protocol: a process of its own, which is always taken down."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from assay import _engine
+from assay.errors import ArgumentError, SystemRefused
+from assay.experiment.values import StorageChoice, SystemChoice
+from assay.provision.leftovers import clear_leftovers
+from assay.provision.process import find
+from assay.provision.session import session
+from assay.provision.site import Site
+from assay.provision.stage import provision
+from assay.systems.null import NULL
+
+PROTOCOLS = _engine.null_protocols()
+
+
+@pytest.fixture(autouse=True)
+def _own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
+    with tempfile.TemporaryDirectory(prefix="assay-test-", dir="/var/tmp") as made:
+        Path(made).chmod(0o755)  # the servers' user must be able to enter
+        monkeypatch.setenv("ASSAY_DATA_DIRECTORY", made)
+        yield
+
+
+def _ask(site: Site, statement: str) -> list[tuple[str | None, ...]]:
+    with session(site.address) as opened:
+        return list(opened.execute(statement).rows)
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    return state != "Z"
+
+
+@pytest.mark.parametrize("transport", ["socket", "tcp"])
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_it_answers_as_told_and_is_gone_afterwards(protocol: str, transport: str) -> None:
+    told = {"protocol": protocol, "transport": transport, "rows": "2", "refuse_after": "3"}
+    with provision(SystemChoice("null", options=told), StorageChoice(), connections=3) as site:
+        assert site.server_pid is not None
+        assert site.address.driver == protocol
+        assert (site.address.host is None) == (transport == "socket")
+        assert site.connection_limit == 3
+        assert _ask(site, "SELECT a, b FROM t") == [("1", "1"), ("2", "2")]
+        _ask(site, "CREATE TABLE t (a INTEGER)")
+        _ask(site, "INSERT INTO t VALUES (1), (2), (3)")
+        assert _ask(site, "SELECT count(*) FROM t") == [("3",)], "its sessions share its tables"
+        with session(site.address), session(site.address), session(site.address):
+            with pytest.raises(SystemRefused) as caught, session(site.address):
+                pytest.fail("the fourth is refused")
+            assert caught.value.error_class == "too many connections"
+        sample = NULL.sample(site)
+        assert sample is not None and sample.processes == 1
+        assert NULL.why_it_died(site) is None
+    assert not _lives(site.server_pid)
+
+
+def test_how_it_died_can_be_asked() -> None:
+    choice = SystemChoice("null", options={"protocol": PROTOCOLS[0]})
+    with provision(choice, StorageChoice(), connections=1) as site:
+        server = find(site.server_pid)
+        assert server is not None
+        server.send(signal.SIGKILL)
+        deadline = time.monotonic() + 10
+        while NULL.why_it_died(site) is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert "SIGKILL" in (NULL.why_it_died(site) or "")
+
+
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        ({"delay": "1ms"}, "option delay: expected a distribution"),
+        ({"fail": "nothing@#1"}, "option fail: expected an error class"),
+    ],
+)
+def test_what_it_cannot_be_told_is_refused_in_its_own_words(
+    told: dict[str, str], words: str
+) -> None:
+    choice = SystemChoice("null", options={"protocol": PROTOCOLS[0], **told})
+    with (
+        pytest.raises(ArgumentError, match=words),
+        provision(choice, StorageChoice(), connections=1),
+    ):
+        pytest.fail("it cannot be told that")
+
+
+def test_more_sessions_than_open_files_are_refused_with_the_cure() -> None:
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    choice = SystemChoice("null", options={"protocol": PROTOCOLS[0]})
+    with (
+        pytest.raises(ArgumentError, match="open files") as caught,
+        provision(choice, StorageChoice(), connections=most + 1),
+    ):
+        pytest.fail("there are not so many")
+    assert "ulimit -Hn" in (caught.value.hint or "")
+
+
+def test_a_killed_assay_leaves_no_null_server_behind(tmp_path: Path) -> None:
+    script = tmp_path / "one.sql"
+    script.write_text("SELECT 1;\n")
+    words = [script, "--on", f"null[protocol={PROTOCOLS[0]}]", "--duration", "60"]
+    assay = subprocess.Popen(
+        [Path(sys.executable).parent / "assay", "run", *words],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    entries = tmp_path / "state" / "made"
+    servers: list[int] = []
+    deadline = time.monotonic() + 30
+    while not servers and time.monotonic() < deadline:
+        time.sleep(0.05)
+        servers = [
+            int(path.name)
+            for path in Path("/proc").iterdir()
+            if path.name.isdigit() and _is_null_server_of(int(path.name), assay.pid)
+        ]
+    assay.kill()
+    assay.wait()
+    assert servers, "it was never started"
+    (cleared,) = clear_leftovers()
+    assert not cleared.remaining
+    assert not any(_lives(pid) for pid in servers)
+    assert not list(entries.iterdir())
+
+
+def _is_null_server_of(pid: int, parent: int) -> bool:
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
+    return b"null-server" in words and f"\nPPid:\t{parent}\n" in status

@@ -1,0 +1,303 @@
+"""What a report says of loops, late and repeated transactions, outages and costs."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import invented_records as invented
+import pytest
+
+from assay.experiment import Driving
+from assay.record import CampaignRecord, Store
+from assay.report import course, csv, json, markdown, outcomes, table, times, warnings
+from assay.report.build import build
+from assay.report.values import Report, Table
+
+S = invented.S
+MS = 1_000_000
+OPEN = Driving(
+    duration_s=20.0, warm_up_s=5.0, arrival="constant", offered_rate_per_s=100.0, retries=3
+)
+CLOSED = Driving(duration_s=20.0)
+OUTCOMES = {
+    "scheduled": 2000,
+    "ok": 1950,
+    "aborted": 10,
+    "failed": 0,
+    "unknown": 0,
+    "skipped": 40,
+    "late": 60,
+    "retries": 7,
+    "attempts": 1967,
+}
+
+
+def transaction(name: str, count: int, **changes: Any) -> dict[str, Any]:
+    times = {key: invented.response_time(ns) for key, ns in changes.pop("times").items()}
+    return {"name": name, "outcome": "ok", "count": count, **times, **changes}
+
+
+def open_loop(**changes: Any) -> dict[str, Any]:
+    stalled = [100] * 8 + [0] * 3 + [100] * 9
+    return {
+        "outcomes": OUTCOMES,
+        "passes": None,
+        "transactions": [
+            transaction(
+                "move",
+                1950,
+                times={
+                    "response_time": 4 * MS,
+                    "service_time": 2 * MS,
+                    "schedule_lag": 1 * MS,
+                },
+            )
+        ],
+        "intervals": [{"second": place, "ok": ok} for place, ok in enumerate(stalled)],
+        "outages": [{"from_ns": 8 * S, "to_ns": 11 * S}],
+        "reconnects": 4,
+        "results": [],
+        "server_cost": {
+            "cpu_ns": 980 * MS,
+            "read_bytes": 0,
+            "written_bytes": 1960 * 8192,
+            "resident_peak_bytes": 98 * MS,
+            "per_transaction_ns": 500_000,
+        },
+        "client_cost": {
+            "user_ns": 19_600_000,
+            "system_ns": 19_600_000,
+            "resident_peak_bytes": 30 * MS,
+            "voluntary_switches": 1960,
+            "involuntary_switches": 0,
+        },
+        "server_counters": {"buffer_hits": 990, "buffer_misses": 10},
+        **changes,
+    }
+
+
+def campaign(path: Path, driving: Driving, **observed: Any) -> CampaignRecord:
+    planned = invented.plan([invented.POSTGRESQL], test="load", driving=[driving])
+    seconds = observed.pop("elapsed_s", 20.0)
+    return invented.campaign(path / "r.sqlite", planned, seconds, observation=observed, checks=[])
+
+
+def found(report: Report, name: str) -> Table:
+    return next(one for part in report.sections for one in part.tables if one.name == name)
+
+
+def rows(shown: Table) -> list[list[str]]:
+    return [[cell.shown for cell in row.cells] for row in shown.rows]
+
+
+def by_title(shown: Table, row: int = 0) -> dict[str, str]:
+    titles = [column.title for column in shown.columns]
+    return dict(zip(titles, rows(shown)[row], strict=True))
+
+
+def test_an_open_loop_shows_response_service_and_lag_side_by_side(tmp_path: Path) -> None:
+    shown = found(build(campaign(tmp_path, OPEN, **open_loop())), "load_times")
+    assert [row[2:5] for row in rows(shown)] == [
+        ["response", "1950", "4.000"],
+        ["service", "1950", "2.000"],
+        ["lag", "1950", "1.000"],
+    ]
+    assert "intended start" in shown.notes[0]
+
+
+def test_a_closed_loop_says_that_no_start_is_intended(tmp_path: Path) -> None:
+    closed = transaction("move", 1950, times={"response_time": 4 * MS, "service_time": 4 * MS})
+    shown = found(
+        build(campaign(tmp_path, CLOSED, **open_loop(transactions=[closed]))), "load_times"
+    )
+    assert len(rows(shown)) == 1
+    assert "no start is intended" in shown.notes[0]
+
+
+def test_a_percentile_of_too_few_samples_says_how_many_it_needs(tmp_path: Path) -> None:
+    shown = by_title(found(build(campaign(tmp_path, OPEN, **open_loop())), "load_times"))
+    assert (shown["p99"], shown["p99.9"]) == ("10.00", "n<3688")
+
+
+def test_outcomes_attempts_and_late_ones_add_up(tmp_path: Path) -> None:
+    record = campaign(tmp_path, OPEN, **open_loop())
+    (section,) = [one for one in build(record).sections if one.title.startswith("What became")]
+    assert section.lines == (
+        "outcome  ok 1950  aborted 10  failed 0  unknown 0  skipped 40 = scheduled 2000",
+        "attempts 1967 = scheduled 2000 - skipped 40 + retries 7; late 60 of those that ended",
+    )
+    assert by_title(section.tables[0])["retries"] == "7"
+
+
+def test_without_a_declared_report_each_cell_has_throughput_times_and_cost(tmp_path: Path) -> None:
+    shown = by_title(found(build(campaign(tmp_path, OPEN, **open_loop())), "load"))
+    assert shown["ok/s"] == "97.50~"
+    assert (shown["p50"], shown["p99"]) == ("4.000", "10.00")
+    assert (shown["client"], shown["server"]) == ("20.00", "500.0")
+
+
+def test_client_and_server_stand_side_by_side_with_the_buffers_hits(tmp_path: Path) -> None:
+    shown = by_title(found(build(campaign(tmp_path, OPEN, **open_loop())), "load_costs"))
+    assert (shown["client"], shown["server"], shown["client share"]) == ("20.00", "500.0", "4 %")
+    assert (shown["switches"], shown["written"]) == ("1.000", "8.19 kB")
+    assert shown["buffer hits"] == "99.00%"
+
+
+def test_a_second_in_which_nothing_ended_is_seen_in_the_course() -> None:
+    assert course.bars([8, 8, 0, 4]) == "██·▅"
+    assert len(course.bars([5] * 999)) <= 32
+    assert "·" in course.bars([5] * 500 + [0] + [5] * 499)
+
+
+def test_an_outage_is_told_with_its_length_and_the_reconnects(tmp_path: Path) -> None:
+    shown = by_title(found(build(campaign(tmp_path, OPEN, **open_loop())), "load_outages"))
+    assert (shown["from"], shown["lasted"], shown["reconnects"]) == ("8.00", "3.00", "4")
+
+
+def test_each_statement_that_was_timed_has_its_line(tmp_path: Path) -> None:
+    statement = {
+        "transaction": "move",
+        "statement": 0,
+        "line": 4,
+        "text": "UPDATE t\n  SET a = a + $1 WHERE b = $2",
+        "count": 1950,
+        "service_time": invented.response_time(300_000),
+    }
+    shown = found(
+        build(campaign(tmp_path, OPEN, **open_loop(per_statement=[statement]))),
+        "load_statements_1",
+    )
+    assert by_title(shown)["statement"] == "UPDATE t SET a = a + $1 WHERE b = $2"
+    assert (by_title(shown)["line"], by_title(shown)["p50"]) == ("4", "300.0")
+
+
+def test_the_conditions_say_how_the_clients_were_driven(tmp_path: Path) -> None:
+    shown = by_title(found(build(campaign(tmp_path, OPEN, **open_loop())), "driving"))
+    assert shown == {
+        "test": "load",
+        "protocol": "simple",
+        "arrival": "constant",
+        "duration s": "20",
+        "warm up s": "5",
+        "offered rate per s": "100",
+        "retries": "3",
+    }
+
+
+def kinds(record: CampaignRecord) -> dict[str, str]:
+    (run,) = record.runs
+    return dict(warnings.of_run(run, record.machine))
+
+
+@pytest.mark.parametrize(
+    ("driving", "changes", "kind", "detail"),
+    [
+        (OPEN, {}, warnings.Kind.LATE_ARRIVALS, "60 late, 40 skipped of 2000 (5 %)"),
+        (OPEN, {}, warnings.Kind.OUTAGE, "1 time, 3.0 s"),
+        (
+            OPEN,
+            {"outcomes": {**OUTCOMES, "scheduled": 1400, "ok": 1390, "skipped": 0, "late": 0}},
+            warnings.Kind.OFFERED_RATE_NOT_REACHED,
+            "70.00/s of 100/s",
+        ),
+        (
+            CLOSED,
+            {"intervals": [{"ok": 10}] * 4 + [{"ok": 100}] * 16},
+            warnings.Kind.SHORT_WARM_UP,
+            "10.00/s in the first 4 seconds, 100.0/s then",
+        ),
+        (CLOSED, {"elapsed_s": 3.0}, warnings.Kind.SHORT_MEASUREMENT, "3.0 s"),
+        (
+            CLOSED,
+            {"outcomes": {**OUTCOMES, "failed": 3, "ok": 1947}},
+            warnings.Kind.ERRORS,
+            "3 of 2000 (0.15 %)",
+        ),
+    ],
+)
+def test_each_way_to_be_misled_is_told(
+    tmp_path: Path, driving: Driving, changes: Mapping[str, Any], kind: warnings.Kind, detail: str
+) -> None:
+    told = kinds(campaign(tmp_path, driving, **open_loop(**changes)))
+    assert detail in told[kind.id]
+
+
+def test_what_is_as_it_should_be_is_not_warned_of(tmp_path: Path) -> None:
+    fine = {
+        "outcomes": {**OUTCOMES, "ok": 1990, "skipped": 0, "late": 0},
+        "intervals": [{"ok": 100}] * 20,
+        "outages": [],
+    }
+    assert set(kinds(campaign(tmp_path, OPEN, **open_loop(**fine)))) == {"fits-in-memory"}
+
+
+def test_an_outage_that_clients_rode_through_leaves_an_indicative_number(tmp_path: Path) -> None:
+    lost = {"outcomes": {**OUTCOMES, "unknown": 4, "ok": 1946}}
+    riding = Driving(duration_s=20.0, reconnect_patience_s=60.0)
+    shown = found(build(campaign(tmp_path, riding, **open_loop(**lost))), "load")
+    number = shown.rows[0].cells[2].number
+    assert number is not None
+    assert (number.verdict, "outage" in number.reason) == ("indicative", True)
+
+
+def test_every_form_writes_all_of_it(tmp_path: Path) -> None:
+    report = build(campaign(tmp_path, OPEN, **open_loop()))
+    for form in (table, csv, json, markdown):
+        stream = io.StringIO()
+        form.render(report, stream)
+        assert "schedule" in stream.getvalue() or "lag" in stream.getvalue()
+    stream = io.StringIO()
+    table.render(report, stream)
+    assert max(len(line) for line in stream.getvalue().splitlines()) <= table.WIDTH
+
+
+def test_a_record_of_before_there_was_a_choice_is_still_reported(tmp_path: Path) -> None:
+    path = tmp_path / "old.sqlite"
+    invented.campaign(path, invented.plan([invented.SQLITE]), 1.0)
+    with Store(path) as store:
+        store._connection.execute("UPDATE runs SET cell = json_remove(cell, '$.driving')")
+        record = store.campaign(1)
+    assert record.runs[0].driving == {}
+    stream = io.StringIO()
+    table.render(build(record), stream)
+    assert "How the clients were driven" not in stream.getvalue()
+
+
+def test_what_people_ask_with_sql_is_in_the_views(tmp_path: Path) -> None:
+    campaign(tmp_path, OPEN, **open_loop())
+    with Store(tmp_path / "r.sqlite") as store:
+
+        def ask(question: str) -> list[tuple[Any, ...]]:
+            return store._connection.execute(question).fetchall()
+
+        assert ask("SELECT arrival, offered_rate_per_s, warm_up_s FROM driving") == [
+            ("constant", 100.0, 5.0)
+        ]
+        assert ask("SELECT late, retries, attempts, throughput_per_s FROM outcomes") == [
+            (60, 7, 1967, 97.5)
+        ]
+        assert ask("SELECT time, p50_ns FROM transaction_times ORDER BY p50_ns") == [
+            ("schedule_lag", MS),
+            ("service_time", 2 * MS),
+            ("response_time", 4 * MS),
+        ]
+        assert ask("SELECT to_ns - from_ns FROM outages") == [(3 * S,)]
+        assert ask("SELECT server_per_transaction_ns, server_cpu_ns FROM costs") == [
+            (500_000, 980 * MS)
+        ]
+        assert ask("SELECT count(*) FROM response_times") == [(1,)]
+
+
+def test_the_mean_response_time_is_that_of_all_types_by_their_counts() -> None:
+    observation = {
+        "transactions": [
+            {"outcome": "ok", "count": 3, "response_time": {"mean_ns": 10.0}},
+            {"outcome": "ok", "count": 1, "response_time": {"mean_ns": 50.0}},
+            {"outcome": "failed", "count": 9, "response_time": {"mean_ns": 999.0}},
+        ]
+    }
+    assert times.mean_ns(observation) == 20.0
+    assert outcomes.throughput_per_s({"outcomes": {"ok": 4}, "elapsed_ns": 2 * S}) == 2.0

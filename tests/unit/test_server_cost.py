@@ -1,0 +1,51 @@
+"""What a server cost in the measurement alone, from samples that were taken whenever it suited."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from assay.drive.sampler import TimedSample
+from assay.drive.server_cost import server_cost
+from assay.systems.protocol import ProcessSample
+
+S = 1_000_000_000
+
+
+def sample(at_s: float, cpu_ns: int, resident_bytes: int = 10) -> TimedSample:
+    return TimedSample(at_s, ProcessSample(1, 1, resident_bytes, 20, 0, cpu_ns, 0, cpu_ns // 10))
+
+
+def observation(from_s: float, seconds: float, count: int) -> dict[str, Any]:
+    return {
+        "started_unix_ns": int(from_s * S),
+        "elapsed_ns": int(seconds * S),
+        "transactions": [{"count": count}],
+    }
+
+
+def test_what_was_spent_before_and_after_the_measurement_is_left_out() -> None:
+    # One processor in the warm-up (2 s), a half in the measurement (4 s), none behind it.
+    samples = [sample(0, 0), sample(1, S), sample(2, 2 * S), sample(5, 2 * S + 3 * S // 2)]
+    samples += [sample(6, 4 * S, resident_bytes=99), sample(9, 4 * S)]
+    cost = server_cost(samples, 0, observation(2, 4, 1000))
+    assert cost is not None
+    assert cost["cpu_ns"] == 2 * S
+    assert cost["per_transaction_ns"] == 2_000_000
+    assert (cost["written_bytes"], cost["resident_peak_bytes"]) == (S // 5, 99)
+
+
+def test_between_two_samples_a_sum_grows_evenly() -> None:
+    cost = server_cost([sample(0, 0), sample(10, S)], 0, observation(2.5, 5, 1))
+    assert cost is not None
+    assert cost["cpu_ns"] == S // 2
+
+
+def test_the_clock_of_the_samples_is_that_of_the_observation() -> None:
+    cost = server_cost([sample(0, 0), sample(10, S)], 100 * S, observation(102, 5, 1))
+    assert cost is not None
+    assert cost["cpu_ns"] == S // 2
+
+
+def test_one_sample_tells_no_cost() -> None:
+    assert server_cost([sample(0, 5)], 0, observation(0, 1, 1)) is None
+    assert server_cost([sample(0, 5), sample(1, 5)], 0, observation(0, 0, 0)) is None

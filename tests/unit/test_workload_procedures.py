@@ -1,0 +1,105 @@
+"""References and series of a workload file are read, and refused where they are wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay.errors import ArgumentError, ExperimentError
+from assay.report import check_declarations
+from assay.workloads import reader
+
+WORKLOAD = """\
+title = "Small"
+source = "nowhere"
+default_test = "both"
+
+[data]
+source = "generated"
+
+[parameters.stagger_s]
+type = "float"
+default = 0.0
+help = "Apart"
+
+[parameters.size]
+type = "int"
+default = 5
+help = "Rows"
+
+[tests.both]
+title = "Both"
+help = "Both of them"
+procedure = "reference"
+scripts = ["one.sql"]
+transactions = "size"
+
+[tests.both.reference]
+dump = "dump.sql"
+each = "set"
+stagger = "stagger_s"
+pause = "stagger_s"
+at_once = 3
+
+[tests.both.reference.parameters]
+size = "least(:size, :clients)"
+
+[tests.fast]
+title = "Fast"
+help = "Fast ones"
+scripts = ["one.sql"]
+transactions = "size"
+
+[series.table]
+title = "Both in one"
+columns = [
+  { title = "both", test = "both", key = "elapsed_ns", unit = "min" },
+  { title = "fast", test = "fast", key = "elapsed_ns" },
+]
+"""
+
+
+def folder_of(folder: Path, text: str = WORKLOAD) -> Path:
+    (folder / "workload.toml").write_text(text, encoding="utf-8")
+    (folder / "one.sql").write_text("select 1;\n")
+    (folder / "dump.sql").write_text("select 2;\n")
+    return folder
+
+
+def test_a_series_stands_for_its_tests(tmp_path: Path) -> None:
+    workload = reader.read(str(folder_of(tmp_path)))
+    check_declarations(workload)
+    assert workload.tests_of("table") == ("both", "fast")
+    assert workload.tests_of("fast") == ("fast",)
+    with pytest.raises(ArgumentError, match="tabel") as caught:
+        workload.tests_of("tabel")
+    assert "table" in str(caught.value.hint)
+
+
+def test_a_reference_is_read(tmp_path: Path) -> None:
+    reference = reader.read(str(folder_of(tmp_path))).test("both").reference
+    assert reference is not None
+    assert (reference.dump, reference.each, reference.at_once) == ("dump", "set", 3)
+    assert reference.parameters["size"].text == "least(:size, :clients)"
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "line", "complaint"),
+    [
+        ('dump = "dump.sql"', 'dump = "dupm.sql"', 26, "none of its values"),
+        ('stagger = "stagger_s"', 'stagger = "size"', 28, "no float"),
+        ("at_once = 3", "at_once = 0", 30, "at least 1"),
+        ('size = "least(', 'sise = "least(', 33, "unknown parameter 'sise'"),
+        ('test = "fast"', 'test = "fsat"', 43, "none of its values"),
+        ('unit = "min"', 'unit = "hour"', 43, "none of its values"),
+        ("[series.table]", "[series.fast]", 41, "as a test is"),
+    ],
+)
+def test_a_mistake_is_placed(
+    tmp_path: Path, right: str, wrong: str, line: int, complaint: str
+) -> None:
+    folder = folder_of(tmp_path, WORKLOAD.replace(right, wrong))
+    with pytest.raises(ExperimentError, match=complaint) as caught:
+        check_declarations(reader.read(str(folder)))
+    assert caught.value.line == line
