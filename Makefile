@@ -45,7 +45,7 @@ check: $(ENGINE) ## formatters, linters and types, for both languages
 	$(BIN)/stubtest assay._engine --ignore-disjoint-bases
 
 bench: $(ENGINE) ## measure the tool itself against its peers, alternately on this machine
-	tools/servers
+	tools/servers --peers
 	UV_PROJECT_ENVIRONMENT=$(VENV) $(BIN)/uv sync --frozen --quiet --inexact --no-install-project --group bench
 	$(BIN)/python -m benches
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
+import inspect
 import sys
 from pathlib import Path
 
@@ -12,8 +14,15 @@ NAMES = sorted(
 
 
 def main() -> None:
-    """Runs those named on the command line, or all."""
-    asked = sys.argv[1:] or NAMES
+    """Runs those named on the command line, or all; each with the numbers given that it knows."""
+    parser = argparse.ArgumentParser(prog="python -m benches", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of {', '.join(NAMES)}")
+    parser.add_argument("--rounds", type=int, help="how often each side is measured")
+    parser.add_argument(
+        "--seconds", type=int, help="of each measurement that has no end of its own"
+    )
+    given = vars(parser.parse_args())
+    asked = given.pop("names") or NAMES
     for name in asked:
         if name not in NAMES:
             sys.exit(
@@ -21,7 +30,9 @@ def main() -> None:
             )
     for name in asked:
         print(f"\n## {name}\n", flush=True)
-        importlib.import_module(f"benches.{name}").main()
+        run = importlib.import_module(f"benches.{name}").main
+        known = inspect.signature(run).parameters
+        run(**{key: value for key, value in given.items() if value is not None and key in known})
 
 
 main()

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from assay import _engine, env_vars, registry
-from assay.cli.program import COMMANDS, group
+from assay.cli.program import COMMANDS, group, module_of
 from assay.record import schema
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
@@ -21,7 +21,7 @@ def commands() -> str:
     """Every command with its help, as it is printed."""
     parts = ["# Commands\n", _help("assay", group)]
     for name in COMMANDS:
-        command = import_module(f"assay.cli.{name}").command
+        command = import_module(f"assay.cli.{module_of(name)}").command
         parts.append(f"\n## assay {name}\n")
         parts.append(_help(f"assay {name}", command))
         for below in sorted(getattr(command, "commands", {})):

@@ -1,0 +1,95 @@
+"""The peers of `client_cost`: how they are started on a site, and what they say of themselves."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.provision.site import Address
+
+SCALE = 10
+"""Of pgbench's tables: 100,000 accounts each."""
+ROWS = 100_000
+"""Of sysbench's table."""
+THREADS = 2
+"""Of pgbench and of ours; sysbench has a thread for each client."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """One transaction type, as a peer and as a script of ours."""
+
+    name: str
+    peer: str
+    """How the table names what it is compared with."""
+    arguments: tuple[str, ...]
+    """The peer's own, for this work."""
+    script: str
+    variables: dict[str, int]
+
+
+def needed(program: str) -> str | None:
+    """Where a program is, if it is here; Debian keeps pgbench beside its server."""
+    places = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{program}"), reverse=True)
+    return shutil.which(program) or next(map(str, places), None)
+
+
+def pgbench(address: Address) -> list[str]:
+    """The command, up to what it is to do."""
+    socket = Path(address.unix or "")
+    port = socket.name.rpartition(".")[2]
+    place = ["-h", str(socket.parent), "-p", port, "-U", address.user]
+    return [needed("pgbench") or "pgbench", *place]
+
+
+def pgbench_run(
+    address: Address, work: Work, clients: int, stop: Sequence[str]
+) -> tuple[list[str], re.Pattern[str]]:
+    """The command of one run, and where its output says how many transactions it did."""
+    many = [f"-c{clients}", f"-j{THREADS}", "-n", f"-Dscale={SCALE}"]
+    command = [*pgbench(address), *work.arguments, *many, *stop, address.database]
+    return command, re.compile(r"transactions actually processed: (\d+)")
+
+
+def sysbench(address: Address, script: str) -> list[str]:
+    """The command, up to what it is to do."""
+    return [
+        needed("sysbench") or "sysbench",
+        script,
+        "--db-driver=mysql",
+        f"--mysql-socket={address.unix}",
+        f"--mysql-user={address.user}",
+        f"--mysql-db={address.database}",
+        "--tables=1",
+        f"--table-size={ROWS}",
+        # As our scripts draw them.
+        "--rand-type=uniform",
+    ]
+
+
+def sysbench_run(
+    address: Address, work: Work, clients: int, stop: Sequence[str]
+) -> tuple[list[str], re.Pattern[str]]:
+    """The command of one run, and where its output says how many transactions it did."""
+    command = [*sysbench(address, work.arguments[0]), f"--threads={clients}", *stop, "run"]
+    return command, re.compile(r"transactions: +(\d+)")
+
+
+def fill_postgresql(address: Address) -> None:
+    """pgbench's own tables, which both sides use."""
+    _run([*pgbench(address), "-i", "-q", f"-s{SCALE}", address.database])
+
+
+def fill_mariadb(address: Address) -> None:
+    """sysbench's own table, which both sides use."""
+    _run([*sysbench(address, "oltp_read_write"), "prepare"])
+
+
+def _run(command: Sequence[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"error: {command[0]} failed\n\n{done.stdout}{done.stderr}")
