@@ -101,9 +101,9 @@ def by_title(shown: Table, row: int = 0) -> dict[str, str]:
 def test_an_open_loop_shows_response_service_and_lag_side_by_side(tmp_path: Path) -> None:
     shown = found(build(campaign(tmp_path, OPEN, **open_loop())), "load_times")
     assert [row[2:5] for row in rows(shown)] == [
-        ["response", "1950", "4.000"],
-        ["service", "1950", "2.000"],
-        ["lag", "1950", "1.000"],
+        ["response", "1950", "4.00"],
+        ["service", "1950", "2.00"],
+        ["lag", "1950", "1.00"],
     ]
     assert "intended start" in shown.notes[0]
 
@@ -119,7 +119,24 @@ def test_a_closed_loop_says_that_no_start_is_intended(tmp_path: Path) -> None:
 
 def test_a_percentile_of_too_few_samples_says_how_many_it_needs(tmp_path: Path) -> None:
     shown = by_title(found(build(campaign(tmp_path, OPEN, **open_loop())), "load_times"))
-    assert (shown["p99"], shown["p99.9"]) == ("10.00", "n<3688")
+    assert (shown["p99"], shown["p99.9"]) == ("10.0", "n<3688")
+
+
+def test_no_digit_is_shown_that_the_histogram_does_not_have(tmp_path: Path) -> None:
+    times = {"p50_ns": 511, "p90_ns": 4_607, "p95_ns": 22_527, "p99_ns": 262_143, "max_ns": 28_733}
+    short = transaction("move", 1950, times={"response_time": 4 * MS})
+    short["response_time"] |= times
+
+    def row(folder: str, **observed: Any) -> list[str]:
+        (tmp_path / folder).mkdir()
+        record = campaign(tmp_path / folder, CLOSED, **open_loop(transactions=[short], **observed))
+        shown = by_title(found(build(record), "load_times"))
+        return [shown[name] for name in ("p50", "p90", "p95", "p99", "max")]
+
+    # Older observations do not say it: their cells were 512 ns wide.
+    assert row("old") == ["<1", "5", "23", "262", "28.73"]
+    fine = {"lowest_ns": 1, "significant_digits": 3, "highest_ns": 3600 * S}
+    assert row("new", resolution=fine) == ["0.511", "4.61", "22.5", "262", "28.73"]
 
 
 def test_outcomes_attempts_and_late_ones_add_up(tmp_path: Path) -> None:
@@ -135,7 +152,7 @@ def test_outcomes_attempts_and_late_ones_add_up(tmp_path: Path) -> None:
 def test_without_a_declared_report_each_cell_has_throughput_times_and_cost(tmp_path: Path) -> None:
     shown = by_title(found(build(campaign(tmp_path, OPEN, **open_loop())), "load"))
     assert shown["ok/s"] == "97.50~"
-    assert (shown["p50"], shown["p99"]) == ("4.000", "10.00")
+    assert (shown["p50"], shown["p99"]) == ("4.00", "10.0")
     assert (shown["client"], shown["server"]) == ("20.00", "500.0")
 
 
@@ -171,7 +188,7 @@ def test_each_statement_that_was_timed_has_its_line(tmp_path: Path) -> None:
         "load_statements_1",
     )
     assert by_title(shown)["statement"] == "UPDATE t SET a = a + $1 WHERE b = $2"
-    assert (by_title(shown)["line"], by_title(shown)["p50"]) == ("4", "300.0")
+    assert (by_title(shown)["line"], by_title(shown)["p50"]) == ("4", "300")
 
 
 def test_the_conditions_say_how_the_clients_were_driven(tmp_path: Path) -> None:

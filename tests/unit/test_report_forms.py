@@ -128,6 +128,7 @@ sqlite        1  S01          1      n<6     n<36     n<72    n<368     n<3688  
 sqlite        1  S02          1      n<6     n<36     n<72    n<368     n<3688    120.0
   closed loop: no start is intended, so response time is service time and nothing lags
   median repetition; n<…: so many samples are needed to tell
+  percentiles: 3 digits, and not finer than 512 ns; max: as measured
 
 What client and server cost
 

@@ -38,7 +38,8 @@ pub use error::EngineError;
 pub use load::{LoadProgress, LoadReport, Source, TableReport, load, load_parts};
 pub use observation::{
     AllOk, Arrival, ClientCost, ClientEnd, ErrorReport, Interval, Observation, Outage, Outcomes,
-    Passes, ResponseTime, ResultReport, StatementReport, TransactionOutcomes, TransactionReport,
+    Passes, Resolution, ResponseTime, ResultReport, StatementReport, TransactionOutcomes,
+    TransactionReport,
 };
 pub use query::{Answered, query};
 pub use serve::{Listening, Served, null_protocols, serve};

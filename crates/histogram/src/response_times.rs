@@ -5,16 +5,17 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer as _, V2DeflateSerializer};
 
-/// Times below a microsecond share their cells; nothing that crosses a socket is as short.
-const LOWEST_NS: u64 = 1_000;
+/// The width of the narrowest cells. They reach to 2,047 ns; from there on a cell is less than a
+/// thousandth of its times wide.
+pub const LOWEST_NS: u64 = 1;
 /// One hour. What took longer is counted as one hour, and again in [`ResponseTimes::overflow`].
-const HIGHEST_NS: u64 = 3_600_000_000_000;
-const SIGNIFICANT_DIGITS: u8 = 3;
+pub const HIGHEST_NS: u64 = 3_600_000_000_000;
+pub const SIGNIFICANT_DIGITS: u8 = 3;
 
 /// The distribution of some response times (or service times, or lags), in nanoseconds.
 ///
 /// Percentiles are exact to three digits; `min_ns`, `max_ns` and `mean_ns` are exact, except for what
-/// came out of [`ResponseTimes::decode`], which has three digits everywhere.
+/// came out of [`ResponseTimes::decode`], which has the digits of the histogram that was written.
 #[derive(Clone, Debug)]
 pub struct ResponseTimes {
     cells: Histogram<u64>,
@@ -155,26 +156,27 @@ impl ResponseTimes {
             .deserialize(&mut bytes.as_slice())
             .map_err(|error| HistogramError(format!("expected an HDR histogram V2: {error}")))?;
         let mut cells = empty_cells();
-        cells.add(&read).map_err(|error| {
-            HistogramError(format!("expected times of at most one hour: {error:?}"))
-        })?;
-        let sum_ns = cells
-            .iter_recorded()
-            .map(|cell| {
-                u128::from(cells.median_equivalent(cell.value_iterated_to()))
-                    * u128::from(cell.count_at_value())
-            })
-            .sum();
+        let mut sum_ns = 0;
+        for cell in read.iter_recorded() {
+            let (time_ns, count) = (cell.value_iterated_to(), cell.count_at_value());
+            if time_ns > HIGHEST_NS && !cells.equivalent(time_ns, HIGHEST_NS) {
+                let found = format!("expected times of at most one hour, found {time_ns} ns");
+                return Err(HistogramError(found));
+            }
+            // Its cells may be wider than ours. A percentile is the upper edge of its cell.
+            cells.saturating_record_n(read.highest_equivalent(time_ns).min(HIGHEST_NS), count);
+            sum_ns += u128::from(read.median_equivalent(time_ns)) * u128::from(count);
+        }
         Ok(Self {
-            min_ns: if cells.is_empty() {
+            min_ns: if read.is_empty() {
                 u64::MAX
             } else {
-                cells.min()
+                read.min()
             },
-            max_ns: if cells.is_empty() {
+            max_ns: if read.is_empty() {
                 0
             } else {
-                cells.max().min(HIGHEST_NS)
+                read.max().min(HIGHEST_NS)
             },
             sum_ns,
             overflow: cells.count_at(HIGHEST_NS),

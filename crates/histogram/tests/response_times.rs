@@ -39,6 +39,41 @@ fn percentiles_are_the_nearest_rank_to_three_digits() {
     }
 }
 
+/// The cell of every time is at most a thousandth of it wide, and a nanosecond where that is less.
+#[test]
+fn a_nanosecond_below_two_microseconds_and_three_digits_above() {
+    for exact_ns in [1, 7, 63, 999, 1_023, 2_047] {
+        let times = of([exact_ns, exact_ns, 3_600_000_000_000]);
+        assert_eq!(times.percentile_ns(50.0), exact_ns);
+    }
+    let mut time_ns = 1_000_u64;
+    while time_ns < 3_600_000_000_000 {
+        let times = of([time_ns, time_ns, 3_600_000_000_000]);
+        assert_close(times.percentile_ns(50.0), time_ns);
+        time_ns += time_ns / 7;
+    }
+}
+
+/// Written by the program when its cells were 512 ns wide below a millisecond.
+#[test]
+fn a_histogram_of_an_old_record_reads_as_it_was_reported() {
+    const OLD: &str = "HISTFAAAAEN4nAE4AMf/HISTEwAAABAAAAAAAAAAAwAAAAAAAAPoAAADRjC4oAA/8AAAAAAAAK49EBI4EAoGCgYCAhUCQQLJuwcY";
+    let old = ResponseTimes::decode(OLD).unwrap();
+    assert_eq!(old.count(), 4000);
+    for (percent, reported_ns) in [(50.0, 511), (95.0, 511), (99.0, 2_047), (99.9, 4_607)] {
+        assert_close(old.percentile_ns(percent), reported_ns);
+    }
+    // The longest of them took 28,733 ns.
+    assert!(old.max_ns().abs_diff(28_733) <= 512, "{}", old.max_ns());
+
+    let mut both = of([100_000; 4000]);
+    both.merge(&old);
+    assert_eq!(both.count(), 8000);
+    assert_close(both.percentile_ns(49.5), 2_047);
+    assert_close(both.percentile_ns(51.0), 100_000);
+    assert_eq!(both.percentile_ns(100.0), 100_000);
+}
+
 #[test]
 fn an_empty_histogram_answers_zero() {
     let times = ResponseTimes::new();

@@ -89,7 +89,10 @@ def _times(run: RunRecord | None, unit: str) -> list[Cell]:
     if all_ok is None:
         return [absent("per type")] * len(_PERCENTILES)
     merged, n = all_ok
-    return [percentiles.one(merged["response_time"], name, n, unit) for name in _PERCENTILES]
+    resolution = percentiles.resolution(run.observation)
+    return [
+        percentiles.one(merged["response_time"], name, n, unit, resolution) for name in _PERCENTILES
+    ]
 
 
 def _costs(run: RunRecord | None) -> list[Cell]:

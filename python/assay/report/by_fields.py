@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from assay.record import RunRecord
-from assay.report import grid, reach, units, verdict
+from assay.report import grid, percentiles, reach, units, verdict
 from assay.report.declaration import Declaration, Field
 from assay.report.grid import CellRuns
 from assay.report.values import MARKS, Cell, Column, Number, Row, Table, absent
@@ -50,8 +50,12 @@ def _cell(run: RunRecord, field: Field, judged: verdict.Verdict) -> Cell:
         return Cell(f"{'yes' if value else 'no'}{mark}")
     if isinstance(value, int | float):
         unit = reach.unit(field.key)
-        made = Number(value, unit, n=1, verdict=judged.word, reason=judged.reason)
-        return Cell(f"{units.shown(value, unit, field.unit)}{mark}", made)
+        width_ns = percentiles.width_of(field.key, value, run.observation or {})
+        made = Number(
+            value, unit, 1, verdict=judged.word, reason=judged.reason, resolution=width_ns or None
+        )
+        shown = units.shown(value, unit, field.unit, resolution_ns=width_ns)
+        return Cell(f"{shown}{mark}", made)
     return Cell(str(value))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from assay.experiment import Scalar
 from assay.record import CampaignRecord, RunRecord
-from assay.report import grid, notes, reach, units, verdict
+from assay.report import grid, notes, percentiles, reach, units, verdict
 from assay.report.grid import CellRuns
 from assay.report.published import Published
 from assay.report.series import Series, SeriesColumn
@@ -85,8 +85,13 @@ def _median(cell: CellRuns, column: SeriesColumn, machine: Mapping[str, Any]) ->
     over = spread(values)
     unit = reach.unit(column.key)
     judged = verdict.of_number(cell.measured, len(cell.runs), over, machine)
-    made = Number(over.median, unit, over.n, over.low, over.high, *judged)
-    return Cell(f"{units.shown(over.median, unit, column.unit)}{MARKS[judged.word]}", made)
+    width_ns = max(
+        percentiles.width_of(column.key, over.median, run.observation or {})
+        for run in cell.measured
+    )
+    made = Number(over.median, unit, over.n, over.low, over.high, *judged, width_ns or None)
+    shown = units.shown(over.median, unit, column.unit, resolution_ns=width_ns)
+    return Cell(f"{shown}{MARKS[judged.word]}", made)
 
 
 def _number(run: RunRecord, key: str) -> float | None:

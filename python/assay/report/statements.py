@@ -28,6 +28,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
 def _table(test: str, cell: CellRuns, run: RunRecord) -> Table:
     statements = (run.observation or {})["per_statement"]
     unit = percentiles.unit_of(one["service_time"] for one in statements)
+    resolution = percentiles.resolution(run.observation or {})
     return Table(
         name=f"{test}_statements_{run.id}",
         label_columns=2,
@@ -46,7 +47,7 @@ def _table(test: str, cell: CellRuns, run: RunRecord) -> Table:
                     count(one["line"]),
                     count(one["count"]),
                     *(
-                        percentiles.one(one["service_time"], name, one["count"], unit)
+                        percentiles.one(one["service_time"], name, one["count"], unit, resolution)
                         for name in (*_SHOWN, "max")
                     ),
                     text(_short(one["text"])),

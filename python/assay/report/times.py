@@ -5,7 +5,7 @@ Percentiles are never averaged: they are those of one run, the middle one of the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from assay.record import RunRecord
@@ -32,6 +32,7 @@ class _Line(NamedTuple):
     labels: tuple[Cell, ...]
     times: Mapping[str, Any]
     n: int
+    resolution: Document
 
 
 def section(test: str, found: Sequence[CellRuns]) -> Section | None:
@@ -112,23 +113,38 @@ def _cells_table(
         entries = [{"name": "all ok", "outcome": "ok", **merged}] if merged else []
         for one in [*entries, *_of(run)["transactions"]]:
             named = (*labels, text(_name(one))) if has_names else labels
-            lines += _lines(one, named, is_open)
+            lines += _lines(one, named, is_open, percentiles.resolution(_of(run)))
     columns = [*grid.label_columns(found, factors)]
     columns += [Column("transaction")] if has_names else []
     columns += [Column("time")] if is_open else []
     notes = "median repetition; n<…: so many samples are needed to tell"
     return _table(
-        f"{test}_times", "Percentiles", columns, lines, (_OPEN if is_open else _CLOSED, notes)
+        f"{test}_times",
+        "Percentiles",
+        columns,
+        lines,
+        (_OPEN if is_open else _CLOSED, notes, *_resolutions(run for _, run in measured)),
     )
 
 
-def _lines(one: Mapping[str, Any], labels: tuple[Cell, ...], is_open: bool) -> Iterator[_Line]:
+def _resolutions(runs: Iterable[RunRecord]) -> list[str]:
+    found = [percentiles.resolution(_of(run)) for run in runs]
+    finest = {(one["lowest_ns"], one["significant_digits"]) for one in found}
+    return [
+        f"percentiles: {digits} digits, and not finer than {lowest_ns} ns; max: as measured"
+        for lowest_ns, digits in sorted(finest)
+    ]
+
+
+def _lines(
+    one: Mapping[str, Any], labels: tuple[Cell, ...], is_open: bool, resolution: Document
+) -> Iterator[_Line]:
     if not is_open:
-        yield _Line(labels, one["response_time"], one["count"])
+        yield _Line(labels, one["response_time"], one["count"], resolution)
         return
     for word, key in TIMES.items():
         if one.get(key):
-            yield _Line((*labels, text(word)), one[key], one["count"])
+            yield _Line((*labels, text(word)), one[key], one["count"], resolution)
 
 
 def _name(one: Mapping[str, Any]) -> str:
@@ -142,6 +158,7 @@ def _passes_table(test: str, found: Sequence[CellRuns], measured: Measured) -> T
             (*grid.label_cells(cell, factors), text(run.id)),
             passes["response_time"],
             passes["count"],
+            percentiles.resolution(_of(run)),
         )
         for cell, run in measured
         if (passes := _of(run)["passes"])
@@ -158,7 +175,12 @@ def _passes_table(test: str, found: Sequence[CellRuns], measured: Measured) -> T
 
 def _types_table(test: str, cell: CellRuns, run: RunRecord) -> Table:
     lines = [
-        _Line((text(_name(one)),), one["response_time"], one["count"])
+        _Line(
+            (text(_name(one)),),
+            one["response_time"],
+            one["count"],
+            percentiles.resolution(_of(run)),
+        )
         for one in _of(run)["transactions"]
     ]
     title = f"Per transaction type: {cell.name} (run {run.id})"
@@ -185,7 +207,8 @@ def _table(
             *(Column(one, is_number=True, unit=unit) for one in (*percentiles.SHOWN, "max")),
         ),
         rows=tuple(
-            Row((*line.labels, *percentiles.cells(line.times, line.n, unit))) for line in lines
+            Row((*line.labels, *percentiles.cells(line.times, line.n, unit, line.resolution)))
+            for line in lines
         ),
         notes=notes,
         is_detail=is_detail,

@@ -8,19 +8,31 @@ from collections.abc import Mapping
 _NS_PER: Mapping[str, float] = {"min": 60e9, "s": 1e9, "ms": 1e6, "µs": 1e3}
 TIME_UNITS = tuple(_NS_PER)
 SIGNIFICANT_DIGITS = 4
+PERCENTILE_DIGITS = 3
+"""As many as the histogram that a percentile comes from has."""
 
 
-def digits(value: float) -> str:
+def digits(value: float, significant: int = SIGNIFICANT_DIGITS) -> str:
     """Four significant digits, never an exponent: ``0.01235``, ``88.28``, ``2683``."""
     if value == 0 or not math.isfinite(value):
         return f"{value:g}"
-    rounded = float(f"{value:.{SIGNIFICANT_DIGITS}g}")
+    rounded = float(f"{value:.{significant}g}")
     whole_digits = math.floor(math.log10(abs(rounded))) + 1
-    return f"{value:.{max(0, SIGNIFICANT_DIGITS - whole_digits)}f}"
+    return f"{value:.{max(0, significant - whole_digits)}f}"
 
 
-def time(value_ns: float, unit: str) -> str:
-    return digits(value_ns / _NS_PER[unit])
+def time(value_ns: float, unit: str, *, resolution_ns: int = 0) -> str:
+    """Four digits; with a resolution three, and none that stands for less than that: ``22.5``,
+    ``2``, ``<1``."""
+    scale = _NS_PER[unit]
+    if not resolution_ns or value_ns <= 0:
+        return digits(value_ns / scale)
+    last_place = math.ceil(math.log10(resolution_ns))
+    supported = math.floor(math.log10(value_ns)) - last_place + 1
+    if supported < 1:
+        return f"<{digits(10**last_place / scale, 1)}"
+    significant = min(PERCENTILE_DIGITS, supported)
+    return digits(float(f"{value_ns / scale:.{significant}g}"), significant)
 
 
 def size(value_bytes: float) -> str:
@@ -56,10 +68,10 @@ def percent(value: float) -> str:
     return f"{value * 100:.2g} %"
 
 
-def shown(value: float, unit: str, time_unit: str = "s") -> str:
+def shown(value: float, unit: str, time_unit: str = "s", *, resolution_ns: int = 0) -> str:
     """A value by the unit it is kept in: ``ns``, ``bytes``, ``ratio``, ``per_s``, ``count``."""
     if unit == "ns":
-        return time(value, time_unit)
+        return time(value, time_unit, resolution_ns=resolution_ns)
     if unit == "bytes":
         return size(value)
     if unit == "ratio":

@@ -31,6 +31,8 @@ class Number:
     verdict: str = ""
     """``valid``, ``indicative``, ``invalid``; empty for numbers that are not measurements."""
     reason: str = ""
+    resolution: int | None = None
+    """Of a percentile: how wide the cell of its histogram is."""
 
 
 @dataclass(frozen=True)

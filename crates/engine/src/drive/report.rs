@@ -9,8 +9,8 @@ use super::supervisor::Watched;
 use crate::account::{Book, End, ErrorLog, Outcome, ResultLog, State, Times};
 use crate::document::{ArrivalDocument, Order};
 use crate::observation::{
-    AllOk, Arrival, ClientEnd, Observation, Outcomes, Passes, ResponseTime, ResultReport,
-    StatementReport, TransactionOutcomes, TransactionReport,
+    AllOk, Arrival, ClientEnd, Observation, Outcomes, Passes, Resolution, ResponseTime,
+    ResultReport, StatementReport, TransactionOutcomes, TransactionReport,
 };
 
 /// What the ledgers of all threads say together.
@@ -61,6 +61,7 @@ pub fn assemble(
         clients: plan.clients,
         threads: u32::try_from(threads).unwrap_or(u32::MAX),
         arrival: arrival(plan.arrival),
+        resolution: Resolution::OF_HISTOGRAMS,
         outcomes: all,
         outcomes_by_transaction: by_transaction,
         transactions: transactions(shared, &book),

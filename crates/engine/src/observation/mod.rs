@@ -23,6 +23,8 @@ pub struct Observation {
     pub clients: u32,
     pub threads: u32,
     pub arrival: Arrival,
+    /// Of every percentile and histogram.
+    pub resolution: Resolution,
     pub outcomes: Outcomes,
     /// The same for each transaction type; each line adds up by itself.
     pub outcomes_by_transaction: Vec<TransactionOutcomes>,
@@ -53,6 +55,24 @@ pub struct Observation {
     /// `stop`, `interrupted`, `refused` (a client was not let in, and nothing was driven), `lost` (every
     /// client lost its connection), or `all clients failed` (every client ended early, not all of them so).
     pub ended_by: &'static str,
+}
+
+/// How fine times are told. The cells of a histogram are `lowest_ns` wide up to 2 × 10^digits of them
+/// (2,047 ns); from there on they have that many significant digits. Minimum, maximum and mean are exact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Resolution {
+    pub lowest_ns: u64,
+    pub significant_digits: u8,
+    /// What takes longer is counted as `overflow`.
+    pub highest_ns: u64,
+}
+
+impl Resolution {
+    pub const OF_HISTOGRAMS: Self = Self {
+        lowest_ns: assay_histogram::LOWEST_NS,
+        significant_digits: assay_histogram::SIGNIFICANT_DIGITS,
+        highest_ns: assay_histogram::HIGHEST_NS,
+    };
 }
 
 /// How transactions arrived, as the document said.
