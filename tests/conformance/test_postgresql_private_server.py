@@ -9,6 +9,7 @@ import pytest
 from commands import need
 from servers import ask, provisioned
 
+from assay.drive.sampler import Sampler
 from assay.errors import SystemRefused
 from assay.experiment.values import SystemChoice
 from assay.provision.site import Site, StorageFacts
@@ -83,3 +84,14 @@ def test_a_server_is_reached_by_its_url_with_settings_for_each_session(
         ask(site, "CREATE ROLE ordinary LOGIN")
         with attached(site, "ordinary") as reached:
             assert reached.connection_limit == 97, "three are kept for superusers"
+
+
+def test_the_work_of_a_session_that_ends_at_the_last_sample_is_counted(
+    storage: StorageFacts,
+) -> None:
+    with provisioned(POSTGRESQL, storage) as site:
+        for _ in range(15):
+            with Sampler(site, POSTGRESQL) as sampler:
+                ask(site, "SELECT sum(g) FROM generate_series(1, 200000) g")
+            first, *_, last = (one.sample.cpu_ns for one in sampler.samples)
+            assert last - first >= 10_000_000

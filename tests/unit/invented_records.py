@@ -228,8 +228,9 @@ def samples() -> list[TimedSample]:
                 open_files=250,
                 cpu_ns=cpu_ns,
                 read_bytes=4096,
-                written_bytes=8192,
             ),
+            device_read_bytes=4096,
+            device_written_bytes=8192,
         )
         for at_s, threads, cpu_ns in ((0.25, 9, S), (1.25, 11, 3 * S))
     ]

@@ -63,10 +63,10 @@ def open_loop(**changes: Any) -> dict[str, Any]:
         "server_cost": {
             "cpu_ns": 980 * MS,
             "read_bytes": 0,
-            "written_bytes": 1960 * 8192,
             "resident_peak_bytes": 98 * MS,
             "per_transaction_ns": 500_000,
         },
+        "device_cost": {"device": "vda", "read_bytes": 0, "written_bytes": 1960 * 8192},
         "client_cost": {
             "user_ns": 19_600_000,
             "system_ns": 19_600_000,
@@ -159,8 +159,23 @@ def test_without_a_declared_report_each_cell_has_throughput_times_and_cost(tmp_p
 def test_client_and_server_stand_side_by_side_with_the_buffers_hits(tmp_path: Path) -> None:
     shown = by_title(found(build(campaign(tmp_path, OPEN, **open_loop())), "load_costs"))
     assert (shown["client"], shown["server"], shown["client share"]) == ("20.00", "500.0", "4 %")
-    assert (shown["switches"], shown["written"]) == ("1.000", "8.19 kB")
+    assert (shown["switches"], shown["device written"]) == ("1.000", "8.19 kB")
     assert shown["buffer hits"] == "99.00%"
+
+
+def test_what_was_written_is_the_devices_the_processes_or_not_measured(tmp_path: Path) -> None:
+    def costs(name: str, **changes: Any) -> Table:
+        (tmp_path / name).mkdir()
+        return found(build(campaign(tmp_path / name, OPEN, **open_loop(**changes))), "load_costs")
+
+    assert "by the whole device under the data" in " ".join(costs("device").notes)
+    unknown = costs("memory", device_cost=None)
+    assert "not measured; no block device" in " ".join(unknown.notes)
+    assert "device written" not in by_title(unknown)
+    of_old = {**open_loop()["server_cost"], "written_bytes": 1960 * 8192}
+    old = costs("old", device_cost=None, server_cost=of_old)
+    assert by_title(old)["written"] == "8.19 kB"
+    assert "too large by far" in " ".join(old.notes)
 
 
 def test_a_second_in_which_nothing_ended_is_seen_in_the_course() -> None:

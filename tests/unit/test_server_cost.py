@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from assay.drive.sampler import TimedSample
-from assay.drive.server_cost import server_cost
+from assay.drive.server_cost import device_cost, server_cost
 from assay.systems.protocol import ProcessSample
 
 S = 1_000_000_000
 
 
 def sample(at_s: float, cpu_ns: int, resident_bytes: int = 10) -> TimedSample:
-    return TimedSample(at_s, ProcessSample(1, 1, resident_bytes, 20, 0, cpu_ns, 0, cpu_ns // 10))
+    process = ProcessSample(1, 1, resident_bytes, 20, 0, cpu_ns, 0)
+    return TimedSample(at_s, process, cpu_ns // 5, cpu_ns // 10)
 
 
 def observation(from_s: float, seconds: float, count: int) -> dict[str, Any]:
@@ -31,7 +32,9 @@ def test_what_was_spent_before_and_after_the_measurement_is_left_out() -> None:
     assert cost is not None
     assert cost["cpu_ns"] == 2 * S
     assert cost["per_transaction_ns"] == 2_000_000
-    assert (cost["written_bytes"], cost["resident_peak_bytes"]) == (S // 5, 99)
+    assert cost["resident_peak_bytes"] == 99
+    moved = device_cost(samples, 0, observation(2, 4, 1000))
+    assert moved == {"read_bytes": 2 * S // 5, "written_bytes": S // 5}
 
 
 def test_between_two_samples_a_sum_grows_evenly() -> None:
@@ -49,3 +52,11 @@ def test_the_clock_of_the_samples_is_that_of_the_observation() -> None:
 def test_one_sample_tells_no_cost() -> None:
     assert server_cost([sample(0, 5)], 0, observation(0, 1, 1)) is None
     assert server_cost([sample(0, 5), sample(1, 5)], 0, observation(0, 0, 0)) is None
+
+
+def test_what_one_sample_did_not_see_is_unknown_and_not_zero() -> None:
+    unseen = TimedSample(5, ProcessSample(1, 1, 10, 20, 0, S, None))
+    samples = [sample(0, 0), unseen, sample(9, S)]
+    cost = server_cost(samples, 0, observation(1, 7, 1))
+    assert cost is not None and cost["read_bytes"] is None
+    assert device_cost(samples, 0, observation(1, 7, 1)) is None

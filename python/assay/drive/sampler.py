@@ -1,4 +1,4 @@
-"""Takes a site and samples its server's processes beside a run; gives the samples with their times.
+"""Takes a site; samples its server's processes, and the device its data lie on, beside a run.
 
 Sampling costs the machine that is measured, so it is rationed: after a sample that took *t*, the
 next one comes no sooner than 50 *t* later, which bounds its share of one processor at two per cent.
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from types import TracebackType
 
 from assay.provision.site import Site
+from assay.storages.devices import devices_under
 from assay.systems.protocol import ProcessSample, System
 
 _LEAST_INTERVAL_S = 1.0
@@ -24,6 +25,9 @@ class TimedSample:
     at_s: float
     """Seconds since the sampler began."""
     sample: ProcessSample
+    device_read_bytes: int | None = None
+    """By the whole device under the data directory; None: there is none, or it is not known."""
+    device_written_bytes: int | None = None
 
 
 class Sampler:
@@ -32,6 +36,8 @@ class Sampler:
     def __init__(self, site: Site, system: System) -> None:
         self._site = site
         self._system = system
+        directory = site.data_directory
+        self.devices = None if directory is None else devices_under(directory)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._work, name="sampler", daemon=True)
         self._began_s = time.monotonic()
@@ -57,8 +63,16 @@ class Sampler:
         """Whether there was something to be seen."""
         at_s = time.monotonic() - self._began_s
         sample = self._system.sample(self._site)
+        moved = self.devices.transferred() if self.devices is not None else None
         if sample is not None:
-            self.samples.append(TimedSample(at_s, sample))
+            self.samples.append(
+                TimedSample(
+                    at_s,
+                    sample,
+                    None if moved is None else moved.read_bytes,
+                    None if moved is None else moved.written_bytes,
+                )
+            )
         return sample is not None
 
     def _work(self) -> None:

@@ -1,49 +1,76 @@
-"""Takes samples of a server and what was driven; gives what the server cost the machine meanwhile.
+"""Takes samples of a server and what was driven; gives what it cost the machine meanwhile.
 
-The samples hold sums since each process began. Between two of them a sum is taken to grow evenly,
-so that it is known also at the instants at which the measurement began and ended.
+The samples hold sums since each process, or device, began. Between two of them a sum is taken to
+grow evenly, so that it is known also at the instants at which the measurement began and ended.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 from assay.drive.sampler import TimedSample
 
+_Sum = Callable[[TimedSample], int | None]
+
 
 def server_cost(
     samples: Sequence[TimedSample], began_unix_ns: int, observation: Mapping[str, Any]
-) -> dict[str, int] | None:
-    """Processor time, bytes read and written in the measurement, and the most memory seen.
+) -> dict[str, int | None] | None:
+    """Processor time and bytes read in the measurement, and the most memory seen.
 
     ``began_unix_ns``: when sampling began. None where the samples do not reach over any of it.
     """
+    cpu_ns = _grown(samples, lambda one: one.sample.cpu_ns, began_unix_ns, observation)
+    if cpu_ns is None:
+        return None
+    ended = sum(one["count"] for one in observation["transactions"])
+    return {
+        "cpu_ns": cpu_ns,
+        "read_bytes": _grown(
+            samples, lambda one: one.sample.read_bytes, began_unix_ns, observation
+        ),
+        "resident_peak_bytes": max(one.sample.resident_bytes for one in samples),
+        "per_transaction_ns": round(cpu_ns / ended) if ended else 0,
+    }
+
+
+def device_cost(
+    samples: Sequence[TimedSample], began_unix_ns: int, observation: Mapping[str, Any]
+) -> dict[str, int] | None:
+    """Bytes that the whole device under the data read and wrote in the measurement; None where
+    that cannot be known."""
+    read = _grown(samples, lambda one: one.device_read_bytes, began_unix_ns, observation)
+    written = _grown(samples, lambda one: one.device_written_bytes, began_unix_ns, observation)
+    if read is None or written is None:
+        return None
+    return {"read_bytes": read, "written_bytes": written}
+
+
+def _grown(
+    samples: Sequence[TimedSample],
+    sum_of: _Sum,
+    began_unix_ns: int,
+    observation: Mapping[str, Any],
+) -> int | None:
     if len(samples) < 2 or not observation.get("elapsed_ns"):
+        return None
+    sums = [(one.at_s, total) for one in samples if (total := sum_of(one)) is not None]
+    if len(sums) < len(samples):
         return None
     from_s = (observation["started_unix_ns"] - began_unix_ns) / 1e9
     to_s = from_s + observation["elapsed_ns"] / 1e9
-    grown = {
-        name: max(0, _at(samples, name, to_s) - _at(samples, name, from_s))
-        for name in ("cpu_ns", "read_bytes", "written_bytes")
-    }
-    ended = sum(one["count"] for one in observation["transactions"])
-    return {
-        **grown,
-        "resident_peak_bytes": max(one.sample.resident_bytes for one in samples),
-        "per_transaction_ns": round(grown["cpu_ns"] / ended) if ended else 0,
-    }
+    return max(0, _at(sums, to_s) - _at(sums, from_s))
 
 
-def _at(samples: Sequence[TimedSample], name: str, at_s: float) -> int:
+def _at(sums: Sequence[tuple[float, int]], at_s: float) -> int:
     """The sum at that instant, on the line between the samples before and behind it."""
-    if at_s <= samples[0].at_s:
-        return int(getattr(samples[0].sample, name))
-    for before, behind in pairwise(samples):
-        if at_s <= behind.at_s:
-            low: int = getattr(before.sample, name)
-            high: int = getattr(behind.sample, name)
-            share = (at_s - before.at_s) / (behind.at_s - before.at_s)
+    first_s, first = sums[0]
+    if at_s <= first_s:
+        return first
+    for (before_s, low), (behind_s, high) in pairwise(sums):
+        if at_s <= behind_s:
+            share = (at_s - before_s) / (behind_s - before_s)
             return round(low + share * (high - low))
-    return int(getattr(samples[-1].sample, name))
+    return sums[-1][1]

@@ -1,8 +1,9 @@
 """Takes a loaded site and a drive document; has it driven, and watches the server meanwhile.
 
-The observation gets ``server_cost`` (what the server's processes took, beside ``client_cost``) and
-``server_counters`` (how far the server's own counters went on), both of the measurement alone and
-left out where they cannot be known.
+The observation gets ``server_cost`` (what the server's processes took, beside ``client_cost``),
+``device_cost`` (what the whole device under the data read and wrote) and ``server_counters`` (how
+far the server's own counters went on), all of the measurement alone and left out where they cannot
+be known.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from assay.drive.sampler import Sampler, TimedSample
-from assay.drive.server_cost import server_cost
+from assay.drive.server_cost import device_cost, server_cost
 from assay.drive.transactions import Observation, observe
 from assay.errors import SystemUnderTestError
 from assay.provision.site import Site
@@ -40,6 +41,9 @@ def observe_watched(
     cost = server_cost(sampler.samples, sampler.began_unix_ns, observation)
     if cost is not None and is_process_of_its_own:
         observation["server_cost"] = cost
+    moved = device_cost(sampler.samples, sampler.began_unix_ns, observation)
+    if moved is not None and sampler.devices is not None:
+        observation["device_cost"] = {"device": sampler.devices.label, **moved}
     if grown := counters.grown():
         observation["server_counters"] = grown
     return observation, sampler.samples

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from assay.provision.family import family_of, ticks_of
 from assay.provision.identity import stat_fields
 from assay.systems.protocol import ProcessSample
 
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+_THREADS, _VIRTUAL_BYTES, _RESIDENT_PAGES = 17, 20, 21
 _TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 
@@ -17,50 +19,30 @@ def sample(
 ) -> ProcessSample | None:
     """Sums over the process and all that descend from it; None if it is gone.
 
-    Time and bytes include those of children that have ended, so they never go down while the first
-    process lives. Processes that end while we look are passed over.
+    Times include those of children that have ended, so they never go down while the first process
+    lives.
     """
-    family = _family(pid) if with_descendants else [pid]
-    inside = None if data_directory is None else f"{data_directory.resolve()}/"
-    processes = threads = resident = virtual = files = ticks = read = written = 0
-    for member in family:
-        fields = stat_fields(member)
-        if fields is None:
-            continue
-        processes += 1
-        ticks += sum(map(int, fields[11:15]))
-        threads += int(fields[17])
-        virtual += int(fields[20])
-        resident += _resident_bytes(member, int(fields[21]) * _PAGE_BYTES)
-        bytes_read, bytes_written = _io(member)
-        read += bytes_read
-        written += bytes_written
-        if inside is not None:
-            files += _open_files(member, inside)
-    if processes == 0:
+    if with_descendants:
+        family = family_of(pid)
+    else:
+        fields = stat_fields(pid)
+        family = {} if fields is None else {pid: fields}
+    if not family:
         return None
+    inside = None if data_directory is None else f"{data_directory.resolve()}/"
+    read = [_read_bytes(member) for member in family]
     return ProcessSample(
-        processes=processes,
-        threads=threads,
-        resident_bytes=resident,
-        virtual_bytes=virtual,
-        open_files=files,
-        cpu_ns=ticks * _TICK_NS,
-        read_bytes=read,
-        written_bytes=written,
+        processes=len(family),
+        threads=sum(int(fields[_THREADS]) for fields in family.values()),
+        resident_bytes=sum(
+            _resident_bytes(member, int(fields[_RESIDENT_PAGES]) * _PAGE_BYTES)
+            for member, fields in family.items()
+        ),
+        virtual_bytes=sum(int(fields[_VIRTUAL_BYTES]) for fields in family.values()),
+        open_files=0 if inside is None else sum(_open_files(member, inside) for member in family),
+        cpu_ns=sum(map(ticks_of, family.values())) * _TICK_NS,
+        read_bytes=None if None in read else sum(filter(None, read)),
     )
-
-
-def _family(pid: int) -> list[int]:
-    """The process and its descendants, by one pass over the process table."""
-    children: dict[int, list[int]] = {}
-    for path in Path("/proc").iterdir():
-        if path.name.isdigit() and (fields := stat_fields(int(path.name))) is not None:
-            children.setdefault(int(fields[1]), []).append(int(path.name))
-    family = [pid]
-    for member in family:  # grows while we walk it
-        family.extend(children.get(member, ()))
-    return family
 
 
 def _resident_bytes(pid: int, otherwise: int) -> int:
@@ -75,14 +57,21 @@ def _resident_bytes(pid: int, otherwise: int) -> int:
     return otherwise
 
 
-def _io(pid: int) -> tuple[int, int]:
-    """Bytes read from and written to storage (page cache hits are not in it); zero where unseen."""
+def _read_bytes(pid: int) -> int | None:
+    """Bytes read from storage (page cache hits are not in it); None where we may not see it, 0 of a
+    process that is gone.
+
+    What is written is not taken from here: the kernel counts the whole folio (up to 2 MiB) for a
+    write of any part of it.
+    """
     try:
         lines = Path(f"/proc/{pid}/io").read_text().splitlines()
+    except PermissionError:
+        return None
     except OSError:
-        return 0, 0
+        return 0
     counts = dict(line.split(": ") for line in lines)
-    return int(counts["read_bytes"]), int(counts["write_bytes"])
+    return int(counts["read_bytes"])
 
 
 def _open_files(pid: int, inside: str) -> int:

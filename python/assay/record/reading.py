@@ -67,9 +67,10 @@ def run(connection: sqlite3.Connection, run_id: int) -> RunRecord:
             )
         ),
         samples=tuple(
-            TimedSample(at_s, ProcessSample(*values))
-            for at_s, *values in connection.execute(
-                f"SELECT at_s, {_SAMPLE} FROM samples WHERE run_id = ? ORDER BY at_s",
+            TimedSample(at_s, ProcessSample(*values), device_read_bytes, device_written_bytes)
+            for at_s, device_read_bytes, device_written_bytes, *values in connection.execute(
+                f"SELECT at_s, device_read_bytes, device_written_bytes, {_SAMPLE} "
+                "FROM samples WHERE run_id = ? ORDER BY at_s",
                 (run_id,),
             )
         ),

@@ -165,7 +165,13 @@ class Store:
         with self._transaction() as connection:
             for one in samples:
                 insert(
-                    connection, "samples", run_id=self._run(), at_s=one.at_s, **asdict(one.sample)
+                    connection,
+                    "samples",
+                    run_id=self._run(),
+                    at_s=one.at_s,
+                    **asdict(one.sample),
+                    device_read_bytes=one.device_read_bytes,
+                    device_written_bytes=one.device_written_bytes,
                 )
 
     def checked(self, checks: Sequence[Mapping[str, Any]]) -> None:

@@ -17,7 +17,8 @@ from assay.report.values import Cell, Column, Number, Row, Section, Table, absen
 _COLUMNS = (
     ("client", True, "µs"), ("user", True, "µs"), ("system", True, "µs"), ("switches", True),
     ("memory", True), ("server", True, "µs"), ("server memory", True), ("client share", True),
-    ("read", True), ("written", True), ("buffer hits", True),
+    ("device read", True), ("device written", True), ("read", True), ("written", True),
+    ("buffer hits", True),
 )  # fmt: skip
 _ALWAYS = ("client", "server")
 """Columns that stand also where they only say why there is no number."""
@@ -45,8 +46,18 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
         notes[0] += "; what lives in it is part of it"
     if "client share" in shown:
         notes.append("client share: of the processor time of client and server together")
+    if shown & {"device read", "device written"}:
+        notes.append(
+            "device read, device written: by the whole device under the data, whoever asked for it"
+        )
     if shown & {"read", "written"}:
-        notes.append("read, written: by the server from and to storage, page cache left out")
+        notes.append(
+            "read, written: as the kernel charged the server's processes, by an earlier Assay; "
+            "written is too large by far where it counts large folios"
+        )
+    has_server = any((run.observation or {}).get("server_cost") for _, run in measured)
+    if has_server and not shown & {"device written", "written"}:
+        notes.append("bytes read and written: not measured; no block device is under the data")
     table = Table(
         name=f"{test}_costs",
         label_columns=len(factors),
@@ -115,8 +126,8 @@ def _cells(run: RunRecord) -> tuple[Cell, ...]:
         server_per_transaction(run),
         _size(server["resident_peak_bytes"]) if server else unseen,
         _share(client, server) if server else unseen,
-        _bytes_each(server["read_bytes"], count) if server else unseen,
-        _bytes_each(server["written_bytes"], count) if server else unseen,
+        *_device_bytes(observation, count),
+        *_bytes_charged(server, count),
         _hits(observation),
     )
 
@@ -144,6 +155,21 @@ def _bytes_each(total: int, count: int) -> Cell:
     if not count:
         return absent("")
     return Cell(units.size(total / count), Number(total / count, "bytes", n=count))
+
+
+def _device_bytes(observation: Mapping[str, Any], count: int) -> tuple[Cell, Cell]:
+    """What the device read and wrote."""
+    moved = observation.get("device_cost")
+    if not moved:
+        return absent("not measured"), absent("not measured")
+    return _bytes_each(moved["read_bytes"], count), _bytes_each(moved["written_bytes"], count)
+
+
+def _bytes_charged(server: Mapping[str, int] | None, count: int) -> tuple[Cell, Cell]:
+    """What older records hold in place of the device's bytes."""
+    if server is None or "written_bytes" not in server:
+        return absent(""), absent("")
+    return _bytes_each(server["read_bytes"], count), _bytes_each(server["written_bytes"], count)
 
 
 def _size(value_bytes: int) -> Cell:

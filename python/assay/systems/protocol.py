@@ -50,8 +50,8 @@ class ProcessSample:
     """Open regular files inside the data directory, summed over processes."""
     cpu_ns: int
     """User and system time since each process began, summed."""
-    read_bytes: int
-    written_bytes: int
+    read_bytes: int | None
+    """From storage, page cache left out; None where the kernel does not let us see it."""
 
 
 class System(Protocol):

@@ -1,0 +1,87 @@
+"""Processes that end while they are looked at: no time is lost, and none counted twice."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from assay.provision import family, sampling
+
+SERVER = """
+import os, sys, time
+def burn(seconds):
+    began = time.process_time()
+    while time.process_time() - began < seconds: pass
+while True:
+    child = os.fork()
+    if not child:
+        burn(0.03)
+        os._exit(0)
+    os.waitpid(child, 0)
+"""
+
+
+class Table:
+    """Invented processes: 1 is the server, 2 its child, which ends right after the given reading of
+    the server (readings are counted from 1)."""
+
+    def __init__(self, ends_after: int, order: tuple[int, ...]) -> None:
+        self.ends_after = ends_after
+        self.order = order
+        self.readings = 0
+
+    def numbers(self) -> list[int]:
+        return list(self.order)
+
+    def stat(self, pid: int) -> list[str] | None:
+        is_over = self.readings >= self.ends_after
+        if pid == 1:
+            self.readings += 1
+            return fields(parent=0, own=5, ended=90 if is_over else 0, faults=7 if is_over else 0)
+        return None if is_over else fields(parent=1, own=90, ended=0, faults=0)
+
+
+def fields(parent: int, own: int, ended: int, faults: int) -> list[str]:
+    found = ["0"] * 40
+    found[0], found[1], found[8], found[19] = "S", str(parent), str(faults), "100"
+    found[11], found[13] = str(own), str(ended)
+    return found
+
+
+@pytest.mark.parametrize("order", [(1, 2), (2, 1)])
+@pytest.mark.parametrize("ends_after", [1, 2, 3, 99])
+def test_a_child_that_ends_between_two_readings_is_counted_once(
+    monkeypatch: pytest.MonkeyPatch, ends_after: int, order: tuple[int, ...]
+) -> None:
+    table = Table(ends_after, order)
+    monkeypatch.setattr(family, "stat_fields", table.stat)
+    monkeypatch.setattr(family, "_process_numbers", table.numbers)
+    assert sum(map(family.ticks_of, family.family_of(1).values())) == 95
+
+
+@pytest.fixture
+def server() -> Iterator[int]:
+    with subprocess.Popen([sys.executable, "-c", SERVER], stdin=subprocess.DEVNULL) as child:
+        yield child.pid
+        child.kill()
+
+
+def test_the_sum_over_a_server_whose_children_come_and_go_never_falls(server: int) -> None:
+    tick_ns = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+    sums = []
+    deadline = time.monotonic() + 1.5
+    while time.monotonic() < deadline:
+        found = sampling.sample(server)
+        assert found is not None
+        sums.append(found.cpu_ns)
+    highest = 0
+    for one in sums:
+        # The kernel rounds each of four times down to a tick.
+        assert one >= highest - 4 * tick_ns
+        highest = max(highest, one)
+    assert highest > 0
