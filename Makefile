@@ -8,7 +8,7 @@ CARGO := cargo
 PROFILE := release
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check bench docs format lock clean
+.PHONY: help setup run test check bench prove docs format lock clean
 
 help: ## say what there is
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -48,6 +48,9 @@ bench: $(ENGINE) ## measure the tool itself against its peers, alternately on th
 	tools/servers --peers
 	UV_PROJECT_ENVIRONMENT=$(VENV) $(BIN)/uv sync --frozen --quiet --inexact --no-install-project --group bench
 	$(BIN)/python -m benches
+
+prove: $(ENGINE) ## try what is promised thousands of times; what is found is kept in docs/proofs
+	$(BIN)/python -m proofs
 
 docs: $(ENGINE) ## write docs/reference out of the program
 	$(BIN)/python tools/references.py

@@ -1,0 +1,52 @@
+"""Runs proofs and keeps what they found: ``make prove``, or ``python -m proofs NAME``."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+import time
+from pathlib import Path
+
+from proofs._page import page
+from proofs._proof import NAMES, PATIENCE_S, SHORT_PATIENCE_S
+
+FOLDER = Path(__file__).parents[1] / "docs" / "proofs"
+
+
+def main() -> int:
+    """Exit status 1 where a promise was broken."""
+    parser = argparse.ArgumentParser(prog="python -m proofs", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of {', '.join(NAMES)}")
+    parser.add_argument("--cases", type=int, metavar="N", help="how often the promise is tried")
+    parser.add_argument(
+        "--first", type=int, default=0, metavar="N", help="number of the first case"
+    )
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of all that is random")
+    parser.add_argument("--short", action="store_true", help="few cases, and keep nothing")
+    given = parser.parse_args()
+    for name in given.names:
+        if name not in NAMES:
+            parser.error(f"there is no proof {name!r}; known: {', '.join(NAMES)}")
+    is_broken = False
+    for name in given.names or NAMES:
+        proof = importlib.import_module(f"proofs.{name}")
+        began_s = time.monotonic()
+        cases = given.cases or (proof.SHORT if given.short else proof.CASES)
+        patience_s = SHORT_PATIENCE_S if given.short else PATIENCE_S
+        found = proof.prove(cases, given.seed, patience_s, given.first)
+        is_broken = is_broken or bool(found.faults)
+        took_s = time.monotonic() - began_s
+        said = f"{name}: {found.cases} cases, {len(found.faults)} with faults, {took_s:.0f} s"
+        if given.short:
+            print(said, *found.faults, sep="\n\n", flush=True)
+            continue
+        FOLDER.mkdir(exist_ok=True)
+        file = FOLDER / f"{name}.md"
+        file.write_text(page(name, proof.__doc__ or "", found, seed=given.seed), "utf-8")
+        print(f"{said}: {file}", flush=True)
+    return 1 if is_broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,80 @@
+"""Takes cases; tries them several at a time, and gives what was found."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from proofs._case import Case, Started, start
+from proofs._proof import Found
+
+_PR_SET_CHILD_SUBREAPER = 36
+_POLL_S = 0.002
+_ORPHANS_ARE_GIVEN_S = 3.0
+
+
+def try_all(cases: Iterator[Case], patience_s: float, *, first: int = 0) -> Found:
+    """Tries every case; ``first`` is the number of the first one."""
+    # A process that a case leaves behind becomes a child of this one, and is seen.
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    outcomes: Counter[str] = Counter()
+    faults: list[str] = []
+    running: list[Started] = []
+    numbered = enumerate(cases, first)
+    at_once = os.cpu_count() or 1
+    is_more = True
+    with tempfile.TemporaryDirectory(
+        prefix="proof-", dir="/tmp", ignore_cleanup_errors=True
+    ) as base:
+        while running or is_more:
+            while is_more and len(running) < at_once:
+                number, case = next(numbered, (0, None))
+                is_more = case is not None
+                if case is not None:
+                    running.append(start(case, number, Path(base) / str(number), patience_s))
+            for one in list(running):
+                ended = one.ended()
+                if ended is None:
+                    continue
+                running.remove(one)
+                outcome, wrong = ended
+                wrong += _orphans(running)
+                outcomes[outcome] += 1
+                if wrong:
+                    said = "\n".join([f"case {one.number}: {one.case.shown()}", *wrong])
+                    faults.append(said)
+            time.sleep(_POLL_S)
+    return Found(outcomes.total(), outcomes, faults)
+
+
+def _orphans(running: list[Started]) -> list[str]:
+    """Processes that the case left, killed."""
+    patience_s = time.monotonic() + _ORPHANS_ARE_GIVEN_S
+    while found := _left_processes(running):
+        if time.monotonic() > patience_s:
+            break
+        time.sleep(0.05)
+    wrong = []
+    for pid in found:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ")
+        wrong.append(f"left behind: process {words.decode('utf-8', 'replace')}")
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    return wrong
+
+
+def _left_processes(running: list[Started]) -> list[int]:
+    """Children of this process that are no case; those that have ended are reaped."""
+    known = {one.pid for one in running}
+    listed = Path(f"/proc/self/task/{os.getpid()}/children").read_text("ascii").split()
+    left = []
+    for pid in map(int, listed):
+        if pid not in known and os.waitpid(pid, os.WNOHANG)[0] == 0:
+            left.append(pid)
+    return left

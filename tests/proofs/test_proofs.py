@@ -1,0 +1,25 @@
+"""A short case of every long proof; `make prove` runs them whole."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from proofs._proof import NAMES
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_case_of_a_short_proof_breaks_its_promise(name: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "proofs", name, "--short"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
