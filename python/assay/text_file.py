@@ -2,18 +2,61 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from pathlib import Path
 
 from assay.errors import ExperimentError, InputError, ScriptError
 
+MOST_BYTES = 64 << 20
+"""What is longer is no text that somebody wrote."""
 
-def read(file: Path, error: type[ExperimentError] | type[InputError] | type[ScriptError]) -> str:
-    """The text of ``file``; raises ``error`` where it cannot be read or is not UTF-8."""
+_KINDS = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a pipe, which can be read only once"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISSOCK, "a socket"),
+)
+
+
+Error = type[ExperimentError] | type[InputError] | type[ScriptError]
+
+
+def read(file: Path, error: Error, *, most_bytes: int = MOST_BYTES) -> str:
+    """The text of ``file``; raises ``error`` where it is no file, cannot be read, is too long or
+    is not UTF-8."""
     try:
-        return file.read_text(encoding="utf-8")
+        content = _content(file, error, most_bytes)
     except OSError as reason:
         raise error(f"cannot be read: {reason.strerror}", file=file) from reason
+    except ValueError as reason:  # a name that no file can have
+        raise error(f"cannot be read: {reason}", file=file) from reason
+    try:
+        text = content.decode("utf-8")
     except UnicodeDecodeError as reason:
         raise error(
             f"is not UTF-8 (byte {reason.start})", file=file, hint="convert it to UTF-8"
         ) from reason
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _content(file: Path, error: Error, most_bytes: int) -> bytes:
+    # Opening a pipe without a writer would wait for one.
+    descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        mode = os.fstat(descriptor).st_mode
+        for is_kind, name in _KINDS:
+            if is_kind(mode):
+                raise error(
+                    f"is {name}: expected a file of text",
+                    file=file,
+                    hint="write the text into a file, and name that",
+                )
+        with os.fdopen(descriptor, "rb", closefd=False) as opened:
+            content = opened.read(most_bytes + 1)
+    finally:
+        os.close(descriptor)
+    if len(content) > most_bytes:
+        raise error(f"has more than {most_bytes >> 20} MiB: expected a shorter text", file=file)
+    return content

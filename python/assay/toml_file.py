@@ -15,6 +15,7 @@ from typing import Any
 
 from assay import text_file
 from assay.errors import ExperimentError
+from assay.quantities import INTEGER, NUMBER, Real, Whole, shown
 from assay.registry import did_you_mean
 
 _HEADER = re.compile(r"^\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(#.*)?$")
@@ -22,12 +23,16 @@ _KEY = re.compile(
     r"""^\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*="""
 )
 _VALUE = re.compile(r"""[^=]*=\s*["']?""")
+_SCALAR = "a text, a number or true or false"
+MOST_BYTES = 1 << 20
+"""What is longer was not written by a person."""
+
 _PART = re.compile(r"""[\w-]+|"[^"]*"|'[^']*'""")
 
 
 def read(file: Path) -> Section:
     """The whole file as one section; raises `ExperimentError` where it is no TOML."""
-    text = text_file.read(file, ExperimentError)
+    text = text_file.read(file, ExperimentError, most_bytes=MOST_BYTES)
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -38,6 +43,10 @@ def read(file: Path) -> Section:
         raise ExperimentError(
             f"not TOML: {message}", file=file, line=line, column=column
         ) from error
+    except RecursionError as error:
+        raise ExperimentError("values are nested too deeply", file=file) from error
+    except ValueError as error:  # of a whole number longer than Python reads
+        raise ExperimentError("a number has too many digits", file=file) from error
     return Section(file, text, (), data)
 
 
@@ -65,20 +74,20 @@ class Section:
         """Whether a table stands under ``key``, of those that may also be a single value."""
         return isinstance(self._data.get(key), dict)
 
+    def is_text(self, key: str) -> bool:
+        """Whether a text stands under ``key``, of those that may also be a number."""
+        return isinstance(self._data.get(key), str)
+
     def text(self, key: str, default: str | None = None) -> str:
         value: str = self._take(key, default, "text in quotes", lambda one: isinstance(one, str))
         return value
 
-    def whole(self, key: str, default: int | None = None, *, least: int = 0) -> int:
-        value: int = self._take(key, default, "a whole number", _is_whole)
-        if value < least:
-            raise self.error(f"{key} = {value}: must be at least {least}", key)
+    def whole(self, key: str, quantity: Whole, default: int | None = None) -> int:
+        value: int = self._take(key, default, quantity.expected, quantity.holds)
         return value
 
-    def number(self, key: str, default: float | None = None, *, least: float = 0) -> float:
-        value: float = self._take(key, default, "a number", _is_number)
-        if value < least:
-            raise self.error(f"{key} = {value}: must be at least {least:g}", key)
+    def number(self, key: str, quantity: Real, default: float | None = None) -> float:
+        value: float = self._take(key, default, quantity.expected, quantity.holds)
         return value
 
     def boolean(self, key: str, default: bool | None = None) -> bool:
@@ -86,7 +95,7 @@ class Section:
         return value
 
     def scalar(self, key: str, default: Any = None) -> str | int | float | bool:
-        value: str | int | float | bool = self._take(key, default, "a single value", _is_scalar)
+        value: str | int | float | bool = self._take(key, default, _SCALAR, _is_scalar)
         return value
 
     def choice(self, key: str, levels: Iterable[str], default: str | None = None) -> str:
@@ -97,22 +106,36 @@ class Section:
             )
         return value
 
-    def texts(self, key: str, default: tuple[str, ...] | None = None) -> tuple[str, ...]:
+    def texts(
+        self, key: str, default: tuple[str, ...] | None = None, *, may_be_empty: bool = False
+    ) -> tuple[str, ...]:
         """A list of texts; a single text counts as a list of one."""
-        return tuple(self._listed(key, default, "text", lambda value: isinstance(value, str)))
+        listed = self._listed(
+            key, default, "text", lambda value: isinstance(value, str), may_be_empty=may_be_empty
+        )
+        return tuple(listed)
 
     def wholes(
-        self, key: str, default: tuple[int, ...] | None = None, *, least: int = 0
+        self, key: str, quantity: Whole, default: tuple[int, ...] | None = None
     ) -> tuple[int, ...]:
-        values = tuple(self._listed(key, default, "a whole number", _is_whole))
-        for value in values:
-            if value < least:
-                raise self.error(f"{key}: {value} must be at least {least}", key)
-        return values
+        return tuple(self._listed(key, default, quantity.expected, quantity.holds))
+
+    def numbers(
+        self, key: str, quantity: Real, default: tuple[float, ...] | None = None
+    ) -> tuple[float, ...]:
+        return tuple(map(float, self._listed(key, default, quantity.expected, quantity.holds)))
 
     def scalars(self, key: str) -> tuple[Any, ...]:
         """A list of values or a single one: the levels of a factor."""
-        return tuple(self._listed(key, None, "a single value", _is_scalar))
+        return tuple(self._listed(key, None, _SCALAR, _is_scalar))
+
+    def words(self, key: str) -> tuple[str, ...]:
+        """A list of values or a single one, each as it would stand on a command line, for a reader
+        further on that knows what they may be."""
+        listed = self._listed(
+            key, None, _SCALAR, lambda value: isinstance(value, str | int | float | bool)
+        )
+        return tuple(str(one).lower() if isinstance(one, bool) else str(one) for one in listed)
 
     def section(self, key: str) -> Section:
         """The table under ``key``; an empty one where there is none."""
@@ -135,7 +158,11 @@ class Section:
     def texts_or_tables(self, key: str) -> list[str | Section]:
         """A list in which each is a text, or a table where there is more to say."""
         listed = self._listed(
-            key, (), "text, or a table", lambda value: isinstance(value, str | dict)
+            key,
+            (),
+            "text, or a table",
+            lambda value: isinstance(value, str | dict),
+            may_be_empty=True,
         )
         return [
             one if isinstance(one, str) else Section(self.file, self._text, (*self.path, key), one)
@@ -180,29 +207,44 @@ class Section:
             return default
         value = self._data[key]
         if not fits(value):
-            raise self.error(f"{key} = {value!r}: expected {wanted}", key)
+            raise self.error(f"{key} = {_shown(value)}: expected {wanted}", key)
         return value
 
-    def _listed(self, key: str, default: Any, wanted: str, fits: Callable[[Any], bool]) -> Any:
+    def _listed(
+        self,
+        key: str,
+        default: Any,
+        wanted: str,
+        fits: Callable[[Any], bool],
+        *,
+        may_be_empty: bool = False,
+    ) -> Any:
         value = self._take(key, default, f"{wanted} or a list of such", lambda _: True)
         if not isinstance(value, list | tuple):
             value = [value]
         for one in value:
             if not fits(one):
-                raise self.error(f"{key}: {one!r}: expected {wanted}", key)
+                raise self.error(f"{key}: {_shown(one)}: expected {wanted}", key)
+        if not value and key in self._data and not may_be_empty:
+            raise self.error(
+                f"{key} = []: expected at least one", key, hint="leave the key out for its default"
+            )
         return value
 
 
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def _is_scalar(value: object) -> bool:
-    return isinstance(value, str | int | float | bool)
+    return isinstance(value, str | bool) or INTEGER.holds(value) or _is_float(value)
+
+
+def _is_float(value: object) -> bool:
+    return isinstance(value, float) and NUMBER.holds(value)
+
+
+def _shown(value: object) -> str:
+    """The value as the file spells it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return shown(value)
 
 
 def _line_of(text: str, path: tuple[str | int, ...]) -> int:

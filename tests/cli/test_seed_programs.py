@@ -64,7 +64,7 @@ def test_they_speak_of_themselves(name: str, word: str, says: str) -> None:
         (["--sever", "m"], "unknown option --sever"),
         (["none.bib"], "none.bib: "),
         (["--encoding", "ascii"], "unknown encoding 'ascii'"),
-        (["--replicas", "0"], "--replicas 0: expected a whole number"),
+        (["--replicas", "0"], "--replicas: expected a whole number from 1"),
         (["-s", "m", "--option", "engine=Aria2"], "unknown engine of"),
         (["--output", "/no/such/folder/x.sql"], "/no/such/folder/x.sql: cannot be written"),
     ],

@@ -69,8 +69,8 @@ def test_a_workloads_test_can_run_another_script_on_its_data(script: Path) -> No
     ("target", "words", "message"),
     [
         ("none.sql", {}, "there is no such file"),
-        ("{}@0", {}, "a weight of at least 1"),
-        ("{}@x", {}, "a weight of at least 1"),
+        ("{}@0", {}, "weight behind the @: expected a whole number from 1"),
+        ("{}@x", {}, "weight behind the @: expected a whole number from 1"),
         ("{}", {"script": ("{}",)}, "two scripts are called 'read'"),
         ("{}", {"on": ()}, "no system under test"),
         ("bibsql.limit", {"script": ("{}",)}, "run no scripts"),

@@ -132,11 +132,19 @@ def test_whatever_changes_how_clients_are_driven_makes_another_cell(tmp_path: Pa
         ({"arrival": "poisson", "think_time": "none"}, "no rate is given", "--offered-rate 1000"),
         ({"offered_rate": "100"}, "think_time means nothing in an open", "--think-time none"),
         ({"offered_rate": "100", "arrival": "closed"}, "nothing in a closed loop", "--arrival"),
-        ({"offered_rate": "ten"}, "'ten' is no number of transactions", "--offered-rate 1000,2000"),
-        ({"offered_rate": "0"}, "'0' is no number of transactions", "--offered-rate 1000,2000"),
-        ({"think_time": "1s"}, "--think-time 1s: expected a distribution", "exponential:1s"),
+        ({"offered_rate": "ten"}, "found 'ten'", "--offered-rate 1000,2000"),
+        (
+            {"offered_rate": "0"},
+            "transactions per second from 1e-06 to 10,000,000, found '0'",
+            "--offered-rate 1000,2000",
+        ),
+        ({"think_time": "1s"}, "--think-time: expected a distribution", "exponential:1s"),
         ({"set": ("pause=often",)}, "think_time is 'often'", "exponential:1s"),
-        ({"set": ("seconds=0",)}, "duration_s = 0.0: must be above 0", None),
+        (
+            {"set": ("seconds=0",)},
+            "duration_s = 0.0: expected a number of seconds from 0.001",
+            None,
+        ),
     ],
 )
 def test_what_cannot_be_driven_is_refused_with_the_cure(
@@ -157,7 +165,7 @@ def test_what_cannot_be_driven_is_refused_with_the_cure(
         ('duration_s = 1\nthink_tiem = "pause"', 22, "did you mean 'think_time'"),
         ('duration_s = 1\nkeying_time = "1s"', 22, "no distribution of pauses"),
         ('duration_s = 1\nconnection = "new"', 22, "none of its values"),
-        ("duration_s = 1\nramp_up_s = -1", 22, "at least 0"),
+        ("duration_s = 1\nramp_up_s = -1", 22, "of seconds from 0"),
         ('duration_s = 1\ndata = "some"', 22, "none of its values"),
     ],
 )

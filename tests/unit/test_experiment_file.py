@@ -85,7 +85,7 @@ def test_the_command_line_wins_over_the_file(tmp_path: Path) -> None:
         ('"sqlite", "mariadb"', '"sqlite", "mariabd"', 5, "unknown system 'mariabd'"),
         ('test = "parallel"', 'test = "paralel"', 4, "unknown test of bibsql"),
         ('workload = "bibsql"', 'workload = "bibsq"', 3, "unknown workload"),
-        ("replicas = [1, 2]", "replicas = [0]", 13, "at least 1"),
+        ("replicas = [1, 2]", "replicas = [0]", 13, "from 1 to"),
         ("clients = [8, 16]", 'clients = ["many"]', 7, "expected a whole number"),
         ('kind = "tmpfs"', 'kind = "tmp"', 20, "none of its values"),
         ("[storage.fast]", "[storage.slow]", 6, "unknown storage 'fast'"),

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from assay.experiment import Experiment, StorageChoice, SystemChoice
+from assay.errors import ArgumentError
+from assay.experiment import Experiment, StorageChoice, SystemChoice, words
 from assay.plan import plan
 from assay.workloads import reader
 from assay.workloads.values import Workload
@@ -98,3 +99,15 @@ def test_a_password_is_no_part_of_a_cell(bibsql: Workload) -> None:
 
 def test_connections_are_those_of_the_largest_run(bibsql: Workload) -> None:
     assert plan(experiment(clients=(4, 64, 16)), bibsql).connections_needed(A) == 64
+
+
+def test_more_runs_than_anybody_waits_for_are_refused() -> None:
+    with pytest.raises(ArgumentError, match=r"20,000 runs are asked for \(2 cells, 10,000 rep"):
+        asked = words.Words("tpcb", clients="1,2", repetitions=10_000)
+        plan(*words.experiment(asked))
+    many = ",".join(map(str, range(1, 2001)))
+    with pytest.raises(ArgumentError, match=r"4,000,000 runs are asked for"):
+        plan(*words.experiment(words.Words("tpcb", clients=many, set=(f"scale={many}",))))
+    with pytest.raises(ArgumentError, match=r"4,000,000 combinations: expected at most 10,000"):
+        settings = (f"null.seed={many}", f"null.rows={many}")
+        words.experiment(words.Words("tpcb", on=("null",), set=settings))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
-from assay import toml_file
+from assay import quantities, toml_file
 from assay.errors import ExperimentError
 
 
@@ -38,13 +39,13 @@ def test_a_wrong_type_is_placed_at_its_key_in_the_right_table(tmp_path: Path) ->
 
 def test_true_is_no_number(tmp_path: Path) -> None:
     with pytest.raises(ExperimentError, match="whole number"):
-        written(tmp_path, "clients = [1, true]\n").wholes("clients")
+        written(tmp_path, "clients = [1, true]\n").wholes("clients", quantities.CLIENTS)
 
 
 def test_a_key_nobody_asked_for_is_refused_with_the_nearest(tmp_path: Path) -> None:
     top = written(tmp_path, "seed = 1\nrepetitons = 3\n")
-    top.whole("seed")
-    top.whole("repetitions", 1)
+    top.whole("seed", quantities.SEED)
+    top.whole("repetitions", quantities.REPETITIONS, 1)
     with pytest.raises(ExperimentError, match="unknown key 'repetitons'") as caught:
         top.done()
     assert caught.value.line == 2
@@ -65,3 +66,39 @@ def test_no_text_is_a_clear_error(tmp_path: Path, content: bytes | None, complai
         file.write_bytes(content)
     with pytest.raises(ExperimentError, match=complaint):
         toml_file.read(file)
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    ("kind", "complaint"),
+    [
+        ("zero", "is a device: expected a file of text"),
+        ("pipe", "is a pipe, which can be read only once"),
+        ("folder", "is a folder: expected a file of text"),
+        ("loop", "cannot be read"),
+        ("long", "has more than 1 MiB"),
+        ("deep", "values are nested too deeply"),
+        ("digits", "a number has too many digits"),
+    ],
+)
+def test_what_is_no_text_of_a_person_is_refused(tmp_path: Path, kind: str, complaint: str) -> None:
+    file = tmp_path / "some.toml"
+    contents = {"long": "#" * (1 << 21), "deep": "a = " + "[" * 5000, "digits": "a = " + "9" * 5000}
+    if kind in contents:
+        file.write_text(contents[kind])
+    elif kind == "zero":
+        file.symlink_to("/dev/zero")
+    elif kind == "pipe":
+        os.mkfifo(file)
+    elif kind == "folder":
+        file.mkdir()
+    else:
+        file.symlink_to(file)
+    with pytest.raises(ExperimentError, match=complaint):
+        toml_file.read(file)
+
+
+def test_a_list_of_nothing_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ExperimentError, match=r"clients = \[\]: expected at least one") as caught:
+        written(tmp_path, "seed = 1\nclients = []\n").wholes("clients", quantities.CLIENTS, ())
+    assert caught.value.line == 2

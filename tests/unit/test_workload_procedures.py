@@ -89,7 +89,7 @@ def test_a_reference_is_read(tmp_path: Path) -> None:
     [
         ('dump = "dump.sql"', 'dump = "dupm.sql"', 26, "none of its values"),
         ('stagger = "stagger_s"', 'stagger = "size"', 28, "no float"),
-        ("at_once = 3", "at_once = 0", 30, "at least 1"),
+        ("at_once = 3", "at_once = 0", 30, "from 1 to"),
         ('size = "least(', 'sise = "least(', 33, "unknown parameter 'sise'"),
         ('test = "fast"', 'test = "fsat"', 43, "none of its values"),
         ('unit = "min"', 'unit = "hour"', 43, "none of its values"),

@@ -66,11 +66,11 @@ def test_a_users_folder_is_read_like_ours(tmp_path: Path) -> None:
         ('passes = "copies"', 'passes = "copeis"', 27, "neither a number nor a parameter"),
         ('passes = "copies"', "", 23, "never ends"),
         ('scripts = ["*.sql"]', 'scripts = ["on.sql"]', 26, "no script is called 'on.sql'"),
-        ("default = 2", "default = 0", 10, "at least 1"),
+        ("default = 2", "default = 0", 10, "from 1 to"),
         ("default = 2", 'default = "2"', 10, "not of type int"),
         ('default_test = "all"', 'default_test = "al"', 3, "none of its values"),
         ('source = "bib"', 'source = "bib"\nsuorce = "x"', 7, "unknown key 'suorce'"),
-        ('help = "All of it"', 'help = "All"\nclients = [0]', 26, "at least 1"),
+        ('help = "All of it"', 'help = "All"\nclients = [0]', 26, "from 1 to"),
     ],
 )
 def test_a_mistake_is_placed(

@@ -23,6 +23,7 @@ from assay.cli.outcome import outcome_of
 from assay.cli.seed_options import Option, Parsed, help_text, parse
 from assay.errors import ArgumentError, SystemMissing
 from assay.provision.site import Address
+from assay.quantities import PORT
 from assay.registry import did_you_mean
 from assay.workloads import reader
 
@@ -116,7 +117,7 @@ def _address(server: servers.Server, parsed: Parsed) -> Address:
         driver=server.system.driver,
         unix=section.text("socket", "") or None,
         host=section.text("host", "") or None,
-        port=section.whole("port", 0) or None,
+        port=section.whole("port", PORT) if "port" in section else None,
         file=section.text("file", f"{name}.db"),
         user=parsed.last("user") or section.text("user", ""),
         password=section.text("password", "") or None,

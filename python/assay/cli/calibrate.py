@@ -8,8 +8,9 @@ from pathlib import Path
 
 import click
 
-from assay import __version__, _engine, calibration
+from assay import __version__, _engine, calibration, quantities
 from assay.cli import rows
+from assay.cli.numbers import Number
 from assay.cli.options import format_option, records_option
 from assay.cli.outcome import say
 from assay.errors import ArgumentError
@@ -40,14 +41,14 @@ COLUMNS = (
 )
 @click.option(
     "--threads",
-    type=click.IntRange(0),
+    type=Number(quantities.THREADS),
     metavar="N",
     default=0,
     help="Threads that carry the clients; 0: one per processor.",
 )
 @click.option(
     "--duration",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Number(quantities.DURATION_S),
     metavar="S",
     default=3,
     help="Seconds of each measurement.",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,7 +11,8 @@ from typing import Any
 
 import click
 
-from assay import registry
+from assay import quantities, registry
+from assay.cli.numbers import Number
 from assay.dialects.protocol import Dialect, Table
 from assay.errors import ArgumentError, InputError
 from assay.workloads.parameters import Scalar
@@ -36,7 +36,7 @@ _ROWS_PER_STATEMENT = 100
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter.")
 @click.option(
     "--seed",
-    type=click.IntRange(min=0),
+    type=Number(quantities.SEED),
     metavar="N",
     help="Of all that is random in the rows. [default: the parameter data_seed, or 1]",
 )
@@ -118,11 +118,14 @@ def _table(name: str | None, tables: Mapping[str, Table]) -> str:
 
 
 def _part(word: str) -> list[int]:
-    found = re.fullmatch(r"(\d+)/(\d+)", word)
-    numbers = [int(found[1]), int(found[2])] if found else [0, 0]
-    if not 1 <= numbers[0] <= numbers[1]:
+    try:
+        numbers = [quantities.PARTS.of_word(one) for one in word.split("/")]
+    except ValueError:
+        numbers = []
+    if len(numbers) != 2 or numbers[0] > numbers[1]:
         raise ArgumentError(
-            f"--part {word}: expected K/N with K from 1 to N",
+            f"--part: expected K/N with K from 1 to N, and N from 1 to {quantities.PARTS.most:,}, "
+            f"found {quantities.shown(word)}",
             hint="--part 1/4 is the first of four",
         )
     return numbers

@@ -10,7 +10,9 @@ from typing import Any
 import click
 
 from assay import env_vars
+from assay.cli.numbers import Number
 from assay.load.loading import Loading
+from assay.quantities import LOAD_SESSIONS
 
 datasets_option = click.option(
     "--datasets",
@@ -23,7 +25,7 @@ datasets_option = click.option(
 _OPTIONS = (
     click.option(
         "--load-sessions",
-        type=click.IntRange(min=1),
+        type=Number(LOAD_SESSIONS),
         metavar="N",
         help="Sessions that send generated rows to a server at once. "
         "[default: one for each two processors]",

@@ -10,7 +10,8 @@ from typing import Any
 
 import click
 
-from assay import _engine
+from assay import _engine, quantities
+from assay.cli.numbers import Number
 from assay.cli.outcome import say
 from assay.errors import ArgumentError
 from assay.systems.null.options import TOLD
@@ -44,14 +45,14 @@ def _told_options(function: Callable[..., Any]) -> Callable[..., Any]:
 )
 @click.option(
     "--port",
-    type=click.IntRange(0, 65535),
+    type=Number(quantities.PORT_OR_ANY),
     metavar="N",
     help="Listen at this port; 0: one that is free.",
 )
 @click.option("--host", metavar="NAME", default="127.0.0.1", help="The port's address.")
 @click.option(
     "--threads",
-    type=click.IntRange(0),
+    type=Number(quantities.THREADS),
     metavar="N",
     default=0,
     help="Threads that serve; 0: one per processor, at most 4.",
@@ -75,6 +76,9 @@ def command(
     """
     if (unix is None) == (port is None):
         raise ArgumentError("expected one of --unix and --port", hint="--port 0 finds a free port")
+    for spec in TOLD:
+        if (value := told.get(spec.name)) is not None:
+            spec.check(value)
     document = {
         "protocol": protocol,
         "unix": None if unix is None else str(unix.absolute()),

@@ -9,7 +9,8 @@ from typing import Any
 
 import click
 
-from assay import env_vars, registry
+from assay import env_vars, quantities, registry
+from assay.cli.numbers import Number
 from assay.experiment.settings import ORDERS, PROTOCOLS
 from assay.experiment.values import ARRIVALS, CONNECTIONS, ISOLATION_LEVELS
 from assay.experiment.words import Words
@@ -93,26 +94,26 @@ _EXPERIMENT_OPTIONS = (
     ),
     click.option(
         "--duration",
-        type=click.FloatRange(min=0, min_open=True),
+        type=Number(quantities.DURATION_S),
         metavar="S",
         help="Seconds to measure, behind ramp-up and warm-up. With --transactions, whichever comes "
         "first ends the run. [default: the test's own; 10 for a script by itself]",
     ),
     click.option(
         "--transactions",
-        type=click.IntRange(min=1),
+        type=Number(quantities.TRANSACTIONS),
         metavar="N",
         help="Transactions of each client to measure.",
     ),
     click.option(
         "--warm-up",
-        type=click.FloatRange(min=0),
+        type=Number(quantities.WAIT_S),
         metavar="S",
         help="Seconds that all clients work before anything is measured. [default: the test's own]",
     ),
     click.option(
         "--ramp-up",
-        type=click.FloatRange(min=0),
+        type=Number(quantities.WAIT_S),
         metavar="S",
         help="Seconds over which clients begin one after another, before the warm-up. "
         "[default: the test's own]",
@@ -132,7 +133,7 @@ _EXPERIMENT_OPTIONS = (
     ),
     click.option(
         "--latency-limit",
-        type=click.FloatRange(min=0),
+        type=Number(quantities.LATENCY_LIMIT_MS),
         metavar="MS",
         help="Milliseconds beyond which a transaction is late, and in an open loop skipped if it "
         "could not begin. [default: the test's own; 0: none]",
@@ -150,7 +151,7 @@ _EXPERIMENT_OPTIONS = (
     ),
     click.option(
         "--retries",
-        type=click.IntRange(min=0),
+        type=Number(quantities.RETRIES),
         metavar="N",
         help="How often a transaction is tried again after a deadlock or a serialization failure. "
         "[default: the test's own]",
@@ -185,7 +186,7 @@ _EXPERIMENT_OPTIONS = (
     ),
     click.option(
         "--repetitions",
-        type=click.IntRange(min=1),
+        type=Number(quantities.REPETITIONS),
         metavar="N",
         help="How often each cell is run. [default: 1]",
     ),
@@ -196,13 +197,13 @@ _EXPERIMENT_OPTIONS = (
     ),
     click.option(
         "--seed",
-        type=click.IntRange(min=0),
+        type=Number(quantities.SEED),
         metavar="N",
         help="From which every random stream derives. [default: 1]",
     ),
     click.option(
         "--threads",
-        type=click.IntRange(min=0),
+        type=Number(quantities.THREADS),
         metavar="N",
         help="Threads that carry the clients; 0: one per processor. [default: 0]",
     ),

@@ -18,10 +18,12 @@ from assay.cli import servers
 from assay.cli.seed_options import Parsed
 from assay.dialects.protocol import Dialect, Table
 from assay.errors import ArgumentError
+from assay.quantities import REPLICAS, SEED
 from assay.registry import unknown
 from assay.workloads.values import Workload
 
 ENCODINGS = ("utf-8", "latin-1")
+_NUMBERS = {"replicas": REPLICAS, "seed": SEED}
 
 
 def script_document(
@@ -94,10 +96,11 @@ def _replicas(parsed: Parsed) -> dict[str, Any] | None:
 
 
 def _number(parsed: Parsed, name: str) -> int:
-    word = parsed.last(name) or "1"
-    if not word.isdecimal() or int(word) < 1:
-        raise ArgumentError(f"--{name} {word}: expected a whole number from 1 up")
-    return int(word)
+    word = parsed.last(name)
+    try:
+        return 1 if word is None else _NUMBERS[name].of_word(word)
+    except ValueError as error:
+        raise ArgumentError(f"--{name}: {error}") from None
 
 
 def _one_of(name: str, word: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from assay import registry, toml_file
+from assay import quantities, registry, toml_file
 from assay.errors import ArgumentError
 from assay.experiment import settings
 from assay.experiment.values import (
@@ -39,12 +39,12 @@ def read(file: Path) -> tuple[Experiment, Workload]:
         tests=_tests(top, workload),
         systems=_systems(top, workload),
         storages=_storages(top),
-        clients=top.wholes("clients", (), least=1),
+        clients=top.wholes("clients", quantities.CLIENTS, ()),
         parameters=_parameters(top.section("parameters"), workload),
-        repetitions=top.whole("repetitions", 1, least=1),
+        repetitions=top.whole("repetitions", quantities.REPETITIONS, 1),
         order=top.choice("order", settings.ORDERS, "interleaved"),
-        seed=top.whole("seed", 1),
-        threads=top.whole("threads", 0),
+        seed=top.whole("seed", quantities.SEED, 1),
+        threads=top.whole("threads", quantities.THREADS, 0),
         protocol=top.choice("protocol", settings.PROTOCOLS) if "protocol" in top else None,
         input_paths=tuple(str(file.parent / one) for one in top.texts("bib", ())),
         encoding=top.text("encoding", "utf-8"),
@@ -103,13 +103,7 @@ def _driving(section: Section) -> dict[str, Any]:
 def _offered_rates(section: Section) -> tuple[float, ...]:
     if OFFERED_RATE not in section:
         return ()
-    levels = section.scalars(OFFERED_RATE)
-    for level in levels:
-        if not isinstance(level, int | float) or isinstance(level, bool) or level <= 0:
-            raise section.error(
-                f"{OFFERED_RATE}: {level!r}: expected transactions per second", OFFERED_RATE
-            )
-    return tuple(float(level) for level in levels)
+    return section.numbers(OFFERED_RATE, quantities.OFFERED_RATE_PER_S)
 
 
 def _tests(top: Section, workload: Workload) -> tuple[str, ...]:
@@ -128,10 +122,7 @@ def _systems(top: Section, workload: Workload) -> tuple[SystemChoice, ...]:
         if name not in {choice.name for choice in choices}:
             raise given.error(f"settings of {name}, which is not among the systems", name)
         with _placed(given, name):
-            levels = {
-                key: tuple(_word(value) for value in section.scalars(key))
-                for key in section.names()
-            }
+            levels = {key: section.words(key) for key in section.names()}
             choices = settings.varied(choices, name, levels)
     return tuple(choices)
 
@@ -158,11 +149,11 @@ def _storages(top: Section) -> tuple[StorageChoice, ...]:
 def _declared_storage(name: str, section: Section) -> StorageChoice:
     kind = section.choice("kind", registry.storages())
     directory = section.text("directory", "") or None
-    options = {
-        key: _word(section.scalar(key))
-        for key in section.names()
-        if key not in ("kind", "directory")
-    }
+    options = {}
+    for key in section.names():
+        if key not in ("kind", "directory"):
+            section.scalar(key)  # one of it
+            options[key] = section.words(key)[0]
     return StorageChoice(name, kind, directory, options)
 
 
@@ -170,15 +161,8 @@ def _parameters(section: Section, workload: Workload) -> dict[str, tuple[Scalar,
     levels = {}
     for name in section.names():
         with _placed(section, name):
-            levels[name] = settings.parameter_levels(
-                workload, name, [_word(value) for value in section.scalars(name)]
-            )
+            levels[name] = settings.parameter_levels(workload, name, section.words(name))
     return levels
-
-
-def _word(value: Any) -> str:
-    """A TOML value as it would stand on a command line."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 class _placed:  # noqa: N801  (used as a statement)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import itertools
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
@@ -16,6 +17,8 @@ from assay import registry
 from assay.errors import ArgumentError
 from assay.experiment.values import Scalar, StorageChoice, SystemChoice
 from assay.workloads.values import Workload
+
+MOST_COMBINATIONS = 10_000
 
 ORDERS = ("interleaved", "sequential")
 PROTOCOLS = ("simple", "prepared")
@@ -55,14 +58,29 @@ def system_choices(words: Iterable[str]) -> tuple[SystemChoice, ...]:
         raise ArgumentError(
             "no system under test", hint=f"--on NAME with one of: {', '.join(registry.systems())}"
         )
-    for choice, other in itertools.combinations(choices, 2):
-        if choice == other:
+    seen = set()
+    for choice in choices:
+        known_by = (
+            choice.name,
+            choice.url,
+            frozenset(choice.options.items()),
+            frozenset(choice.settings.items()),
+        )
+        if known_by in seen:
             raise ArgumentError(f"{choice.label} is chosen twice", hint="name each system once")
+        seen.add(known_by)
     return choices
 
 
 def varied(choices: Iterable[SystemChoice], name: str, given: Levels) -> list[SystemChoice]:
     """The choices, where those of system ``name`` take every combination of the levels given."""
+    combinations = math.prod(map(len, given.values()))
+    if combinations > MOST_COMBINATIONS:
+        raise ArgumentError(
+            f"settings of {name} have {combinations:,} combinations: expected at most "
+            f"{MOST_COMBINATIONS:,}",
+            hint="give fewer values of each",
+        )
     result = []
     for choice in choices:
         if choice.name != name:
@@ -84,6 +102,7 @@ def _with(choice: SystemChoice, given: Mapping[str, str]) -> SystemChoice:
         levels = {level.lower(): level for level in specs[key].levels}
         if levels and value.lower() not in levels:
             raise registry.unknown(f"{key} of {choice.name}", value, levels.values())
+        specs[key].check(value)
         options[key] = levels.get(value.lower(), value)
     return replace(choice, options=options, settings=settings)
 

@@ -19,6 +19,7 @@ from assay import toml_file
 from assay.errors import InputError
 from assay.input import debian_package
 from assay.input.place import PLACE_HINT, input_folder
+from assay.quantities import COUNT
 
 Tell = Callable[[str], None]
 """Takes one line for the person at the terminal."""
@@ -53,7 +54,9 @@ def manifest() -> Manifest:
         package=top.text("package"),
         package_version=top.text("package_version"),
         folder=top.text("folder"),
-        files={name: (one.whole("bytes"), one.text("sha256")) for name, one in files.items()},
+        files={
+            name: (one.whole("bytes", COUNT), one.text("sha256")) for name, one in files.items()
+        },
     )
 
 

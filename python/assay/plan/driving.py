@@ -10,14 +10,9 @@ from typing import Any
 
 from assay.errors import ArgumentError
 from assay.experiment import Driving, Experiment, Scalar
+from assay.quantities import DRIVING, shown
 from assay.workloads.driving import NO_PAUSE, PAUSE_FORMS, PAUSES, is_pause, pause
 from assay.workloads.values import Test
-
-_NUMBERS = (
-    "passes", "transactions", "duration_s", "ramp_up_s", "warm_up_s", "offered_rate_per_s",
-    "latency_limit_s", "retries",
-)  # fmt: skip
-_ABOVE_ZERO = ("passes", "transactions", "duration_s", "offered_rate_per_s")
 
 
 def driving(
@@ -39,7 +34,7 @@ def driving(
 def _resolved(asked: Driving, parameters: Mapping[str, Scalar]) -> Driving:
     """Parameters' values in the place of their names. No limit is written as 0."""
     values: dict[str, Any] = {}
-    for name in _NUMBERS:
+    for name in DRIVING:
         value = getattr(asked, name)
         values[name] = parameters[value] if isinstance(value, str) else value
     for name in PAUSES:
@@ -58,11 +53,10 @@ def _resolved(asked: Driving, parameters: Mapping[str, Scalar]) -> Driving:
 
 
 def _check(test: Test, found: Driving) -> None:
-    for name in _NUMBERS:
+    for name, quantity in DRIVING.items():
         value = getattr(found, name)
-        if value is not None and (value < 0 or (value == 0 and name in _ABOVE_ZERO)):
-            least = "above 0" if name in _ABOVE_ZERO else "at least 0"
-            raise ArgumentError(f"{name} = {value}: must be {least}")
+        if value is not None and not quantity.holds(value):
+            raise ArgumentError(f"{name} = {shown(value)}: expected {quantity.expected}")
     if not found.stop:
         raise ArgumentError(
             f"the test {test.name} never ends", hint="--duration 30 or --transactions 1000"

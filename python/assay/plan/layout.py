@@ -5,16 +5,21 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from assay.errors import ArgumentError
 from assay.experiment import Driving, Experiment, Scalar, StorageChoice, SystemChoice
 from assay.plan.driving import driving
 from assay.plan.values import Cell, Plan, PlannedRun
 from assay.workloads.values import Test, Workload
 
 Place = tuple[SystemChoice, StorageChoice]
+
+MOST_RUNS = 10_000
+"""Of one experiment."""
 
 
 class Levels(NamedTuple):
@@ -33,12 +38,35 @@ def plan(experiment: Experiment, workload: Workload) -> Plan:
     system, so that none is always first. ``sequential``: all runs of a system on a storage, then
     the next.
     """
+    _refuse_too_many(experiment, workload)
     lay_out = {"interleaved": _interleaved, "sequential": _sequential}[experiment.order]
     runs = [
         PlannedRun(cell, repetition, _seed(experiment.seed, cell, repetition), position)
         for position, (cell, repetition) in enumerate(lay_out(experiment, workload))
     ]
     return Plan(experiment, tuple(runs))
+
+
+def _refuse_too_many(experiment: Experiment, workload: Workload) -> None:
+    """Raises `ArgumentError` where nobody would wait for the end."""
+    cells = 0
+    for test in _tests(experiment, workload):
+        factors = [
+            *_parameter_levels(experiment, workload, test),
+            experiment.clients or test.clients,
+            experiment.offered_rates_per_s or (None,),
+            experiment.systems,
+            experiment.storages,
+        ]
+        cells += math.prod(len(levels) for levels in factors)
+    runs = cells * experiment.repetitions
+    if runs > MOST_RUNS:
+        raise ArgumentError(
+            f"{runs:,} runs are asked for ({cells:,} cells, {experiment.repetitions:,} "
+            f"{'repetition' if experiment.repetitions == 1 else 'repetitions'} of each): "
+            f"expected at most {MOST_RUNS:,}",
+            hint="fewer repetitions, or fewer values of what is varied",
+        )
 
 
 def _interleaved(experiment: Experiment, workload: Workload) -> Iterator[tuple[Cell, int]]:
@@ -73,16 +101,23 @@ def _levels(experiment: Experiment, workload: Workload, test: Test) -> Iterator[
     Parameters are the outer loop: some of them change the data set, and loading costs more than a
     run."""
     declared = workload.parameters_of(test)
-    levels = [
-        experiment.parameters.get(one.name) or test.defaults.get(one.name) or (one.default,)
-        for one in declared
-    ]
+    levels = _parameter_levels(experiment, workload, test)
     for values in itertools.product(*levels):
         parameters = {one.name: value for one, value in zip(declared, values, strict=True)}
         for clients in experiment.clients or test.clients:
             for rate_per_s in experiment.offered_rates_per_s or (None,):
                 driven = driving(experiment, test, parameters, rate_per_s)
                 yield Levels(parameters, clients, driven)
+
+
+def _parameter_levels(
+    experiment: Experiment, workload: Workload, test: Test
+) -> list[tuple[Scalar, ...]]:
+    """Those of each parameter that the test takes."""
+    return [
+        experiment.parameters.get(one.name) or test.defaults.get(one.name) or (one.default,)
+        for one in workload.parameters_of(test)
+    ]
 
 
 def _cell(experiment: Experiment, test: Test, place: Place, levels: Levels) -> Cell:

@@ -8,6 +8,7 @@ from typing import Final
 
 from assay.errors import ArgumentError
 from assay.experiment.values import SystemChoice
+from assay.quantities import BUFFER_BYTES, shown
 from assay.systems.protocol import OptionSpec
 
 TRANSPORT: Final = OptionSpec(
@@ -17,14 +18,21 @@ TRANSPORT: Final = OptionSpec(
     help="How clients reach a private server: its Unix socket, or 127.0.0.1 with a password.",
 )
 
+
+def _refuse_no_size(word: str) -> None:
+    _bytes(word)
+
+
 BUFFER: Final = OptionSpec(
     name="buffer",
     default="",
     levels=(),
     help="Memory in which the system keeps pages of data, in bytes or with a unit (64MB): its own "
     "setting for it, whatever that is called. Empty: as the system has it.",
+    refuse=_refuse_no_size,
 )
 
+_SIZE = re.compile(r"(\d{1,20}(?:\.\d{1,20})?)\s*(|[kmgt]?i?b?)", re.ASCII)
 _UNITS = {"": 1, "b": 1, "kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30, "tb": 1 << 40}
 
 _RESERVED_CONNECTIONS = 10
@@ -45,19 +53,26 @@ def buffer_bytes(options: Mapping[str, str], settings: Iterable[str], own: str) 
     word = options.get(BUFFER.name, "")
     if not word:
         return None
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(|[kmgt]?i?b?)", word.strip().lower())
-    unit = "" if found is None else found[2].replace("i", "")
-    unit = unit if not unit or unit.endswith("b") else f"{unit}b"
-    if found is None or float(found[1]) <= 0:
-        raise ArgumentError(
-            f"{BUFFER.name}={word}: expected a number of bytes", hint=f"{BUFFER.name}=64MB"
-        )
+    size = _bytes(word)
     if own in settings:
         raise ArgumentError(
             f"{BUFFER.name}={word} and the setting {own} are one and the same",
             hint="ask for one of the two",
         )
-    return int(float(found[1]) * _UNITS[unit])
+    return size
+
+
+def _bytes(word: str) -> int:
+    found = _SIZE.fullmatch(word.strip().lower())
+    unit = "" if found is None else found[2].replace("i", "")
+    unit = unit if not unit or unit.endswith("b") else f"{unit}b"
+    size = 0.0 if found is None else float(found[1]) * _UNITS[unit]
+    if not BUFFER_BYTES.holds(size):
+        raise ArgumentError(
+            f"{BUFFER.name}: expected {BUFFER_BYTES.expected}, found {shown(word)}",
+            hint=f"{BUFFER.name}=64MB",
+        )
+    return int(size)
 
 
 def refuse_buffer(choice: SystemChoice) -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from assay.dialects.protocol import Dialect
+from assay.errors import ArgumentError
 from assay.experiment.values import SystemChoice
 from assay.provision.site import Address, Site, StorageFacts
+from assay.quantities import Quantity
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,23 @@ class OptionSpec:
     levels: tuple[str, ...]
     """Allowed values; empty: any."""
     help: str
+    quantity: Quantity | None = None
+    """What number it is; None: it is none."""
+    refuse: Callable[[str], None] | None = None
+    """Raises `ArgumentError` for a value that is none of its form; None: it has no form."""
+
+    def check(self, value: str) -> None:
+        """Raises `ArgumentError` for what it cannot be. Its default, also where that is nothing, is
+        always one."""
+        if value == self.default:
+            return
+        if self.quantity is not None:
+            try:
+                self.quantity.of_word(value)
+            except ValueError as error:
+                raise ArgumentError(f"{self.name}: {error}", hint=self.help) from None
+        if self.refuse is not None:
+            self.refuse(value)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from assay import toml_file
+from assay.quantities import COUNT
 from assay.registry import did_you_mean
 from assay.workloads.values import ExpectedAnswers
 
@@ -43,9 +44,9 @@ def read_expected(
                 dataset=section.text("name"),
                 source=section.text("source"),
                 fingerprint=section.text("fingerprint"),
-                entries=section.whole("entries"),
-                bytes=section.whole("bytes"),
-                counts={name: listed.whole(name) for name in listed.names()},
+                entries=section.whole("entries", COUNT),
+                bytes=section.whole("bytes", COUNT),
+                counts={name: listed.whole(name, COUNT) for name in listed.names()},
             )
         )
         section.done()

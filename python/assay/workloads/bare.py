@@ -14,6 +14,7 @@ from pathlib import Path
 from assay import text_file
 from assay.errors import ArgumentError, ScriptError
 from assay.experiment.values import Driving, Experiment, Scalar, ScriptFile
+from assay.quantities import INTEGER, NUMBER, WEIGHT
 from assay.workloads import reader
 from assay.workloads.parameters import Parameter
 from assay.workloads.schema import Schema
@@ -100,12 +101,10 @@ def script_file(word: str) -> ScriptFile:
     path, weight = _parts(word)
     if not weight:
         return ScriptFile(path)
-    if not weight.isdecimal() or int(weight) < 1:
-        raise ArgumentError(
-            f"{word}: expected a weight of at least 1 behind the @, found {weight!r}",
-            hint=f"{path}@3",
-        )
-    return ScriptFile(path, int(weight))
+    try:
+        return ScriptFile(path, WEIGHT.of_word(weight))
+    except ValueError as error:
+        raise ArgumentError(f"{word}: weight behind the @: {error}", hint=f"{path}@3") from None
 
 
 def _parts(word: str) -> tuple[str, str]:
@@ -173,9 +172,9 @@ def _variable(name: str, levels: Sequence[Scalar]) -> Parameter:
 def inferred(words: Sequence[str]) -> tuple[Scalar, ...]:
     """The levels of a variable as written: whole numbers if all are, else numbers if all are, else
     texts."""
-    for kind in (int, float):
+    for quantity in (INTEGER, NUMBER):
         try:
-            return tuple(kind(word) for word in words)
+            return tuple(quantity.of_word(word) for word in words)
         except ValueError:
             continue
     return tuple(words)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from assay import _engine
+from assay import _engine, quantities
 from assay.experiment.values import (
     ARRIVALS,
     CONNECTIONS,
@@ -28,9 +28,6 @@ RETRY_CLASSES = (
 PAUSE_FORMS = "constant:1s, uniform:1s..3s, exponential:1s, exponential:12s,120s, lognormal:1s,0.5"
 NO_PAUSE = "none"
 
-_WHOLE = {"passes": 1, "transactions": 1}
-_SECONDS = ("duration_s", "ramp_up_s", "warm_up_s", "latency_limit_s")
-
 
 def read(
     section: Section, parameters: Mapping[str, Parameter], *, passed_over: Collection[str] = ()
@@ -40,16 +37,11 @@ def read(
     ``passed_over``: keys that somebody else reads.
     """
     said: dict[str, Any] = {}
-    for key, least in _WHOLE.items():
-        if key in section:
-            said[key] = _number(section, key, parameters, least=least)
-    for key in _SECONDS:
-        if key in section:
-            said[key] = _number(section, key, parameters, least=0)
+    for key in quantities.DRIVING:
+        if key in section and key not in (*passed_over, "retries"):
+            said[key] = _number(section, key, parameters)
     if "arrival" in section:
         said["arrival"] = section.choice("arrival", ARRIVALS)
-    if "offered_rate_per_s" in section and "offered_rate_per_s" not in passed_over:
-        said["offered_rate_per_s"] = _number(section, "offered_rate_per_s", parameters, least=0)
     for key in PAUSES:
         if key in section:
             said[key] = _pause(section, key, parameters)
@@ -76,11 +68,9 @@ def pause(text: str) -> str | None:
     return None if text == NO_PAUSE else text
 
 
-def _number(
-    section: Section, key: str, parameters: Mapping[str, Parameter], *, least: int
-) -> int | float | str:
-    value = section.scalar(key)
-    if isinstance(value, str):
+def _number(section: Section, key: str, parameters: Mapping[str, Parameter]) -> int | float | str:
+    if section.is_text(key):
+        value = section.text(key)
         if value in parameters and parameters[value].type in ("int", "float"):
             return value
         raise section.error(
@@ -90,7 +80,10 @@ def _number(
                 value, [one.name for one in parameters.values() if one.type in ("int", "float")]
             ),
         )
-    return section.whole(key, least=least) if key in _WHOLE else section.number(key, least=least)
+    quantity = quantities.DRIVING[key]
+    if isinstance(quantity, quantities.Whole):
+        return section.whole(key, quantity)
+    return section.number(key, quantity)
 
 
 def _pause(section: Section, key: str, parameters: Mapping[str, Parameter]) -> str | None:
@@ -105,12 +98,9 @@ def _pause(section: Section, key: str, parameters: Mapping[str, Parameter]) -> s
 def _retries(section: Section, parameters: Mapping[str, Parameter]) -> dict[str, Any]:
     """``retries = 3``, or ``retries = { most = 3, classes = ["deadlock"] }``."""
     if not section.is_table("retries"):
-        most = section.scalar("retries")
-        if isinstance(most, str):
-            return {"retries": _number(section, "retries", parameters, least=0)}
-        return {"retries": section.whole("retries")}
+        return {"retries": _number(section, "retries", parameters)}
     inner = section.section("retries")
-    said: dict[str, Any] = {"retries": inner.whole("most")}
+    said: dict[str, Any] = {"retries": inner.whole("most", quantities.RETRIES)}
     if "classes" in inner:
         said["retry_classes"] = inner.texts("classes")
         for name in said["retry_classes"]:
@@ -129,6 +119,6 @@ def _patience_s(section: Section) -> float | None:
     if not section.is_table("reconnect"):
         return RECONNECT_PATIENCE_S if section.boolean("reconnect") else None
     inner = section.section("reconnect")
-    patience_s = inner.number("patience_s", RECONNECT_PATIENCE_S)
+    patience_s = inner.number("patience_s", quantities.WAIT_S, RECONNECT_PATIENCE_S)
     inner.done()
     return patience_s

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from assay.errors import ArgumentError
+from assay.quantities import INTEGER, NUMBER, Quantity, Real, Whole, shown
 from assay.registry import unknown
 from assay.toml_file import Section
+
+T = TypeVar("T", int, float)
 
 Scalar = str | int | float | bool
 
@@ -22,6 +26,7 @@ class Parameter:
     default: Scalar
     help: str
     least: int | None = None
+    most: int | None = None
     levels: tuple[str, ...] = ()
     """The values allowed; empty: any."""
     tests: tuple[str, ...] = ()
@@ -29,21 +34,42 @@ class Parameter:
 
     def value(self, word: str) -> Scalar:
         """The word as a value of this parameter; raises `ArgumentError` saying what it may be."""
-        try:
-            found = _READERS[self.type](word)
-        except (ValueError, KeyError):
-            raise ArgumentError(
-                f"{self.name}={word}: expected {_NAMES[self.type]}", hint=self.help
-            ) from None
+        found: Scalar = word
+        quantity = self.quantity
+        if quantity is not None:
+            try:
+                found = quantity.of_word(word)
+            except ValueError as error:
+                raise ArgumentError(f"{self.name}: {error}", hint=self.help) from None
+        elif self.type == "bool":
+            if word.lower() not in _BOOLEANS:
+                raise ArgumentError(
+                    f"{self.name}: expected true or false, found {shown(word)}", hint=self.help
+                )
+            found = _BOOLEANS[word.lower()]
         self.check(found)
         return found
+
+    @property
+    def quantity(self) -> Quantity | None:
+        """What number it is; None where it is none."""
+        if self.type == "int":
+            return Whole(*self._range(INTEGER.least, INTEGER.most))
+        return Real(*self._range(NUMBER.least, NUMBER.most)) if self.type == "float" else None
+
+    def _range(self, least: T, most: T) -> tuple[T | int, T | int]:
+        return (
+            least if self.least is None else self.least,
+            most if self.most is None else self.most,
+        )
 
     def check(self, value: Scalar) -> None:
         """Raises `ArgumentError` where a value of the right type is out of range."""
         if self.levels and value not in self.levels:
             raise unknown(f"value of {self.name}", str(value), self.levels)
-        if self.least is not None and isinstance(value, int | float) and value < self.least:
-            raise ArgumentError(f"{self.name}={value}: must be at least {self.least}")
+        quantity = self.quantity
+        if quantity is not None and not quantity.holds(value):
+            raise ArgumentError(f"{self.name}: expected {quantity.expected}, found {shown(value)}")
 
     def fits(self, value: object) -> bool:
         """Whether a value from a file has this parameter's type."""
@@ -53,13 +79,7 @@ class Parameter:
 
 
 _TYPES: Mapping[str, type] = {"int": int, "float": float, "text": str, "bool": bool}
-_NAMES = {"int": "a whole number", "float": "a number", "text": "a word", "bool": "true or false"}
-_READERS: Mapping[str, Callable[[str], Scalar]] = {
-    "int": lambda word: int(word.replace("_", "")),
-    "float": float,
-    "text": str,
-    "bool": lambda word: {"true": True, "false": False}[word.lower()],
-}
+_BOOLEANS = {"true": True, "false": False}
 PARAMETER_TYPES = tuple(_TYPES)
 
 
@@ -74,10 +94,14 @@ def _parameter(name: str, section: Section) -> Parameter:
         type=section.choice("type", PARAMETER_TYPES),
         default=section.scalar("default"),
         help=section.text("help"),
-        least=section.whole("least", 0) if "least" in section else None,
+        least=section.whole("least", INTEGER) if "least" in section else None,
+        most=section.whole("most", INTEGER) if "most" in section else None,
         levels=section.texts("levels", ()),
         tests=section.texts("tests", ()),
     )
+    least, most = parameter.least, parameter.most
+    if least is not None and most is not None and least > most:
+        raise section.error(f"least = {least} is above most = {most}", "least")
     if not parameter.fits(parameter.default):
         raise section.error(f"default of {name} is not of type {parameter.type}", "default")
     try:

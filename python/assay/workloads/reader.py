@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from assay import registry, toml_file
+from assay import registry, text_file, toml_file
 from assay.errors import ExperimentError
 from assay.registry import did_you_mean
 from assay.toml_file import Section
@@ -123,7 +123,11 @@ def _update(data: Section, schema: Schema) -> FileRows | None:
 
 def _own_texts(folder: Path) -> dict[str, str]:
     names = (registry.WORKLOAD_FILE, answers.EXPECTED_FILE)
-    return {name: (folder / name).read_text("utf-8") for name in names if (folder / name).is_file()}
+    return {
+        name: text_file.read(folder / name, ExperimentError)
+        for name in names
+        if (folder / name).is_file()
+    }
 
 
 def _refuse_unknown_tests(top: Section, workload: Workload) -> None:

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from assay.quantities import CLIENTS
 from assay.registry import did_you_mean
 from assay.toml_file import Section
 from assay.workloads.parameters import Parameter
@@ -69,7 +70,7 @@ def read(
         each=section.text("each"),
         stagger=_seconds(section, "stagger", parameters),
         pause=_seconds(section, "pause", parameters),
-        at_once=section.whole("at_once", least=1),
+        at_once=section.whole("at_once", CLIENTS),
         parameters={
             name: Expression(str(changed.scalar(name)), changed.line_of(name))
             for name in changed.names()

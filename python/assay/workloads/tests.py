@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
+from assay import quantities
 from assay.experiment.values import STOPS, Driving
 from assay.registry import did_you_mean
 from assay.toml_file import Section
@@ -50,13 +50,13 @@ def _test(
         scripts=tuple(dict.fromkeys([*_script_names(section, globs, known), *mix])),
         order=section.choice("order", ORDERS, "mix" if mix else "sequence"),
         mix=mix,
-        clients=section.wholes("clients", (1,), least=1),
+        clients=section.wholes("clients", quantities.CLIENTS, (1,)),
         driving=Driving(**driving.read(section, parameters)),
         protocol=section.choice("protocol", PROTOCOLS, "simple"),
         data=section.choice("data", DATA, "loaded"),
         changes_data=section.boolean("changes_data") if "changes_data" in section else None,
         data_to_buffer=_data_to_buffer(section, parameters),
-        checks=section.texts("checks", ("*",)),
+        checks=section.texts("checks", ("*",), may_be_empty=True),
         defaults=_levels(section.section("defaults"), parameters),
         reference=(
             reference.read(section.section("reference"), known, parameters)
@@ -87,7 +87,7 @@ def _refuse_contradictions(section: Section, test: Test) -> None:
 def _mix(section: Section, known: dict[str, Script]) -> dict[str, int]:
     """``[tests.NAME.mix]``: name of a script → its weight."""
     weights = section.section("mix")
-    mix = {name: weights.whole(name) for name in weights.names()}
+    mix = {name: weights.whole(name, quantities.WEIGHT_IN_A_MIX) for name in weights.names()}
     for name in mix:
         if name not in known:
             raise weights.error(
@@ -101,10 +101,9 @@ def _mix(section: Section, known: dict[str, Script]) -> dict[str, int]:
 def _data_to_buffer(section: Section, parameters: dict[str, Parameter]) -> float | str | None:
     if "data_to_buffer" not in section:
         return None
-    value: Any = section.scalar("data_to_buffer")
-    if isinstance(value, str) and value in parameters:
-        return value
-    return section.number("data_to_buffer", least=0)
+    if section.is_text("data_to_buffer") and section.text("data_to_buffer") in parameters:
+        return section.text("data_to_buffer")
+    return section.number("data_to_buffer", quantities.DATA_TO_BUFFER)
 
 
 def _script_names(

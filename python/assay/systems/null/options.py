@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
 from assay import _engine
+from assay.errors import ArgumentError, SystemRefused
+from assay.provision.session import session
+from assay.provision.site import Address
+from assay.quantities import ROWS_ANSWERED, SEED, SESSIONS_TAKEN
 from assay.systems.options import TRANSPORT
 from assay.systems.protocol import OptionSpec
+
+
+def _by_the_engine(name: str) -> Callable[[str], None]:
+    """Refuses what the engine, which knows the forms, does not understand."""
+
+    def refuse(value: str) -> None:
+        try:
+            with session(Address(driver="null", options={name: value, "site": "check"})):
+                pass
+        except SystemRefused as error:
+            raise ArgumentError(error.message.removeprefix("opening a session: ")) from error
+
+    return refuse
+
 
 TOLD: Final[tuple[OptionSpec, ...]] = (
     OptionSpec(
@@ -16,6 +35,7 @@ TOLD: Final[tuple[OptionSpec, ...]] = (
         (),
         "Time of each statement: constant:1ms, uniform:1ms..3ms, exponential:1ms (mean), "
         "lognormal:1ms,0.5 (median, deviation of the logarithm).",
+        refuse=_by_the_engine("delay"),
     ),
     OptionSpec(
         "stall",
@@ -23,14 +43,27 @@ TOLD: Final[tuple[OptionSpec, ...]] = (
         (),
         "When it stands still: 1.4s@5s (the whole system, from 5 s on), 1.4s@#1000 (each session's "
         "statement of that number), 1.4s@0.01 (a share of the statements).",
+        refuse=_by_the_engine("stall"),
     ),
     OptionSpec(
-        "fail", "", (), "Errors it gives: deadlock@#10, timeout@0.01; several between commas."
+        "fail",
+        "",
+        (),
+        "Errors it gives: deadlock@#10, timeout@0.01; several between commas.",
+        refuse=_by_the_engine("fail"),
     ),
-    OptionSpec("lose", "", (), "When a session is lost: #100, 0.001 or 5s."),
-    OptionSpec("rows", "0", (), "Rows that each SELECT returns."),
-    OptionSpec("refuse_after", "", (), "Sessions it takes at a time; more are refused."),
-    OptionSpec("seed", "1", (), "Of all that is random in it."),
+    OptionSpec(
+        "lose",
+        "",
+        (),
+        "When a session is lost: #100, 0.001 or 5s.",
+        refuse=_by_the_engine("lose"),
+    ),
+    OptionSpec("rows", "0", (), "Rows that each SELECT returns.", ROWS_ANSWERED),
+    OptionSpec(
+        "refuse_after", "", (), "Sessions it takes at a time; more are refused.", SESSIONS_TAKEN
+    ),
+    OptionSpec("seed", "1", (), "Of all that is random in it.", SEED),
 )
 """What the engine is told; its part is in ``crates/drivers/src/null``."""
 

@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.dialects.sqlite import SQLITE as DIALECT
-from assay.errors import ArgumentError, Bug, SystemMissing
+from assay.errors import Bug, SystemMissing
 from assay.experiment.values import SystemChoice
 from assay.provision import sampling
 from assay.provision.session import session
 from assay.provision.site import Address, Site, StorageFacts
+from assay.quantities import Real
 from assay.systems.options import BUFFER, buffer_bytes, rounded_up
 from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory, System
 from assay.systems.sqlite import settings, url
@@ -30,11 +31,10 @@ BUSY_TIMEOUT = OptionSpec(
     levels=(),
     help="How long a statement waits for another session's lock before it fails; SQLite's own "
     "default is not to wait.",
+    quantity=Real(0, 86_400, "seconds"),
 )
 
 _LEAST_BUFFER_BYTES = 64 << 10
-
-_LONGEST_BUSY_TIMEOUT_S = 86400
 
 FILE_NAME = "assay.db"
 
@@ -127,15 +127,7 @@ def _buffer(options: Mapping[str, str], asked: Mapping[str, str]) -> dict[str, s
 
 def _busy_timeout(choice: SystemChoice) -> str:
     text = choice.options.get(BUSY_TIMEOUT.name, BUSY_TIMEOUT.default)
-    try:
-        is_possible = 0 <= float(text) <= _LONGEST_BUSY_TIMEOUT_S
-    except ValueError:
-        is_possible = False
-    if not is_possible:
-        raise ArgumentError(
-            f"{BUSY_TIMEOUT.name}: expected seconds from 0 to {_LONGEST_BUSY_TIMEOUT_S}, "
-            f"found {text!r}"
-        )
+    BUSY_TIMEOUT.check(text)
     return text
 
 

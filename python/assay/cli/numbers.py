@@ -1,0 +1,29 @@
+"""Takes a quantity; gives the type of an option that holds such a number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from assay.quantities import Quantity
+
+
+class Number(click.ParamType):  # type: ignore[type-arg]  # older releases take none
+    """A number of a declared range; what is none is refused with that range."""
+
+    name = "number"
+
+    def __init__(self, quantity: Quantity) -> None:
+        self.quantity = quantity
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int | float:
+        if not isinstance(value, str):  # a default
+            number: int | float = value
+            return number
+        try:
+            return self.quantity.of_word(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)

@@ -1,0 +1,140 @@
+"""What numbers a person may give: each quantity with its type and its range, declared once.
+
+The command line, the readers of TOML files and the plan all ask here, so that a number that is
+refused in one place is refused in all of them, in the same words.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+_WHOLE = re.compile(r"[+-]?[0-9][0-9_]{0,30}", re.ASCII)
+_NUMBER = re.compile(r"[+-]?([0-9][0-9_]*\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,5})?", re.ASCII)
+_LONGEST_NUMBER = 400
+_LONGEST_SHOWN = 40
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A whole number in a range, ends included."""
+
+    least: int
+    most: int
+    unit: str = ""
+    """What it counts, where the name of the option does not say so."""
+
+    @property
+    def expected(self) -> str:
+        """What a message says was expected."""
+        return f"a whole number{_of(self.unit)} from {self.least:,} to {self.most:,}"
+
+    def holds(self, value: object) -> bool:
+        """Whether a value from a file is one."""
+        is_whole = isinstance(value, int) and not isinstance(value, bool)
+        return is_whole and self.least <= value <= self.most  # type: ignore[operator]
+
+    def of_word(self, word: str) -> int:
+        """The word as such a number; raises `ValueError` saying what was expected and found."""
+        text = word.strip()
+        if not _WHOLE.fullmatch(text) or not self.holds(int(text)):
+            raise ValueError(f"expected {self.expected}, found {shown(word)}")
+        return int(text)
+
+
+@dataclass(frozen=True)
+class Real:
+    """A finite number in a range, ends included."""
+
+    least: float
+    most: float
+    unit: str = ""
+
+    @property
+    def expected(self) -> str:
+        if self.most >= _HUGE:
+            return "a finite number" + _of(self.unit)
+        return f"a number{_of(self.unit)} from {_plain(self.least)} to {_plain(self.most)}"
+
+    def holds(self, value: object) -> bool:
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            return False
+        try:
+            return math.isfinite(value) and self.least <= value <= self.most
+        except OverflowError:  # a whole number beyond what a float can be
+            return False
+
+    def of_word(self, word: str) -> float:
+        text = word.strip()
+        fits = len(text) <= _LONGEST_NUMBER and _NUMBER.fullmatch(text)
+        if not fits or not self.holds(float(text)):
+            raise ValueError(f"expected {self.expected}, found {shown(word)}")
+        return float(text)
+
+
+Quantity = Whole | Real
+
+_HUGE = 1e300
+_YEAR_S = 365 * 86_400
+_MOST_WHOLE = (1 << 63) - 1
+
+INTEGER: Final = Whole(-_MOST_WHOLE - 1, _MOST_WHOLE)
+"""Any that a script or a database can hold."""
+NUMBER: Final = Real(-1.7e308, 1.7e308)
+COUNT: Final = Whole(0, _MOST_WHOLE)
+
+CLIENTS: Final = Whole(1, 1_000_000)
+THREADS: Final = Whole(0, 1_024)
+REPETITIONS: Final = Whole(1, 10_000)
+SEED: Final = Whole(0, _MOST_WHOLE)
+PASSES: Final = Whole(1, 10**12)
+TRANSACTIONS: Final = Whole(1, 10**12)
+DURATION_S: Final = Real(0.001, _YEAR_S, "seconds")
+WAIT_S: Final = Real(0, _YEAR_S, "seconds")
+"""Of what may also be nothing: ramp-up, warm-up, patience."""
+LATENCY_LIMIT_MS: Final = Real(0, _YEAR_S * 1000, "milliseconds")
+OFFERED_RATE_PER_S: Final = Real(1e-6, 10_000_000, "transactions per second")
+RETRIES: Final = Whole(0, 1_000_000)
+WEIGHT: Final = Whole(1, 1_000_000)
+WEIGHT_IN_A_MIX: Final = Whole(0, 1_000_000)
+DATA_TO_BUFFER: Final = Real(0, 1_000_000)
+LOAD_SESSIONS: Final = Whole(1, 10_000)
+PARTS: Final = Whole(1, _MOST_WHOLE)
+REPLICAS: Final = Whole(1, 1_000_000_000)
+ROWS_ANSWERED: Final = Whole(0, 1_000_000)
+"""By a null server, which holds them in memory."""
+SESSIONS_TAKEN: Final = Whole(0, 1_000_000)
+BUFFER_BYTES: Final = Real(1, 1 << 60, "bytes")
+PORT: Final = Whole(1, 65_535)
+PORT_OR_ANY: Final = Whole(0, 65_535)
+
+DRIVING: Final[Mapping[str, Quantity]] = {
+    "passes": PASSES,
+    "transactions": TRANSACTIONS,
+    "duration_s": DURATION_S,
+    "ramp_up_s": WAIT_S,
+    "warm_up_s": WAIT_S,
+    "latency_limit_s": WAIT_S,
+    "offered_rate_per_s": OFFERED_RATE_PER_S,
+    "retries": RETRIES,
+}
+"""The numbers of `assay.experiment.values.Driving`."""
+
+
+def shown(value: object) -> str:
+    """What was found, in quotes, as much of it as a line can hold."""
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**_LONGEST_SHOWN:
+        return f"a number of more than {_LONGEST_SHOWN} digits"
+    text = repr(value)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+
+
+def _of(unit: str) -> str:
+    return f" of {unit}" if unit else ""
+
+
+def _plain(number: float) -> str:
+    return f"{number:,.0f}" if float(number).is_integer() else f"{number:g}"
