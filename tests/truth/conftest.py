@@ -1,13 +1,19 @@
-"""Null systems for the tests of what is measured."""
+"""Null systems, and a real server, for the tests of what is measured."""
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from known_systems import IN_PROCESS, NullServer, NullSystem, Site
+
+from assay.errors import SystemMissing
+from assay.experiment.values import StorageChoice, SystemChoice
+from assay.provision.session import session
+from assay.provision.stage import provision
 
 
 @pytest.fixture
@@ -26,3 +32,20 @@ def null_system(tmp_path: Path) -> NullSystem:
             server.close()
 
     return started
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
+    with tempfile.TemporaryDirectory(prefix="assay-test-", dir="/var/tmp") as made:
+        Path(made).chmod(0o755)  # the servers' user must be able to enter
+        monkeypatch.setenv("ASSAY_DATA_DIRECTORY", made)
+        try:
+            with provision(SystemChoice("postgresql"), StorageChoice(), connections=20) as site:
+                with session(site.address) as opened:
+                    opened.execute("CREATE TABLE once (id integer PRIMARY KEY)")
+                    opened.execute("CREATE TABLE pairs (id integer PRIMARY KEY, n integer)")
+                    opened.execute("INSERT INTO pairs SELECT n, 0 FROM generate_series(1, 2) AS n")
+                yield {**site.address.for_engine(), "pid": site.server_pid}
+        except SystemMissing as error:
+            pytest.skip(str(error))

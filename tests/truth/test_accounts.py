@@ -5,18 +5,12 @@ from __future__ import annotations
 import json
 import os
 import signal
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from known_systems import PROTOCOLS, NullServer, NullSystem, Site, drive, times
 
 from assay import _engine
-from assay.errors import SystemMissing
-from assay.experiment.values import StorageChoice, SystemChoice
-from assay.provision.session import session
-from assay.provision.stage import provision
 
 TWO_STATEMENTS = "BEGIN;\nUPDATE t SET a = 1;\nCOMMIT;\n"
 
@@ -104,23 +98,6 @@ def test_a_failed_transaction_is_in_no_histogram_of_those_that_ended_well(
     assert times(observation)["max_ns"] < 0.2e9
     assert times(observation, "failed")["min_ns"] >= 0.3e9
     assert max(one["max_ns"] for one in observation["intervals"]) < 0.2e9
-
-
-@pytest.fixture
-def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
-    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
-    with tempfile.TemporaryDirectory(prefix="assay-test-", dir="/var/tmp") as made:
-        Path(made).chmod(0o755)  # the servers' user must be able to enter
-        monkeypatch.setenv("ASSAY_DATA_DIRECTORY", made)
-        try:
-            with provision(SystemChoice("postgresql"), StorageChoice(), connections=20) as site:
-                with session(site.address) as opened:
-                    opened.execute("CREATE TABLE once (id integer PRIMARY KEY)")
-                    opened.execute("CREATE TABLE pairs (id integer PRIMARY KEY, n integer)")
-                    opened.execute("INSERT INTO pairs SELECT n, 0 FROM generate_series(1, 2) AS n")
-                yield {**site.address.for_engine(), "pid": site.server_pid}
-        except SystemMissing as error:
-            pytest.skip(str(error))
 
 
 @pytest.mark.server

@@ -37,9 +37,9 @@ pub use drive::{DriveProgress, compile, drive};
 pub use error::EngineError;
 pub use load::{LoadProgress, LoadReport, Source, TableReport, load, load_parts};
 pub use observation::{
-    AllOk, Arrival, ClientCost, ClientEnd, ErrorReport, Interval, Observation, Outage, Outcomes,
-    Passes, Resolution, ResponseTime, ResultReport, StatementReport, TransactionOutcomes,
-    TransactionReport,
+    AllOk, Arrival, CarriedOver, ClientCost, ClientEnd, ErrorReport, InFlight, Interval,
+    LittlesLaw, Observation, Outage, Outcomes, Passes, Resolution, ResponseTime, ResultReport,
+    Standstill, StatementReport, TransactionOutcomes, TransactionReport, TransactionsPerClient,
 };
 pub use query::{Answered, query};
 pub use serve::{Listening, Served, null_protocols, serve};

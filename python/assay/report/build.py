@@ -22,6 +22,7 @@ from assay.report import (
     published,
     series,
     server,
+    service,
     statements,
     times,
     units,
@@ -77,6 +78,7 @@ def _test_sections(campaign: CampaignRecord, test: str, found: Sequence[CellRuns
             one
             for one in (
                 outcomes.section(test, found),
+                service.section(test, found),
                 answers.section(test, found),
                 times.section(test, found),
                 statements.section(test, found),

@@ -1,14 +1,14 @@
 """Takes the cells of a test; gives how throughput went on over the seconds of a run, and when
-nothing ended well although clients asked.
+nothing ended although clients asked.
 """
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from assay.record import RunRecord
-from assay.report import grid, units
+from assay.report import grid, standstills, units
 from assay.report.grid import CellRuns
 from assay.report.values import Cell, Column, Number, Row, Section, Table, count, text
 
@@ -16,6 +16,7 @@ LEAST_SECONDS = 5
 """A run of fewer whole seconds has no course."""
 _BARS = "▁▂▃▄▅▆▇█"
 _NOTHING = "·"
+_SUSPENDED = "x"
 _WIDTH = 32
 _OUTAGES_SHOWN = 10
 
@@ -23,12 +24,18 @@ _OUTAGES_SHOWN = 10
 def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     """None where runs were too short to have a course, and nothing went out."""
     runs = [(cell, run) for cell in found if (run := grid.middle_run(cell)) is not None]
-    seen = [(cell, ok) for cell, run in runs if len(ok := whole_seconds(run)) >= LEAST_SECONDS]
+    seen = [
+        (cell, ok, suspended_seconds(run))
+        for cell, run in runs
+        if len(ok := whole_seconds(run)) >= LEAST_SECONDS
+    ]
     tables = []
     if seen:
         tables.append(_course_table(test, found, seen))
     if any((run.observation or {}).get("outages") for cell in found for run in cell.runs):
         tables.append(_outages_table(test, found))
+    if (stood_still := standstills.table(test, found)) is not None:
+        tables.append(stood_still)
     return Section("Over time", (), tuple(tables)) if tables else None
 
 
@@ -39,29 +46,41 @@ def whole_seconds(run: RunRecord) -> list[int]:
     return [one["ok"] for one in observation.get("intervals", ())][:seconds]
 
 
-def bars(series: Sequence[int]) -> str:
+def suspended_seconds(run: RunRecord) -> frozenset[int]:
+    """The seconds in which this program did not run all the time."""
+    intervals = (run.observation or {}).get("intervals", ())
+    return frozenset(at for at, one in enumerate(intervals) if one.get("suspended_ns"))
+
+
+def bars(series: Sequence[int], suspended: Collection[int] = ()) -> str:
     """The series as one line of signs, each the mean of as many seconds; a second in which nothing
-    ended ok is never lost in a mean."""
+    ended ok is never lost in a mean, nor one in which this program was suspended."""
     size = -(-len(series) // _WIDTH)
     parts = [series[at : at + size] for at in range(0, len(series), size)]
     most = max((statistics.fmean(part) for part in parts), default=0) or 1
+    is_suspended = [
+        any(second in suspended for second in range(at, at + size))
+        for at in range(0, len(series), size)
+    ]
     return "".join(
-        _NOTHING
+        _SUSPENDED
+        if stood_still
+        else _NOTHING
         if min(part) == 0
         else _BARS[min(len(_BARS) - 1, int(statistics.fmean(part) / most * len(_BARS)))]
-        for part in parts
+        for part, stood_still in zip(parts, is_suspended, strict=True)
     )
 
 
 def _course_table(
-    test: str, found: Sequence[CellRuns], seen: Sequence[tuple[CellRuns, list[int]]]
+    test: str, found: Sequence[CellRuns], seen: Sequence[tuple[CellRuns, list[int], frozenset[int]]]
 ) -> Table:
     factors = grid.varying(found, "system", "clients")
     rows = []
-    for cell, ok in seen:
+    for cell, ok, suspended in seen:
         labels = grid.label_cells(cell, factors)
         values = [_rate(min(ok)), _rate(statistics.median(ok)), _rate(max(ok))]
-        rows.append(Row((*labels, count(len(ok)), *values, text(bars(ok)))))
+        rows.append(Row((*labels, count(len(ok)), *values, text(bars(ok, suspended)))))
     return Table(
         name=f"{test}_course",
         label_columns=len(factors),
@@ -73,7 +92,14 @@ def _course_table(
             Column("course", is_number=True),
         ),
         rows=tuple(rows),
-        notes=(f"course: from the first second to the last; {_NOTHING} nothing ended ok",),
+        notes=(
+            f"course: from the first second to the last; {_NOTHING} nothing ended ok"
+            + (
+                f"; {_SUSPENDED} this program was suspended"
+                if any(suspended for *_, suspended in seen)
+                else ""
+            ),
+        ),
     )
 
 

@@ -15,21 +15,7 @@ from assay.report.spread import Spread
 
 WORDS = ("valid", "indicative", "invalid")
 """From good to bad."""
-
-
-_LIMITING = {
-    kind.id
-    for kind in (
-        warnings.Kind.CLIENT_BUSY,
-        warnings.Kind.NEAR_THE_CLIENT_CEILING,
-        warnings.Kind.DURABILITY_LOWERED,
-        warnings.Kind.OFFERED_RATE_NOT_REACHED,
-        warnings.Kind.OUTAGE,
-        warnings.Kind.SHORT_MEASUREMENT,
-        warnings.Kind.SHORT_WARM_UP,
-    )
-}
-"""Warnings that limit what may be concluded from the numbers of their run."""
+_LIMITING = {kind.id for kind in warnings.Kind if kind.value.limits}
 
 
 class Verdict(NamedTuple):

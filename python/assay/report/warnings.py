@@ -14,7 +14,7 @@ from typing import Any
 
 from assay.record import RunRecord
 from assay.record.records import WarningRecord
-from assay.report import headroom, units
+from assay.report import headroom, service, standstills, units
 from assay.report.settings import mean_the_same
 from assay.report.values import WarningNote
 
@@ -40,6 +40,8 @@ _DETAILS_SHOWN = 4
 class _Text:
     cause: str
     cure: str
+    limits: bool = False
+    """Whether it limits what may be concluded from the numbers of its run."""
 
 
 class Kind(Enum):
@@ -64,6 +66,7 @@ class Kind(Enum):
     DURABILITY_LOWERED = _Text(
         "settings let the system lose commits that it acknowledged",
         "leave these settings at their defaults; compare only what keeps the same promise",
+        limits=True,
     )
     SYNTHETIC_DATA = _Text(
         "the rows are synthetic: lengths and frequencies are those of real data, the rows are not",
@@ -80,6 +83,36 @@ class Kind(Enum):
     OUTAGE = _Text(
         "for a while nothing ended well although clients asked; it is part of the numbers",
         "look at the course of the run, and at the server's log",
+        limits=True,
+    )
+    STALLED = _Text(
+        "no transaction ended for a second or more, and ten times as long as they take in the "
+        "median, while clients waited for an answer",
+        "look at the server's log and at the machine's storage for these seconds (checkpoints, "
+        "locks, flushes); a longer --duration shows whether it comes again",
+        limits=True,
+    )
+    CLIENT_SUSPENDED = _Text(
+        "this program did not run for a while (stopped by a signal, its container or virtual "
+        "machine paused, or no processor left for it): what was measured then is no property of "
+        "the system",
+        "run it again on a machine that is not paused; fewer programs beside it",
+        limits=True,
+    )
+    STARVED_CLIENTS = _Text(
+        f"some clients ended less than {units.share(service.STARVED_SHARE)} of what the most "
+        "served one ended: they waited while others went ahead, and percentiles hold hardly "
+        "anything of it",
+        "fewer clients where only one can write at a time; look for locks that are handed over "
+        "unfairly; judge by the transactions of each client and the oldest in flight",
+        limits=True,
+    )
+    LITTLES_LAW = _Text(
+        f"more than {units.share(service.LAW_LIMIT)} of the clients' time is in no figure: "
+        "clients = throughput x (response time + pause) does not hold",
+        "a longer --duration, in which transactions begun in the warm-up weigh less; if these "
+        "never end, look for what they wait for",
+        limits=True,
     )
     LATE_ARRIVALS = _Text(
         "transactions came too late, or could not begin in time",
@@ -89,24 +122,29 @@ class Kind(Enum):
         "the system did not keep up with the offered rate: response times grow for as long as the "
         "run lasts, and say how long that was",
         "offer less; the highest rate that is kept up is what the system can do",
+        limits=True,
     )
     SHORT_WARM_UP = _Text(
         "throughput at the beginning of the measurement is unlike that of the rest",
         "a longer --warm-up",
+        limits=True,
     )
     SHORT_MEASUREMENT = _Text(
         f"a measurement of less than {SHORTEST_S} s tells little of what a system does in the "
         "background (checkpoints, vacuum, compaction)",
         "a longer --duration",
+        limits=True,
     )
     CLIENT_BUSY = _Text(
         "the client took much of the processor time, so its own speed is part of the numbers",
         "fewer clients, or more --threads where processors are idle",
+        limits=True,
     )
     NEAR_THE_CLIENT_CEILING = _Text(
         f"more than {units.share(headroom.CEILING_LIMIT)} of what this machine's client can do, so "
         "the client's own speed is part of the numbers",
         "more --threads where processors are idle, or clients on another machine",
+        limits=True,
     )
     SETTINGS_DIFFER = _Text(
         "the system did not take a setting as asked",
@@ -215,6 +253,14 @@ def _of_driving(run: RunRecord) -> Iterator[tuple[Kind, str]]:
     if outages := observation.get("outages"):
         lasted_ns = sum(one["to_ns"] - one["from_ns"] for one in outages)
         yield Kind.OUTAGE, f"{name}: {units.counted(len(outages), 'time')}, {lasted_ns / 1e9:.1f} s"
+    for kind, words in (
+        (Kind.STALLED, standstills.summary(observation, standstills.STALLED)),
+        (Kind.CLIENT_SUSPENDED, standstills.summary(observation, standstills.SUSPENDED)),
+        (Kind.STARVED_CLIENTS, service.starved(observation)),
+        (Kind.LITTLES_LAW, service.missing_by_law(observation)),
+    ):
+        if words:
+            yield kind, f"{name}: {words}"
     late, skipped = outcomes.get("late") or 0, outcomes.get("skipped") or 0
     if (late + skipped) / scheduled > LATE_LIMIT:
         share = units.percent((late + skipped) / scheduled)

@@ -70,7 +70,7 @@ impl Book {
                 second.late += u64::from(is_late);
                 let lag_ns = sample.response_ns - sample.service_ns;
                 second.lag(self.form.is_open_loop.then_some(lag_ns));
-                second.ended(outcome, sample.response_ns);
+                second.ended(outcome, since_ns, sample.response_ns);
             }
             Unit::Skipped(script) => {
                 self.by_script[script as usize].outcomes.skipped += 1;

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use assay_histogram::ResponseTimes;
 
 use super::Outcome;
+use super::silences::{Ends, Silences, Stretch};
 use crate::observation::Interval;
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -31,6 +32,7 @@ pub struct Second {
     times: ResponseTimes,
     /// Of all that were begun, in an open loop.
     lags: Option<Box<ResponseTimes>>,
+    ends: Ends,
 }
 
 impl OpenSeconds {
@@ -59,7 +61,8 @@ impl OpenSeconds {
 
 impl Second {
     #[inline]
-    pub fn ended(&mut self, outcome: Outcome, response_ns: u64) {
+    pub fn ended(&mut self, outcome: Outcome, since_ns: u64, response_ns: u64) {
+        self.ends.at(since_ns);
         match outcome {
             Outcome::Ok => self.times.record(response_ns),
             Outcome::Aborted => self.aborted += 1,
@@ -83,6 +86,7 @@ impl Second {
         self.skipped += other.skipped;
         self.retries += other.retries;
         self.times.merge(&other.times);
+        self.ends.merge(&other.ends);
         if let Some(theirs) = &other.lags {
             self.lags.get_or_insert_default().merge(theirs);
         }
@@ -103,6 +107,8 @@ impl Second {
             p99_ns: self.times.percentile_ns(99.0),
             max_ns: self.times.max_ns(),
             schedule_lag_p99_ns: self.lags.as_ref().map(|lags| lags.percentile_ns(99.0)),
+            stalled_ns: 0,
+            suspended_ns: 0,
         }
     }
 }
@@ -115,6 +121,7 @@ pub struct Series {
     handed_over: BTreeMap<u64, Second>,
     /// By second, the fewest connected clients that were seen in it.
     connected: BTreeMap<u64, u32>,
+    silences: Silences,
 }
 
 impl Series {
@@ -137,6 +144,7 @@ impl Series {
             line.skipped += second.skipped;
             line.retries += second.retries;
             line.max_ns = line.max_ns.max(second.times.max_ns());
+            self.silences.hear_late(&second.ends);
         } else {
             self.handed_over.entry(number).or_default().merge(&second);
         }
@@ -146,13 +154,15 @@ impl Series {
     pub fn write_lines(&mut self, horizon: u64) {
         for number in self.lines.len() as u64..horizon {
             let second = self.handed_over.remove(&number).unwrap_or_default();
+            self.silences.hear(&second.ends);
             self.lines.push(second.line(number));
         }
     }
 
-    /// All lines, up to the second in which the last transaction ended.
+    /// All lines of a measurement that took so long, up to the second in which the last transaction
+    /// ended; and the times in which none ended.
     #[must_use]
-    pub fn finish(mut self) -> Vec<Interval> {
+    pub fn finish(mut self, elapsed_ns: u64) -> (Vec<Interval>, Vec<Stretch>) {
         let last = self
             .handed_over
             .last_key_value()
@@ -163,7 +173,7 @@ impl Series {
             let seen = self.connected.range(..=line.second).next_back();
             line.clients_connected = seen.map_or(0, |(_, clients)| *clients);
         }
-        self.lines
+        (self.lines, self.silences.finish(elapsed_ns))
     }
 }
 
@@ -174,17 +184,18 @@ mod tests {
     #[test]
     fn seconds_without_an_end_have_a_line_and_late_samples_are_counted() {
         let (mut open, mut series) = (OpenSeconds::default(), Series::default());
-        open.at(100).ended(Outcome::Ok, 1_000_000);
-        open.at(SECOND_NS * 3 + 5).ended(Outcome::Failed, 9_000_000);
+        open.at(100).ended(Outcome::Ok, 100, 1_000_000);
+        let late_ns = SECOND_NS * 3 + 5;
+        open.at(late_ns).ended(Outcome::Failed, late_ns, 9_000_000);
         series.connected(50, 8);
         series.connected(SECOND_NS * 2, 8);
         series.connected(SECOND_NS * 2 + 1, 5);
         open.close(2, &mut series);
         series.write_lines(2);
         // Comes after its second has its line.
-        open.at(200).ended(Outcome::Ok, 7_000_000);
+        open.at(200).ended(Outcome::Ok, 200, 7_000_000);
         open.close(u64::MAX, &mut series);
-        let lines = series.finish();
+        let (lines, silences) = series.finish(late_ns);
 
         let seen: Vec<_> = lines
             .iter()
@@ -195,6 +206,8 @@ mod tests {
             [(0, 2, 0, 8), (1, 0, 0, 8), (2, 0, 0, 5), (3, 0, 1, 5)]
         );
         assert_eq!(lines[0].max_ns, 7_000_000);
+        let silence = silences.iter().map(|one| (one.from_ns, one.to_ns));
+        assert_eq!(silence.collect::<Vec<_>>(), [(200, late_ns)]);
         assert!(lines[0].p50_ns < 2_000_000, "{lines:?}");
     }
 }

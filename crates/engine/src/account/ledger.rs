@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{Book, ErrorLog, Outcome, ResultLog, Sample, Tray, Unit};
+use super::{Book, ErrorLog, Outcome, ResultLog, Sample, Tray, Unit, Waits, Worktime};
 
 /// One thread's own account. Only the tray and the book are shared with anybody.
 #[derive(Debug)]
@@ -19,6 +19,8 @@ pub struct Ledger {
     pub errors: ErrorLog,
     pub results: ResultLog,
     pub ends: Vec<End>,
+    /// For answers that were long in coming, in the warm-up too.
+    pub waits: Waits,
     /// What drivers have counted themselves, over the measured part.
     pub counters: BTreeMap<&'static str, u64>,
     tray: Arc<Tray>,
@@ -34,6 +36,7 @@ pub struct End {
     pub at_ns: u64,
     pub passes: u64,
     pub transactions: u64,
+    pub worktime: Worktime,
     pub state: State,
 }
 
@@ -58,6 +61,7 @@ impl Ledger {
             errors: ErrorLog::default(),
             results: ResultLog::new(statements),
             ends: Vec::new(),
+            waits: Waits::new(scripts),
             counters: BTreeMap::new(),
             tray,
             book,

@@ -20,7 +20,10 @@ mod ledger;
 mod outages;
 mod results;
 mod sample;
+mod silences;
+mod stalls;
 mod times;
+mod worktime;
 
 pub use book::{Book, Form};
 pub use errors::ErrorLog;
@@ -29,4 +32,7 @@ pub use ledger::{End, Ledger, State};
 pub use outages::Outages;
 pub use results::{Agreement, ResultLog};
 pub use sample::{Outcome, Sample, Tray, Unit};
+pub use silences::Stretch;
+pub use stalls::Waits;
 pub use times::Times;
+pub use worktime::Worktime;

@@ -18,7 +18,7 @@ use super::shared::Shared;
 use super::sleep;
 use super::watchdog::{Reason, Watch};
 use crate::EngineError;
-use crate::account::{End, Ledger, State};
+use crate::account::{End, Ledger, State, Worktime};
 use crate::session::LocalSite;
 
 /// A pause looks up this often whether the run is stopping.
@@ -74,6 +74,7 @@ pub fn run(shared: &Shared, site: &LocalSite<'_>, watch: &Watch, number: u32) ->
                 at_ns: 0,
                 passes: 0,
                 transactions: 0,
+                worktime: Worktime::default(),
                 state,
             });
             ledger

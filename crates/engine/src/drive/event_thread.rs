@@ -11,7 +11,7 @@ use super::event_loop::EventLoop;
 use super::gate::{Arrival, Verdict};
 use super::shared::Shared;
 use crate::EngineError;
-use crate::account::{End, Ledger, State};
+use crate::account::{End, Ledger, State, Worktime};
 use crate::session::{Scratch, WireSite, out_of_resources};
 
 /// Sessions on their way in, over all threads: a server forks or authenticates for each, and its queue of
@@ -86,6 +86,7 @@ pub fn run(
                     at_ns: 0,
                     passes: 0,
                     transactions: 0,
+                    worktime: Worktime::default(),
                     state: if is_refused(place) {
                         State::Refused
                     } else {

@@ -11,7 +11,7 @@ use super::plan::{Effect, Plan};
 use super::rest::Rest;
 use super::schedule::Schedule;
 use super::shared::Shared;
-use crate::account::{End, Ledger, Outcome, State};
+use crate::account::{End, Ledger, Outcome, State, Worktime};
 
 /// Everything about a client but its machine, whose parameters are lent out with a request.
 pub struct Life<'a> {
@@ -48,6 +48,7 @@ pub struct Life<'a> {
     pass: Pass,
     passes: u64,
     transactions: u64,
+    worktime: Worktime,
     /// Without a session that it wants to have.
     is_away: bool,
     /// Has been away, and had no transaction since that ended `ok`.
@@ -92,6 +93,7 @@ impl<'a> Life<'a> {
             pass: Pass::default(),
             passes: 0,
             transactions: 0,
+            worktime: Worktime::new(schedule.measure_ns, schedule.stop_ns),
             is_away: false,
             is_unserved: false,
         }
@@ -222,6 +224,7 @@ impl<'a> Life<'a> {
         self.may_have_done = false;
         self.error = None;
         self.is_measured = is_measured;
+        self.worktime.begun(now_ns, is_measured);
         ledger.attempts[turn.script as usize] += u64::from(is_measured);
         if turn.opens_pass {
             self.pass = Pass {
@@ -256,6 +259,7 @@ impl<'a> Life<'a> {
     /// The transaction that had begun has not begun after all.
     pub fn unbegin(&mut self, ledger: &mut Ledger) {
         self.phase = Phase::Between;
+        self.worktime.unbegun(self.started_ns);
         if !self.is_measured {
             return;
         }
@@ -279,6 +283,7 @@ impl<'a> Life<'a> {
     ) {
         let how = &self.plan.statements[statement as usize];
         self.error = answer.error.take();
+        ledger.waits.waited(self.turn.script, self.asked_ns, now_ns);
         if self.is_measured {
             ledger.statements += 1;
             if self.plan.times_statements {
@@ -375,6 +380,8 @@ impl<'a> Life<'a> {
             );
             ledger.transaction(self.turn.script, outcome, now_ns, times);
         }
+        self.worktime
+            .ended(now_ns, self.started_ns, self.paused_ns, self.is_measured);
         self.pass.is_clean &= outcome == Outcome::Ok;
         if self.turn.closes_pass && self.pass.is_measured {
             self.passes += 1;
@@ -439,6 +446,9 @@ impl<'a> Life<'a> {
             _ if !self.is_in_transaction() => {}
             _ => {
                 let is_undone = self.is_undone();
+                if matches!(self.phase, Phase::Waiting { .. } | Phase::Syncing { .. }) {
+                    ledger.waits.waited(self.turn.script, self.asked_ns, now_ns);
+                }
                 self.resume(now_ns);
                 let outcome = if is_undone {
                     Outcome::Failed
@@ -475,6 +485,7 @@ impl<'a> Life<'a> {
             at_ns: now_ns,
             passes: self.passes,
             transactions: self.transactions,
+            worktime: self.worktime.finish(now_ns),
             state,
         });
     }

@@ -14,10 +14,12 @@ mod life;
 mod line;
 mod phase;
 mod plan;
+mod pulse;
 mod report;
 mod rest;
 mod room;
 mod schedule;
+mod service;
 mod shared;
 mod sleep;
 mod supervisor;
@@ -31,13 +33,14 @@ use std::num::NonZero;
 use std::ops::ControlFlow;
 
 use crate::EngineError;
-use crate::account::Ledger;
+use crate::account::{Ledger, Stretch};
 use crate::cost;
 use crate::document::DriveDocument;
 use crate::observation::Observation;
 use crate::session::{Site, allow_many_open_files};
 use arrivals::Arrivals;
 use plan::Plan;
+use pulse::Pulse;
 use shared::Shared;
 use supervisor::{Supervisor, Watched};
 use watchdog::Watch;
@@ -85,7 +88,7 @@ pub fn drive(
         watches: &watches,
         progress,
     };
-    let (watched, accounts) = work(supervisor, &site);
+    let (watched, accounts, suspensions) = work(supervisor, &site, processors);
 
     if let Some(failure) = shared.gate.take_failure() {
         return Err(failure);
@@ -97,6 +100,7 @@ pub fn drive(
         &shared,
         watched,
         accounts,
+        &suspensions,
         threads,
         document.digest,
     ))
@@ -115,14 +119,21 @@ fn wire_threads(document: &DriveDocument, processors: usize) -> u32 {
 type Account = (Ledger, Option<Arrivals>);
 
 /// Starts the threads, watches over them, and collects their accounts.
-fn work(supervisor: Supervisor<'_>, site: &Site<'_>) -> (Watched, Vec<Account>) {
+/// Gives the times in which the process stood still as well.
+fn work(
+    supervisor: Supervisor<'_>,
+    site: &Site<'_>,
+    processors: usize,
+) -> (Watched, Vec<Account>, Vec<Stretch>) {
     let Supervisor {
         shared,
         threads,
         watches,
         ..
     } = supervisor;
-    std::thread::scope(|scope| {
+    let pulse = Pulse::default();
+    let (watched, accounts) = std::thread::scope(|scope| {
+        let beating = pulse.beat(scope, shared.clock, processors);
         let at_work: Vec<_> = (0..threads)
             .map(|thread| {
                 let watch = watches.get(thread);
@@ -142,6 +153,8 @@ fn work(supervisor: Supervisor<'_>, site: &Site<'_>) -> (Watched, Vec<Account>) 
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         });
         let accounts = accounts.collect();
+        drop(beating);
         (watched, accounts)
-    })
+    });
+    (watched, accounts, pulse.take())
 }

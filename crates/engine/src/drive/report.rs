@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::PoisonError;
 
 use super::Account;
+use super::service;
 use super::shared::Shared;
 use super::supervisor::Watched;
-use crate::account::{Book, End, ErrorLog, Outcome, ResultLog, State, Times};
+use crate::account::{Book, End, ErrorLog, Outcome, ResultLog, State, Stretch, Times, Waits};
 use crate::document::{ArrivalDocument, Order};
 use crate::observation::{
     AllOk, Arrival, ClientEnd, Observation, Outcomes, Passes, Resolution, ResponseTime,
@@ -23,6 +24,7 @@ struct Sums {
     errors: ErrorLog,
     results: ResultLog,
     ends: Vec<End>,
+    waits: Waits,
     counters: BTreeMap<&'static str, u64>,
 }
 
@@ -32,6 +34,7 @@ pub fn assemble(
     shared: &Shared,
     mut watched: Watched,
     mut accounts: Vec<Account>,
+    suspensions: &[Stretch],
     threads: usize,
     has_digests: bool,
 ) -> Observation {
@@ -54,6 +57,12 @@ pub fn assemble(
     let name = |script: u32| plan.program.scripts[script as usize].name.clone();
     let has_passes = plan.order == Order::Sequence && !plan.is_open_loop();
     let ends = &sums.ends;
+    let measured = (began_ns, last_ns);
+    let (mut intervals, silences) = watched.series.finish(last_ns.saturating_sub(began_ns));
+    let stood_still = (&*silences, suspensions);
+    let (stalls, suspensions) =
+        service::standstills(shared, &book, sums.waits, stood_still, measured);
+    service::mark(&mut intervals, &stalls, &suspensions);
     Observation {
         started_unix_ns: watched.started_unix_ns,
         elapsed_ns: last_ns.saturating_sub(began_ns),
@@ -72,10 +81,16 @@ pub fn assemble(
         }),
         statements: sums.statements,
         per_statement: statements(shared, &book),
-        intervals: watched.series.finish(),
+        intervals,
         errors: sums.errors.report(name, began_ns),
         ended_by: ended_by(ends, watched.was_interrupted),
         client_ends: ends.iter().map(|end| client_end(end, began_ns)).collect(),
+        transactions_per_client: service::per_client(ends),
+        in_flight: service::in_flight(ends),
+        carried_over: service::carried_over(ends),
+        littles_law: service::littles_law(shared, &book, ends, measured),
+        stalls,
+        suspensions,
         reconnects: sums.reconnects,
         outages: shared.outages().finish(began_ns, last_ns),
         results: agreements(shared, &sums.results, has_digests),
@@ -112,6 +127,7 @@ impl Sums {
         let mut sums = Self {
             begun: vec![Outcomes::default(); plan.program.scripts.len()],
             results: ResultLog::new(plan.statements.len()),
+            waits: Waits::new(plan.program.scripts.len()),
             ..Self::default()
         };
         for (ledger, _) in accounts {
@@ -124,6 +140,7 @@ impl Sums {
             sums.errors.merge(ledger.errors);
             sums.results.merge(&ledger.results);
             sums.ends.extend(ledger.ends);
+            sums.waits.merge(ledger.waits);
             for (name, count) in ledger.counters {
                 *sums.counters.entry(name).or_default() += count;
             }

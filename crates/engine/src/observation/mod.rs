@@ -3,9 +3,11 @@
 
 mod cost;
 mod outcomes;
+mod service;
 
 pub use cost::ClientCost;
 pub use outcomes::{Outcomes, TransactionOutcomes};
+pub use service::{CarriedOver, InFlight, LittlesLaw, Standstill, TransactionsPerClient};
 
 use std::collections::BTreeMap;
 
@@ -41,6 +43,16 @@ pub struct Observation {
     pub intervals: Vec<Interval>,
     pub errors: Vec<ErrorReport>,
     pub client_ends: Vec<ClientEnd>,
+    pub transactions_per_client: TransactionsPerClient,
+    pub in_flight: InFlight,
+    pub carried_over: CarriedOver,
+    /// None in an open loop, and where nothing was driven.
+    pub littles_law: Option<LittlesLaw>,
+    /// In which no transaction ended for at least a second, and for ten times the median response time of
+    /// those that clients waited for.
+    pub stalls: Vec<Standstill>,
+    /// In which this process itself stood still for more than half a second, to a tenth of a second.
+    pub suspensions: Vec<Standstill>,
     /// Sessions that were lost and opened anew.
     pub reconnects: u64,
     /// In which no client had a session, from the last loss to the first transaction that ended `ok`
@@ -187,6 +199,10 @@ pub struct Interval {
     pub max_ns: u64,
     /// Of all that ended, however; none in a closed loop, and where none did.
     pub schedule_lag_p99_ns: Option<u64>,
+    /// How much of it belongs to `stalls`.
+    pub stalled_ns: u64,
+    /// How much of it belongs to `suspensions`.
+    pub suspended_ns: u64,
 }
 
 /// A time in which nobody was served, since the beginning of the measurement.

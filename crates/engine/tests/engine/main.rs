@@ -20,5 +20,6 @@ mod server;
 mod server_end;
 mod server_load;
 mod server_tls;
+mod service;
 mod truth;
 mod two_pieces;

@@ -1,0 +1,166 @@
+//! Takes the instants at which transactions ended, second by second; gives the times in which none did.
+
+/// A silence is as long as this, at least.
+pub const LEAST_NS: u64 = 1_000_000_000;
+
+const SECOND_NS: u64 = 1_000_000_000;
+const PARTS: usize = 10;
+
+/// A stretch of time since the beginning of the measurement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    pub from_ns: u64,
+    pub to_ns: u64,
+}
+
+impl Stretch {
+    #[must_use]
+    pub fn length_ns(&self) -> u64 {
+        self.to_ns.saturating_sub(self.from_ns)
+    }
+
+    /// What both have in common, if anything.
+    #[must_use]
+    pub fn common(&self, other: &Self) -> Option<Self> {
+        let common = Self {
+            from_ns: self.from_ns.max(other.from_ns),
+            to_ns: self.to_ns.min(other.to_ns),
+        };
+        (common.length_ns() > 0).then_some(common)
+    }
+
+    /// What is left of it before and after `part`.
+    #[must_use]
+    pub fn without(&self, part: &Self) -> [Self; 2] {
+        let inside_ns = |at_ns: u64| at_ns.clamp(self.from_ns, self.to_ns);
+        [
+            Self {
+                to_ns: inside_ns(part.from_ns),
+                ..*self
+            },
+            Self {
+                from_ns: inside_ns(part.to_ns),
+                ..*self
+            },
+        ]
+    }
+}
+
+/// The first and the last end in each tenth of one second: books of several threads can be put together,
+/// and between two tenths nothing is as long as a silence.
+#[derive(Debug, Default)]
+pub struct Ends([Option<Stretch>; PARTS]);
+
+impl Ends {
+    #[inline]
+    pub fn at(&mut self, since_ns: u64) {
+        let part = since_ns % SECOND_NS * PARTS as u64 / SECOND_NS;
+        let Some(part) = usize::try_from(part).ok().and_then(|at| self.0.get_mut(at)) else {
+            return;
+        };
+        let ends = part.get_or_insert(Stretch {
+            from_ns: since_ns,
+            to_ns: since_ns,
+        });
+        ends.from_ns = ends.from_ns.min(since_ns);
+        ends.to_ns = ends.to_ns.max(since_ns);
+    }
+
+    pub fn merge(&mut self, other: &Self) {
+        for ends in other.0.iter().flatten() {
+            self.at(ends.from_ns);
+            self.at(ends.to_ns);
+        }
+    }
+}
+
+/// The silences so far.
+#[derive(Debug, Default)]
+pub struct Silences {
+    last_end_ns: u64,
+    found: Vec<Stretch>,
+}
+
+impl Silences {
+    /// The next second.
+    pub fn hear(&mut self, ends: &Ends) {
+        for ends in ends.0.iter().flatten() {
+            self.until(ends.from_ns);
+            self.last_end_ns = ends.to_ns;
+        }
+    }
+
+    /// Of a second that has been heard before: what was a silence may be two, or none.
+    pub fn hear_late(&mut self, ends: &Ends) {
+        for ends in ends.0.iter().flatten() {
+            let found = std::mem::take(&mut self.found).into_iter();
+            self.found = found
+                .flat_map(|silence| silence.without(ends))
+                .filter(|silence| silence.length_ns() >= LEAST_NS)
+                .collect();
+            self.last_end_ns = self.last_end_ns.max(ends.to_ns);
+        }
+    }
+
+    /// All of a measurement that took so long.
+    #[must_use]
+    pub fn finish(mut self, elapsed_ns: u64) -> Vec<Stretch> {
+        self.until(elapsed_ns);
+        self.found
+    }
+
+    fn until(&mut self, to_ns: u64) {
+        let silence = Stretch {
+            from_ns: self.last_end_ns,
+            to_ns,
+        };
+        if silence.length_ns() >= LEAST_NS {
+            self.found.push(silence);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn ends(at_ms: &[u64]) -> Ends {
+        let mut ends = Ends::default();
+        at_ms.iter().for_each(|at| ends.at(at * MS));
+        ends
+    }
+
+    fn silence(from_ms: u64, to_ms: u64) -> Stretch {
+        Stretch {
+            from_ns: from_ms * MS,
+            to_ns: to_ms * MS,
+        }
+    }
+
+    #[test]
+    fn a_silence_lies_between_two_ends_wherever_seconds_begin() {
+        let mut silences = Silences::default();
+        let mut first = ends(&[10, 400]);
+        first.merge(&ends(&[470, 20]));
+        silences.hear(&first);
+        silences.hear(&ends(&[1_460, 1_490]));
+        silences.hear(&ends(&[]));
+        silences.hear(&ends(&[3_900]));
+        let found = silences.finish(4_950 * MS);
+        assert_eq!(found, [silence(1_490, 3_900), silence(3_900, 4_950)]);
+    }
+
+    #[test]
+    fn an_end_that_is_heard_late_breaks_a_silence() {
+        let mut silences = Silences::default();
+        silences.hear(&ends(&[10]));
+        for _ in 1..5 {
+            silences.hear(&ends(&[]));
+        }
+        silences.hear(&ends(&[5_000]));
+        silences.hear_late(&ends(&[700]));
+        assert_eq!(silences.finish(5_100 * MS), [silence(700, 5_000)]);
+    }
+}

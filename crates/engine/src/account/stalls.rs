@@ -1,0 +1,143 @@
+//! Takes the times in which no transaction ended, and those in which clients waited for an answer; gives
+//! the stalls: times in which the system answered nobody.
+//!
+//! A stall is at least a second long, and ten times as long as transactions of the kind that waited take
+//! in the median: a system whose queries take a minute does not stall for a minute.
+
+use super::silences::{LEAST_NS, Stretch};
+
+const TIMES_MEDIAN: u64 = 10;
+
+/// Long waits of one thread's clients, by transaction type.
+#[derive(Clone, Debug, Default)]
+pub struct Waits {
+    /// On the run's clock. Waits that overlap are one.
+    by_script: Vec<Vec<Stretch>>,
+}
+
+impl Waits {
+    #[must_use]
+    pub fn new(scripts: usize) -> Self {
+        Self {
+            by_script: vec![Vec::new(); scripts],
+        }
+    }
+
+    /// A client has waited for an answer; to be told in the order in which waits end.
+    #[inline]
+    pub fn waited(&mut self, script: u32, from_ns: u64, to_ns: u64) {
+        if to_ns.saturating_sub(from_ns) >= LEAST_NS {
+            self.enter(script, Stretch { from_ns, to_ns });
+        }
+    }
+
+    #[cold]
+    fn enter(&mut self, script: u32, mut wait: Stretch) {
+        let waits = &mut self.by_script[script as usize];
+        while let Some(last) = waits.pop_if(|last| wait.from_ns <= last.to_ns) {
+            wait.from_ns = wait.from_ns.min(last.from_ns);
+            wait.to_ns = wait.to_ns.max(last.to_ns);
+        }
+        waits.push(wait);
+    }
+
+    pub fn merge(&mut self, other: Self) {
+        for (mine, theirs) in self.by_script.iter_mut().zip(other.by_script) {
+            mine.extend(theirs);
+        }
+    }
+
+    /// The stalls among `silences` of a measurement that began at `began_ns`; `median_ns` says how long
+    /// transactions of a type take. Time in which this process stood still itself (`suspensions`) is no
+    /// stall of the system.
+    #[must_use]
+    pub fn stalls(
+        self,
+        silences: &[Stretch],
+        suspensions: &[Stretch],
+        began_ns: u64,
+        median_ns: impl Fn(usize) -> u64,
+    ) -> Vec<Stretch> {
+        let mut found = Vec::new();
+        for (script, waits) in self.by_script.into_iter().enumerate() {
+            if waits.is_empty() {
+                continue;
+            }
+            let least_ns = LEAST_NS.max(TIMES_MEDIAN.saturating_mul(median_ns(script)));
+            let waits = union(waits.into_iter().map(|wait| Stretch {
+                from_ns: wait.from_ns.saturating_sub(began_ns),
+                to_ns: wait.to_ns.saturating_sub(began_ns),
+            }));
+            for silence in silences {
+                let stalls = waits.iter().filter_map(|wait| wait.common(silence));
+                found.extend(stalls.filter(|stall| stall.length_ns() >= least_ns));
+            }
+        }
+        let mut left = union(found.into_iter());
+        for suspension in suspensions {
+            left = left
+                .iter()
+                .flat_map(|stall| stall.without(suspension))
+                .collect();
+        }
+        left.retain(|stall| stall.length_ns() >= LEAST_NS);
+        left
+    }
+}
+
+/// The same times, each once and in order.
+fn union(stretches: impl Iterator<Item = Stretch>) -> Vec<Stretch> {
+    let mut sorted: Vec<_> = stretches.collect();
+    sorted.sort_by_key(|stretch| stretch.from_ns);
+    let mut merged: Vec<Stretch> = Vec::new();
+    for stretch in sorted {
+        match merged.last_mut() {
+            Some(last) if stretch.from_ns <= last.to_ns => {
+                last.to_ns = last.to_ns.max(stretch.to_ns);
+            }
+            _ => merged.push(stretch),
+        }
+    }
+    merged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const S: u64 = 1_000_000_000;
+
+    fn s(from_s: u64, to_s: u64) -> Stretch {
+        Stretch {
+            from_ns: from_s * S,
+            to_ns: to_s * S,
+        }
+    }
+
+    /// Clients waited from 12 s to 20 s on the run's clock; the measurement began at 10 s.
+    fn waits() -> Waits {
+        let mut waits = Waits::new(2);
+        waits.waited(1, 12 * S, 19 * S);
+        waits.waited(1, 13 * S, 20 * S);
+        waits.waited(1, 25 * S, 25 * S + 1);
+        waits
+    }
+
+    #[test]
+    fn nothing_ended_and_clients_waited() {
+        let stalls = waits().stalls(&[s(1, 4), s(7, 20)], &[], 10 * S, |_| S / 100);
+        assert_eq!(stalls, [s(2, 4), s(7, 10)]);
+    }
+
+    #[test]
+    fn where_transactions_take_long_nothing_stalls() {
+        let stalls = waits().stalls(&[s(1, 4)], &[], 10 * S, |_| S);
+        assert_eq!(stalls, []);
+    }
+
+    #[test]
+    fn a_client_that_stands_still_is_no_stall_of_the_system() {
+        let stalls = waits().stalls(&[s(2, 10)], &[s(1, 5), s(8, 10)], 10 * S, |_| 0);
+        assert_eq!(stalls, [s(5, 8)]);
+    }
+}

@@ -1,0 +1,80 @@
+//! Takes the beginnings and ends of one client's transactions; gives what it did with the time of the
+//! measurement that no sample holds.
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Worktime {
+    /// Of the measurement: between measured transactions, and in pauses outside the response time.
+    pub between_ns: u64,
+    /// The whole length of a transaction that began in the warm-up and was still under way when the
+    /// measurement began: it is in no figure.
+    pub carried_over_ns: Option<u64>,
+    /// The transaction under way when the measurement ended.
+    pub in_flight: Option<InFlight>,
+    measure_ns: u64,
+    stop_ns: u64,
+    /// Since when the client is in no transaction.
+    free_since_ns: u64,
+}
+
+/// A transaction that had begun when the measurement ended, and had not ended itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InFlight {
+    pub age_ns: u64,
+    pub is_measured: bool,
+}
+
+impl Worktime {
+    /// Of a measurement that lasts from `measure_ns` to `stop_ns`, or to the last client's end.
+    #[must_use]
+    pub fn new(measure_ns: u64, stop_ns: u64) -> Self {
+        Self {
+            measure_ns,
+            stop_ns,
+            ..Self::default()
+        }
+    }
+
+    /// A transaction begins.
+    #[inline]
+    pub fn begun(&mut self, now_ns: u64, is_measured: bool) {
+        if is_measured {
+            self.free_until(now_ns);
+        }
+    }
+
+    /// The transaction that began at `started_ns` has ended; `paused_ns` of it are no part of its
+    /// response time.
+    #[inline]
+    pub fn ended(&mut self, now_ns: u64, started_ns: u64, paused_ns: u64, is_measured: bool) {
+        self.free_since_ns = now_ns;
+        if is_measured {
+            self.between_ns += paused_ns;
+        } else if now_ns > self.measure_ns {
+            self.carried_over_ns = Some(now_ns - started_ns);
+        }
+        if now_ns > self.stop_ns && started_ns < self.stop_ns {
+            self.in_flight = Some(InFlight {
+                age_ns: self.stop_ns - started_ns,
+                is_measured,
+            });
+        }
+    }
+
+    /// The transaction that began at `started_ns` has not begun after all.
+    pub fn unbegun(&mut self, started_ns: u64) {
+        self.free_since_ns = started_ns;
+    }
+
+    /// The client's work has ended, between two transactions.
+    #[must_use]
+    pub fn finish(&mut self, now_ns: u64) -> Self {
+        self.free_until(now_ns);
+        *self
+    }
+
+    #[inline]
+    fn free_until(&mut self, now_ns: u64) {
+        let since_ns = self.free_since_ns.max(self.measure_ns);
+        self.between_ns += now_ns.saturating_sub(since_ns);
+    }
+}

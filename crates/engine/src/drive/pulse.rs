@@ -1,0 +1,102 @@
+//! Takes nothing; gives the times in which this whole process stood still: stopped by a signal, frozen with
+//! its control group, or without a processor.
+//!
+//! A thread of its own does nothing but sleep for a tenth of a second at a time. Where it wakes much too
+//! late, and the process has had no processor time meanwhile, nobody in here has worked: what was
+//! measured in that time is the machine, and not the system under test.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::account::Stretch;
+use crate::clock::Clock;
+use crate::cost;
+
+const TICK_NS: u64 = 100_000_000;
+/// So late a tick must be for the process to have been suspended.
+const LATE_NS: u64 = 500_000_000;
+
+#[derive(Debug, Default)]
+pub struct Pulse {
+    is_over: AtomicBool,
+    suspensions: Mutex<Vec<Stretch>>,
+}
+
+/// Ends the thread when dropped.
+pub struct Beating<'a>(&'a Pulse, std::thread::Thread);
+
+impl Pulse {
+    /// Begins to tick. Where the machine has no thread left, nothing is noticed.
+    pub fn beat<'scope, 'a: 'scope>(
+        &'a self,
+        scope: &'scope std::thread::Scope<'scope, '_>,
+        clock: Clock,
+        processors: usize,
+    ) -> Option<Beating<'a>> {
+        std::thread::Builder::new()
+            .name("pulse".to_owned())
+            .spawn_scoped(scope, move || self.tick_until_over(clock, processors))
+            .ok()
+            .map(|handle| Beating(self, handle.thread().clone()))
+    }
+
+    /// What has been noticed, on the run's clock, to a tenth of a second.
+    #[must_use]
+    pub fn take(&self) -> Vec<Stretch> {
+        let mut suspensions = self
+            .suspensions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut suspensions)
+    }
+
+    fn tick_until_over(&self, clock: Clock, processors: usize) {
+        let mut before = (clock.now_ns(), cost::processor_ns());
+        // Relaxed: the flag guards no other memory, and whoever sets it wakes this thread.
+        while !self.is_over.load(Ordering::Relaxed) {
+            std::thread::park_timeout(Duration::from_nanos(TICK_NS));
+            let now = (clock.now_ns(), cost::processor_ns());
+            if is_suspension(now.0 - before.0, now.1.saturating_sub(before.1), processors) {
+                self.suspensions
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .push(Stretch {
+                        from_ns: before.0,
+                        to_ns: now.0,
+                    });
+            }
+            before = now;
+        }
+    }
+}
+
+impl Drop for Beating<'_> {
+    fn drop(&mut self) {
+        self.0.is_over.store(true, Ordering::Relaxed);
+        self.1.unpark();
+    }
+}
+
+/// Whether a tick that took `passed_ns`, in which all threads together had `processor_ns`, came late
+/// because nobody worked: they had no more than the tick itself explains, and a tenth of the rest.
+fn is_suspension(passed_ns: u64, processor_ns: u64, processors: usize) -> bool {
+    let late_ns = passed_ns.saturating_sub(TICK_NS);
+    let in_tick_ns = TICK_NS.saturating_mul(processors as u64);
+    late_ns >= LATE_NS && processor_ns.saturating_sub(in_tick_ns) <= late_ns / 10
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    #[test]
+    fn a_late_tick_is_a_suspension_only_where_nobody_worked() {
+        assert!(is_suspension(3_100 * MS, 0, 2));
+        assert!(is_suspension(3_100 * MS, 200 * MS, 2));
+        assert!(!is_suspension(3_100 * MS, 3_000 * MS, 2));
+        assert!(!is_suspension(400 * MS, 0, 2));
+    }
+}

@@ -1,0 +1,158 @@
+//! Takes the ends of all clients and the times in which nothing ended; gives how the clients were served.
+
+use super::shared::Shared;
+use crate::account::{Book, End, Outcome, Stretch, Times, Waits};
+use crate::observation::{
+    CarriedOver, InFlight, Interval, LittlesLaw, Standstill, TransactionsPerClient,
+};
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+pub fn per_client(ends: &[End]) -> TransactionsPerClient {
+    TransactionsPerClient::of(ends.iter().map(|end| end.transactions).collect())
+}
+
+pub fn in_flight(ends: &[End]) -> InFlight {
+    let mut sum = InFlight::default();
+    for under_way in ends.iter().filter_map(|end| end.worktime.in_flight) {
+        sum.count += 1;
+        sum.oldest_ns = sum.oldest_ns.max(under_way.age_ns);
+        sum.begun_in_warm_up += u64::from(!under_way.is_measured);
+    }
+    sum
+}
+
+pub fn carried_over(ends: &[End]) -> CarriedOver {
+    let mut sum = CarriedOver::default();
+    for length_ns in ends.iter().filter_map(|end| end.worktime.carried_over_ns) {
+        sum.count += 1;
+        sum.longest_ns = sum.longest_ns.max(length_ns);
+    }
+    sum
+}
+
+/// Of a closed loop whose measurement lasted from `began_ns` to `last_ns`.
+pub fn littles_law(
+    shared: &Shared,
+    book: &Book,
+    ends: &[End],
+    (began_ns, last_ns): (u64, u64),
+) -> Option<LittlesLaw> {
+    if shared.plan.is_open_loop() {
+        return None;
+    }
+    let all = all_ended(shared, book);
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "a mean needs no more than 53 bits"
+    )]
+    let in_transactions_ns = all.response().mean_ns() * all.count() as f64;
+    let at_work = ends.iter().map(|end| end.at_ns.saturating_sub(began_ns));
+    LittlesLaw::new(
+        last_ns.saturating_sub(began_ns),
+        at_work.sum(),
+        all.count(),
+        in_transactions_ns,
+        ends.iter().map(|end| end.worktime.between_ns).sum(),
+    )
+}
+
+/// The stalls, and what of `suspensions` lies in the measurement.
+pub fn standstills(
+    shared: &Shared,
+    book: &Book,
+    waits: Waits,
+    (silences, suspensions): (&[Stretch], &[Stretch]),
+    (began_ns, last_ns): (u64, u64),
+) -> (Vec<Standstill>, Vec<Standstill>) {
+    let elapsed = Stretch {
+        from_ns: 0,
+        to_ns: last_ns.saturating_sub(began_ns),
+    };
+    let suspended: Vec<_> = suspensions
+        .iter()
+        .filter_map(|one| {
+            let since_began = Stretch {
+                from_ns: one.from_ns.saturating_sub(began_ns),
+                to_ns: one.to_ns.saturating_sub(began_ns),
+            };
+            since_began.common(&elapsed)
+        })
+        .collect();
+    let median_ns = |script| {
+        let times = of_script(shared, book, script);
+        times.response().percentile_ns(50.0)
+    };
+    let stalled = waits.stalls(silences, &suspended, began_ns, median_ns);
+    let told = |stretches: Vec<Stretch>| stretches.iter().map(Standstill::from).collect();
+    (told(stalled), told(suspended))
+}
+
+/// Writes into each second how much of it stood still; adds the seconds behind the last in which anything
+/// ended.
+pub fn mark(intervals: &mut Vec<Interval>, stalls: &[Standstill], suspensions: &[Standstill]) {
+    let all = stalls.iter().chain(suspensions);
+    let last_ns = all.map(|one| one.to_ns).max().unwrap_or(0);
+    let mut connected = 0;
+    for second in 0..last_ns.div_ceil(SECOND_NS) {
+        match intervals.get(usize::try_from(second).unwrap_or(usize::MAX)) {
+            Some(line) => connected = line.clients_connected,
+            None => intervals.push(Interval {
+                second,
+                clients_connected: connected,
+                ..Interval::default()
+            }),
+        }
+    }
+    for line in intervals {
+        let second = Stretch {
+            from_ns: line.second * SECOND_NS,
+            to_ns: (line.second + 1) * SECOND_NS,
+        };
+        let of_it_ns = |standstills: &[Standstill]| {
+            let parts = standstills
+                .iter()
+                .filter_map(|one| Stretch::from(one).common(&second));
+            parts.map(|part| part.length_ns()).sum()
+        };
+        line.stalled_ns = of_it_ns(stalls);
+        line.suspended_ns = of_it_ns(suspensions);
+    }
+}
+
+fn all_ended(shared: &Shared, book: &Book) -> Times {
+    let mut all = Times::new(shared.plan.is_open_loop());
+    for script in 0..shared.plan.program.scripts.len() {
+        all.merge(&of_script(shared, book, script));
+    }
+    all
+}
+
+/// Of all transactions of one type, however they ended.
+fn of_script(shared: &Shared, book: &Book, script: usize) -> Times {
+    let mut all = Times::new(shared.plan.is_open_loop());
+    for outcome in Outcome::ALL {
+        if let Some(times) = book.times(script, outcome) {
+            all.merge(times);
+        }
+    }
+    all
+}
+
+impl From<&Stretch> for Standstill {
+    fn from(stretch: &Stretch) -> Self {
+        Self {
+            from_ns: stretch.from_ns,
+            to_ns: stretch.to_ns,
+        }
+    }
+}
+
+impl From<&Standstill> for Stretch {
+    fn from(standstill: &Standstill) -> Self {
+        Self {
+            from_ns: standstill.from_ns,
+            to_ns: standstill.to_ns,
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! How the clients were served: each of them, over the whole time of the measurement.
+
+use serde::Serialize;
+
+/// Measured transactions that ended, however, of the client that had the fewest, of the middle one (of an
+/// even number, the lower of the two) and of the one that had the most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TransactionsPerClient {
+    pub least: u64,
+    pub median: u64,
+    pub most: u64,
+}
+
+impl TransactionsPerClient {
+    pub(crate) fn of(mut counts: Vec<u64>) -> Self {
+        counts.sort_unstable();
+        let middle = counts.len().saturating_sub(1) / 2;
+        Self {
+            least: counts.first().copied().unwrap_or(0),
+            median: counts.get(middle).copied().unwrap_or(0),
+            most: counts.last().copied().unwrap_or(0),
+        }
+    }
+}
+
+/// Transactions under way when the measurement ended by the clock. They were waited for; measured ones are
+/// among the outcomes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct InFlight {
+    pub count: u64,
+    /// Since when the oldest of them was under way, at that instant; 0 where there was none.
+    pub oldest_ns: u64,
+    /// Of these, how many had begun in the warm-up: they are in no other figure.
+    pub begun_in_warm_up: u64,
+}
+
+/// Transactions that began in the warm-up and were under way when the measurement began. They are in no
+/// other figure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CarriedOver {
+    pub count: u64,
+    /// How long the longest of them took in all.
+    pub longest_ns: u64,
+}
+
+/// Little's law for a closed loop: clients = throughput × (response time + pause). Where
+/// `clients_by_law` is less than `clients`, the figures leave out what clients did in the rest of the time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct LittlesLaw {
+    /// At work, on average over the measurement: one that ends early counts for less.
+    pub clients: f64,
+    /// Measured transactions that ended, however, per second of the measurement.
+    pub throughput_per_s: f64,
+    /// Mean of these.
+    pub response_time_ns: f64,
+    /// Mean time between two of them: pauses, and whatever else a client does without a transaction.
+    pub pause_ns: f64,
+    pub clients_by_law: f64,
+}
+
+impl LittlesLaw {
+    /// `at_work_ns` is the time of all clients in the measurement, of which `in_transactions_ns` went
+    /// into the transactions that ended, and `between_ns` into pauses. None where no time passed.
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "a mean needs no more than 53 bits"
+    )]
+    pub(crate) fn new(
+        elapsed_ns: u64,
+        at_work_ns: u64,
+        ended: u64,
+        in_transactions_ns: f64,
+        between_ns: u64,
+    ) -> Option<Self> {
+        if elapsed_ns == 0 {
+            return None;
+        }
+        let each = |total_ns: f64| {
+            if ended == 0 {
+                0.0
+            } else {
+                total_ns / ended as f64
+            }
+        };
+        let throughput_per_ns = ended as f64 / elapsed_ns as f64;
+        let response_time_ns = each(in_transactions_ns);
+        let pause_ns = each(between_ns as f64);
+        Some(Self {
+            clients: at_work_ns as f64 / elapsed_ns as f64,
+            throughput_per_s: throughput_per_ns * 1e9,
+            response_time_ns,
+            pause_ns,
+            clients_by_law: throughput_per_ns * (response_time_ns + pause_ns),
+        })
+    }
+}
+
+/// A time in which something stood still, since the beginning of the measurement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Standstill {
+    pub from_ns: u64,
+    pub to_ns: u64,
+}

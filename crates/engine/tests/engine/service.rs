@@ -1,0 +1,122 @@
+//! How clients are served over the whole time: who was not, what was under way at the end, and when the
+//! system answered nobody.
+
+use assay_engine::Observation;
+use serde_json::{Value, json};
+
+use crate::support::{document, null_site, observe};
+
+const S: u64 = 1_000_000_000;
+
+fn run(name: &str, told: Value, text: &str, more: Value) -> Observation {
+    observe(&document(null_site(name, told), &[text], more))
+}
+
+#[test]
+fn clients_that_end_nothing_are_seen_though_no_histogram_has_them() {
+    let run = run(
+        "starved",
+        json!({ "delay": "constant:2ms" }),
+        "\\if :client_id > 0\n\\sleep 2200 ms\n\\endif\nSELECT 1;\n",
+        json!({ "clients": 4, "warm_up_s": 0.3, "stop": { "duration_s": 1.2 } }),
+    );
+    let each = run.transactions_per_client;
+    assert_eq!((each.least, each.median), (0, 0));
+    assert_eq!(each.most, run.outcomes.ok);
+    let under_way = run.in_flight;
+    assert!((3..=4).contains(&under_way.count), "{under_way:?}");
+    assert_eq!(under_way.begun_in_warm_up, 3);
+    assert!(under_way.oldest_ns > 14 * S / 10, "{under_way:?}");
+    assert!(run.carried_over.longest_ns >= 22 * S / 10);
+    let law = run.littles_law.expect("the loop is closed");
+    // Each of the three was at work all the time, and in no figure.
+    assert!(law.clients > 3.0 && law.clients_by_law < 1.05, "{law:?}");
+}
+
+#[test]
+fn littles_law_holds_where_every_client_is_served() {
+    let run = run(
+        "law",
+        json!({ "delay": "constant:4ms" }),
+        "SELECT 1;\n\\think 2ms\n",
+        json!({
+            "clients": 5, "think_time": "uniform:1ms..5ms", "stop": { "transactions": 60 },
+        }),
+    );
+    let law = run.littles_law.expect("the loop is closed");
+    assert!(
+        (law.clients_by_law / law.clients - 1.0).abs() < 0.01,
+        "{law:?}"
+    );
+    assert!(
+        law.response_time_ns >= 4e6 && law.pause_ns >= 4e6,
+        "{law:?}"
+    );
+    let each = run.transactions_per_client;
+    assert_eq!((each.least, each.median, each.most), (60, 60, 60));
+    assert_eq!((run.in_flight.count, run.carried_over.count), (0, 0));
+}
+
+#[test]
+fn an_open_loop_has_no_law_of_its_clients() {
+    let run = run(
+        "open law",
+        json!({}),
+        "SELECT 1;",
+        json!({
+            "arrival": { "kind": "constant", "offered_rate_per_s": 100 },
+            "stop": { "duration_s": 0.2 },
+        }),
+    );
+    assert!(run.littles_law.is_none());
+}
+
+#[test]
+fn a_system_that_answers_nobody_has_stalled() {
+    let run = run(
+        "stalled",
+        json!({ "delay": "constant:1ms", "stall": "1600ms@400ms" }),
+        "SELECT 1;",
+        json!({ "clients": 4, "stop": { "duration_s": 2.5 } }),
+    );
+    let [stall] = run.stalls[..] else {
+        panic!("{:?}", run.stalls)
+    };
+    assert!(
+        (3 * S / 10..9 * S / 10).contains(&stall.from_ns),
+        "{stall:?}"
+    );
+    assert!(stall.to_ns - stall.from_ns > 14 * S / 10, "{stall:?}");
+    let in_seconds_ns: u64 = run.intervals.iter().map(|one| one.stalled_ns).sum();
+    assert_eq!(in_seconds_ns, stall.to_ns - stall.from_ns);
+    assert!(run.intervals[0].stalled_ns < S, "{:?}", run.intervals[0]);
+}
+
+#[test]
+fn a_system_that_never_answers_again_has_a_line_for_each_second_of_it() {
+    let run = run(
+        "stalled to the end",
+        json!({ "delay": "constant:1ms", "stall": "3s@200ms" }),
+        "SELECT 1;",
+        json!({ "statement_timeout_s": 2.2, "stop": { "duration_s": 1 } }),
+    );
+    assert_eq!(run.outcomes.ok + 1, run.outcomes.scheduled);
+    let [stall] = run.stalls[..] else {
+        panic!("{:?}", run.stalls)
+    };
+    assert!(stall.to_ns > 2 * S, "{stall:?}");
+    assert!(run.intervals.len() as u64 > stall.to_ns / S);
+}
+
+#[test]
+fn slow_transactions_and_pauses_are_no_stalls() {
+    for (told, text) in [
+        (json!({ "delay": "constant:1100ms" }), "SELECT 1;"),
+        (json!({}), "SELECT 1;\n\\sleep 1100 ms\n"),
+        (json!({}), "SELECT 1;\n\\think 1100 ms\n"),
+    ] {
+        let run = run(text, told, text, json!({ "stop": { "transactions": 2 } }));
+        assert_eq!(run.stalls, [], "{text}");
+        assert!(run.elapsed_ns >= S, "{text}");
+    }
+}

@@ -1,0 +1,132 @@
+"""Takes runs; gives whether every client was served all the time: transactions of each, what was
+under way when the measurement ended, and Little's law.
+
+What a histogram cannot show is a transaction that does not end. In a closed loop it is found by its
+client: that ends less than the others, and its time is missing where clients = throughput x
+(response time + pause).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assay.record.records import Document
+from assay.report import grid, units
+from assay.report.grid import CellRuns
+from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, count
+
+STARVED_SHARE = 0.10
+"""A client that ends less than this share of what the most served one ends is starved."""
+LEAST_MOST = 30
+"""So much the most served client must have ended for that to be no chance."""
+LAW_LIMIT = 0.10
+"""Share of the clients that may be missing by Little's law."""
+
+
+def section(test: str, found: Sequence[CellRuns]) -> Section | None:
+    """None for records of before this was kept."""
+    runs = [(cell, run) for cell in found for run in cell.runs if _is_kept(run.observation or {})]
+    if not runs:
+        return None
+    factors = grid.varying(found, "system", "clients")
+    has_carried = any((run.observation or {})["carried_over"]["count"] for _, run in runs)
+    table = Table(
+        name=f"{test}_service",
+        label_columns=len(factors) + 2,
+        is_detail=not any(is_unequal(run.observation or {}) for _, run in runs),
+        title="Transactions of each client, and what was under way at the end",
+        columns=(
+            Column("run", is_number=True),
+            *grid.label_columns(found, factors),
+            Column("rep.", is_number=True),
+            *(Column(name, is_number=True) for name in ("least", "median", "most", "in flight")),
+            Column("oldest", is_number=True, unit="s"),
+            *([Column("carried over", is_number=True)] if has_carried else []),
+            Column("at work", is_number=True),
+            Column("by law", is_number=True),
+        ),
+        rows=tuple(
+            Row(
+                (
+                    count(run.id),
+                    *grid.label_cells(cell, factors),
+                    count(run.repetition),
+                    *_cells(run.observation or {}, has_carried),
+                )
+            )
+            for cell, run in runs
+        ),
+        notes=(
+            "least, median, most: measured transactions that ended, by client; in flight: under "
+            "way when the measurement ended, oldest: since when",
+            *(
+                ["carried over: had begun in the warm-up, and are in no other figure"]
+                if has_carried
+                else []
+            ),
+            "at work: clients, on average; by law: throughput x (response time + pause), which is "
+            "the same where nothing is missing (Little's law)",
+        ),
+    )
+    return Section("Was every client served?", (), (table,))
+
+
+def is_unequal(observation: Document) -> bool:
+    return bool(starved(observation) or missing_by_law(observation))
+
+
+def starved(observation: Document) -> str:
+    """Which clients ended hardly anything; empty where there are none, or it cannot be told."""
+    if not _is_kept(observation) or observation["littles_law"] is None:
+        return ""
+    ended = [one["transactions"] for one in observation["client_ends"] if one["state"] == "done"]
+    most = max(ended, default=0)
+    few = [one for one in ended if one < STARVED_SHARE * most]
+    if most < LEAST_MOST or not few:
+        return ""
+    words = f"{len(few)} of {units.counted(len(ended), 'client')} ended {_range(few)} transactions"
+    words += f", the most served {most}"
+    if in_flight := observation["in_flight"]["count"]:
+        oldest_s = observation["in_flight"]["oldest_ns"] / 1e9
+        words += f"; {in_flight} under way at the end, the oldest for {oldest_s:.1f} s"
+    return words
+
+
+def missing_by_law(observation: Document) -> str:
+    """How many clients are missing by Little's law; empty where none are, or none is kept."""
+    law = observation.get("littles_law")
+    if not law or not law["clients"] or 1 - law["clients_by_law"] / law["clients"] <= LAW_LIMIT:
+        return ""
+    return f"{law['clients']:.2f} clients at work, {law['clients_by_law']:.2f} in the figures"
+
+
+def _is_kept(observation: Document) -> bool:
+    return "transactions_per_client" in observation
+
+
+def _range(few: Sequence[int]) -> str:
+    least, most = min(few), max(few)
+    return str(least) if least == most else f"{least}-{most}"
+
+
+def _cells(observation: Document, has_carried: bool) -> list[Cell]:
+    each, in_flight = observation["transactions_per_client"], observation["in_flight"]
+    oldest_ns = in_flight["oldest_ns"]
+    law = observation["littles_law"]
+    return [
+        *(count(each[name]) for name in ("least", "median", "most")),
+        count(in_flight["count"]),
+        Cell(f"{oldest_ns / 1e9:.2f}", Number(oldest_ns, "ns"))
+        if in_flight["count"]
+        else absent(""),
+        *([count(observation["carried_over"]["count"])] if has_carried else []),
+        *(
+            [_clients(law["clients"]), _clients(law["clients_by_law"])]
+            if law
+            else [absent("open loop")] * 2
+        ),
+    ]
+
+
+def _clients(number: float) -> Cell:
+    return Cell(f"{number:.2f}", Number(number, "ratio"))

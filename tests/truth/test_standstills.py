@@ -1,0 +1,124 @@
+"""A system that hangs and a client that was suspended are told apart; neither goes unnoticed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import time
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from known_systems import PROGRAM, Observation, drive
+
+S = 1_000_000_000
+
+
+@pytest.fixture
+def run_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str | Path]:
+    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
+    script = tmp_path / "one.sql"
+    script.write_text("SELECT 1;\n")
+    return [PROGRAM, "run", script, "--records", tmp_path / "r.sqlite", "--clients", "3"]
+
+
+def ask(path: Path, question: str) -> list[tuple[Any, ...]]:
+    with closing(sqlite3.connect(path, timeout=10)) as connection:
+        return connection.execute(question).fetchall()
+
+
+def drives(path: Path) -> bool:
+    try:
+        return ask(path, "SELECT state IN ('loading', 'driving') FROM runs") == [(1,)]
+    except sqlite3.OperationalError:
+        return False
+
+
+def test_a_suspended_client_says_so_and_blames_no_system(
+    run_words: list[str | Path], tmp_path: Path
+) -> None:
+    path = tmp_path / "r.sqlite"
+    words = [*run_words, "--on", "null[delay=constant:1ms]", "--duration", "4"]
+    child = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        until = time.monotonic() + 60
+        while not drives(path) and time.monotonic() < until and child.poll() is None:
+            time.sleep(0.05)
+        time.sleep(0.7)
+        child.send_signal(signal.SIGSTOP)
+        time.sleep(1.8)
+        child.send_signal(signal.SIGCONT)
+        said, errors = child.communicate(timeout=60)
+    finally:
+        child.kill()
+    assert child.returncode == 0, errors
+    stood_still = ask(path, "SELECT who, to_ns - from_ns FROM standstills")
+    assert {who for who, _ in stood_still} == {"client"}
+    assert max(lasted_ns for _, lasted_ns in stood_still) >= 1.7 * S
+    total_ns = sum(lasted_ns for _, lasted_ns in stood_still)
+    assert ask(path, "SELECT sum(suspended_ns), sum(stalled_ns) FROM intervals") == [(total_ns, 0)]
+    assert "client-suspended" in said
+    assert "stalled:" not in said.split("Standstills")[0]
+
+
+def test_a_stalled_system_is_named_with_when_and_how_long(
+    run_words: list[str | Path], tmp_path: Path
+) -> None:
+    on = "null[delay=constant:1ms,stall=1.6s@0.6s]"
+    done = subprocess.run(
+        [*run_words, "--on", on, "--duration", "3"], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    ((detail,),) = ask(tmp_path / "r.sqlite", "SELECT detail FROM warnings WHERE name = 'stalled'")
+    assert "from 0." in detail
+    ((lasted_ns,),) = ask(
+        tmp_path / "r.sqlite", "SELECT to_ns - from_ns FROM standstills WHERE who = 'system'"
+    )
+    assert lasted_ns > 1.3 * S
+    assert "system stalled" in done.stdout
+
+
+def children_of(pid: int) -> list[int]:
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = entry.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == pid:
+            found.append(int(entry.parent.name))
+    return found
+
+
+@pytest.mark.server
+def test_a_server_whose_processes_were_stopped_has_stalled(server: dict[str, Any]) -> None:
+    pid = server.pop("pid")
+    stopped: list[int] = []
+
+    def send(number: int) -> None:
+        for child in stopped:
+            with suppress(ProcessLookupError):
+                os.kill(child, number)
+
+    def stop_for_a_while(text: str) -> None:
+        elapsed_s = json.loads(text)["elapsed_s"]
+        if not stopped and elapsed_s > 0.7:
+            stopped.extend(children_of(pid))
+            send(signal.SIGSTOP)
+        elif stopped and elapsed_s > 2.7:
+            send(signal.SIGCONT)
+
+    try:
+        observation: Observation = drive(
+            server, "SELECT 1;", stop_for_a_while, clients=4, stop={"duration_s": 3.5}
+        )
+    finally:
+        send(signal.SIGCONT)
+    (stall,) = observation["stalls"]
+    assert stall["to_ns"] - stall["from_ns"] > 1.5 * S
+    assert 0.5 * S < stall["from_ns"] < 1.8 * S
+    assert observation["outcomes"]["ok"] == observation["outcomes"]["scheduled"]
