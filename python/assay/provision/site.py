@@ -85,6 +85,11 @@ class Site:
     settings_asked: Mapping[str, str]
     settings: Mapping[str, str]
     """*Effective* settings, read back from the server."""
+    settings_confirmed: tuple[str, ...] = field(default=(), kw_only=True)
+    """Names of the settings asked that the system found in effect, by what their values mean."""
+    settings_unknown: str = field(default="", kw_only=True)
+    """Why the settings cannot be read (another program that speaks the protocol); empty: they
+    are."""
     connection_limit: int | None
     """None: the system has none."""
     server_pid: int | None = None

@@ -68,6 +68,10 @@ class Kind(Enum):
         "leave these settings at their defaults; compare only what keeps the same promise",
         limits=True,
     )
+    SETTINGS_UNKNOWN = _Text(
+        "the server does not tell its settings, so what its speed rests on is not in the record",
+        "name the server itself in the URL, and not a pooler or proxy in front of it",
+    )
     SYNTHETIC_DATA = _Text(
         "the rows are synthetic: lengths and frequencies are those of real data, the rows are not",
         "load the real files",
@@ -223,8 +227,12 @@ def _of_run(run: RunRecord, machine: Mapping[str, Any]) -> Iterator[tuple[Kind, 
             f"{units.digits(room.ceiling.statements_per_s)} at "
             f"{units.counted(room.ceiling.clients, 'client')}",
         )
-    effective = site.get("settings", {})
+    if unknown := site.get("settings_unknown"):
+        yield Kind.SETTINGS_UNKNOWN, f"{run.system_label}: {unknown}"
+    effective, confirmed = site.get("settings", {}), site.get("settings_confirmed", ())
     for name, asked in site.get("settings_asked", {}).items():
+        if name in confirmed:
+            continue
         found = effective.get(name)
         if found is None:
             yield Kind.SETTINGS_DIFFER, f"{run.system_label}: {name} = {asked} cannot be read back"

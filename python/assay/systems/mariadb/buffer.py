@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from assay._engine import Session
+from assay.systems.answers import rows_of
 from assay.systems.mariadb.names import plain_name
 from assay.systems.options import buffer_bytes, rounded_up
 
@@ -57,7 +58,7 @@ def settings(engine: str, options: Mapping[str, str], asked: Collection[str]) ->
 def size_bytes(engine: str, effective: Mapping[str, str]) -> int | None:
     """What the server has really given the buffer."""
     own = _BUFFERS.get(engine.lower())
-    return None if own is None else int(effective[own.setting])
+    return None if own is None or own.setting not in effective else int(effective[own.setting])
 
 
 def counters(engine: str, opened: Session) -> dict[str, int]:
@@ -65,9 +66,13 @@ def counters(engine: str, opened: Session) -> dict[str, int]:
     own = _BUFFERS.get(engine.lower())
     if own is None:
         return {}
-    rows = opened.execute(
-        f"SHOW GLOBAL STATUS WHERE Variable_name IN ('{own.requests}', '{own.reads}')"
-    ).rows
-    counted = {str(name): int(value or 0) for name, value in rows}
+    rows = rows_of(
+        opened,
+        f"SHOW GLOBAL STATUS WHERE Variable_name IN ('{own.requests}', '{own.reads}')",
+        columns=2,
+    )
+    counted = {str(name): int(value or 0) for name, value in rows or ()}
+    if not {own.requests, own.reads} <= set(counted):
+        return {}
     misses = counted[own.reads]
     return {"buffer_hits": max(0, counted[own.requests] - misses), "buffer_misses": misses}

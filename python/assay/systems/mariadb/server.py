@@ -19,6 +19,7 @@ from assay.provision.ports import free_port
 from assay.provision.process import ServerProcess
 from assay.systems.mariadb.installation import Installation
 from assay.systems.mariadb.names import plain_name
+from assay.systems.mariadb.removed import why_it_is_gone
 from assay.systems.protocol import ServerDirectory
 
 USER = "assay"
@@ -235,6 +236,8 @@ def _last_words(log: Path) -> str:
 
 def _refused(words: str, installation: Installation, settings: Mapping[str, str]) -> SystemRefused:
     unknown = re.search(r"unknown (?:variable|option) '-*([^'=]+)", words)
+    if unknown and (gone := why_it_is_gone(unknown.group(1))):
+        return SystemRefused(f"the server does not start: {gone}")
     near = get_close_matches(plain_name(unknown.group(1)), _names(installation)) if unknown else []
     named = {name: settings[name] for name in settings if plain_name(name) in plain_name(words)}
     hint = f"did you mean {' or '.join(near)}?" if near else _as_given(named)

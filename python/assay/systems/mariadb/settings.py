@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from assay._engine import Session
 from assay.errors import SystemRefused
+from assay.systems.answers import rows_of
+from assay.systems.mariadb.meaning import Described, is_in_effect
 from assay.systems.mariadb.names import plain_name
+from assay.systems.mariadb.removed import why_it_is_gone
 
 DECISIVE = (
     # what a commit waits for, and what a crash can take
@@ -77,6 +79,8 @@ _PLACES = """
 """
 _OF_THIS_RUN_ONLY = frozenset(_PLACES.split())
 
+UNKNOWN = "it does not answer SHOW SESSION VARIABLES"
+
 _CHANGED_QUERY = """
 SELECT variable_name FROM information_schema.system_variables
 WHERE global_value_origin NOT IN ('COMPILE-TIME', 'AUTO', 'ENVIRONMENT')
@@ -89,39 +93,36 @@ _LOWERS_DURABILITY = {
     "aria_group_commit": {"soft"},
 }
 
-_FACTOR = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40, "p": 1 << 50}
-_TRUTH = {"on": "1", "true": "1", "yes": "1", "off": "0", "false": "0", "no": "0"}
 
-
-def read(session: Session) -> dict[str, str]:
-    """Every variable as this session sees it: its own value where it has one, else the server's."""
-    rows = session.execute("SHOW SESSION VARIABLES").rows
-    return {str(name).lower(): value or "" for name, value in rows}
+def read(session: Session) -> dict[str, str] | None:
+    """Every variable as this session sees it: its own value where it has one, else the server's;
+    None where the server does not tell them."""
+    rows = rows_of(session, "SHOW SESSION VARIABLES", columns=2) or ()
+    found = {str(name).lower(): value or "" for name, value in rows}
+    return found if "version" in found else None
 
 
 def changed(session: Session) -> set[str]:
     """Names of the variables that somebody has set; none where a server (MySQL) does not tell."""
-    has_origins = session.execute(
-        "SELECT 1 FROM information_schema.tables WHERE table_schema = 'information_schema' "
-        "AND table_name = 'SYSTEM_VARIABLES'"
-    )
-    if not has_origins.rows:
-        return set()
-    return {str(row[0]).lower() for row in session.execute(_CHANGED_QUERY).rows}
+    return {str(name).lower() for (name,) in rows_of(session, _CHANGED_QUERY, columns=1) or ()}
 
 
-def insist(found: Mapping[str, str], asked: Mapping[str, str]) -> None:
+def insist(
+    found: Mapping[str, str], asked: Mapping[str, str], described: Mapping[str, Described]
+) -> None:
     """Raises `SystemRefused` for the first setting that was asked and is not in effect: the server
     has no such variable (it takes the beginning of a name for the whole), or rounded the value."""
     for name, value in asked.items():
         effective = found.get(plain_name(name))
         if effective is None:
+            if gone := why_it_is_gone(name):
+                raise SystemRefused(f"{gone}; this is {found.get('version', 'an unknown version')}")
             raise SystemRefused(
                 f"the setting {name} was asked as {value!r}; the server took it, and has no "
                 "variable of that name",
                 hint="give the name that SHOW GLOBAL VARIABLES has",
             )
-        if not _means_the_same(value, effective):
+        if not is_in_effect(plain_name(name), value, found, described):
             raise SystemRefused(
                 f"the setting {plain_name(name)} was asked as {value!r} and is {effective!r}",
                 hint="ask for a value that the server can take as it is",
@@ -153,20 +154,3 @@ def durability_lowered_by(settings: Mapping[str, str], engine: str) -> tuple[str
     if engine.lower() == "myisam":
         lowered.append(f"engine = {engine}")
     return tuple(lowered)
-
-
-def _means_the_same(asked: str, effective: str) -> bool:
-    """Whether two spellings are one value: numbers with or without a factor, switches, lists whose
-    order means nothing, words in any letter case."""
-    left, right = asked.strip().lower(), effective.strip().lower()
-    if left == right or sorted(left.split(",")) == sorted(right.split(",")):
-        return True
-    if _TRUTH.get(left, left) == _TRUTH.get(right, right):
-        return True
-    first, second = _number(left), _number(right)
-    return first is not None and first == second
-
-
-def _number(text: str) -> float | None:
-    found = re.fullmatch(r"(-?\d+(?:\.\d+)?)([kmgtp]?)", text)
-    return None if found is None else float(found.group(1)) * _FACTOR[found.group(2)]

@@ -12,7 +12,8 @@ from assay.experiment.values import SystemChoice
 from assay.provision import process, sampling
 from assay.provision.session import session
 from assay.provision.site import Address, Site, StorageFacts
-from assay.systems.mariadb import buffer, client, installation, server, settings, url
+from assay.systems.answers import numbers_of
+from assay.systems.mariadb import buffer, client, installation, meaning, server, settings, url
 from assay.systems.mariadb.names import plain_name
 from assay.systems.mariadb.size import databases_bytes
 from assay.systems.options import BUFFER, TRANSPORT, connection_limit, refuse_buffer, values
@@ -121,15 +122,11 @@ class Mariadb:
         says of the tables of its one database, without any log."""
         if site.data_directory is not None:
             return databases_bytes(site.data_directory, site.options[ENGINE.name])
-        with session(site.address) as opened:
-            rows = opened.execute(_SIZE_QUERY).rows
-        return int(rows[0][0] or 0)
+        return _number(site, _SIZE_QUERY)
 
     def data_bytes(self, site: Site) -> int:
         """Rows and indexes of the tables, as their statistics have them."""
-        with session(site.address) as opened:
-            rows = opened.execute(_DATA_SIZE_QUERY).rows
-        return int(rows[0][0] or 0)
+        return _number(site, _DATA_SIZE_QUERY)
 
     def buffer_bytes(self, site: Site) -> int | None:
         """Of the storage engine that the tables live in."""
@@ -160,7 +157,20 @@ class Mariadb:
 
 
 def _engine(site: Site) -> str:
-    return site.options.get(ENGINE.name) or site.settings["default_storage_engine"]
+    """Empty where it is not known."""
+    return site.options.get(ENGINE.name) or site.settings.get("default_storage_engine", "")
+
+
+def _number(site: Site, question: str) -> int:
+    with session(site.address) as opened:
+        found = numbers_of(opened, question, columns=1)
+    if found is None:
+        raise SystemRefused(
+            f"{site.label}: expected a number as the answer to: {question.strip()}",
+            hint="a server that only speaks the protocol can be driven with a script of your own: "
+            "assay run SCRIPT.sql --on URL",
+        )
+    return found[0]
 
 
 def _room_for(connections: int | None, asked: Mapping[str, str]) -> dict[str, str]:
@@ -215,10 +225,16 @@ def _site(
     """Asks the server what it is and what it was really given."""
     with session(address) as opened:
         found = settings.read(opened)
-        settings.insist(found, choice.settings)
-        effective = settings.effective(found, choice.settings, settings.changed(opened))
+        changed = settings.changed(opened) if found else set()
+        described = meaning.descriptions(opened) if found and choice.settings else {}
         version = opened.server_version
-    engine = options.get("engine", found["default_storage_engine"])
+    if found is None and is_private:
+        raise SystemRefused(f"{choice.label} does not tell its settings: {settings.UNKNOWN}")
+    if found:
+        settings.insist(found, choice.settings, described)
+    effective = settings.effective(found or {}, choice.settings, changed)
+    engine = options.get("engine") or effective.get("default_storage_engine", "")
+    limit = (found or {}).get("max_connections", "")
     return Site(
         system=Mariadb.name,
         label=choice.label,
@@ -228,7 +244,9 @@ def _site(
         options=options,
         settings_asked=dict(choice.settings),
         settings=effective,
-        connection_limit=int(found["max_connections"]),
+        settings_confirmed=tuple(choice.settings) if found else (),
+        settings_unknown="" if found else settings.UNKNOWN,
+        connection_limit=int(limit) if limit.isdecimal() else None,
         server_pid=server_pid,
         data_directory=data_directory,
         is_private=is_private,

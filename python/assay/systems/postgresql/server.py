@@ -18,6 +18,7 @@ from assay.provision import process
 from assay.provision.ports import free_port
 from assay.provision.process import ServerProcess
 from assay.systems.postgresql.installation import Installation
+from assay.systems.postgresql.removed import why_it_is_gone
 from assay.systems.protocol import ServerDirectory
 
 USER = "postgres"
@@ -163,6 +164,9 @@ def _last_words(log: Path) -> str:
 
 def _refused(words: str, installation: Installation, settings: Mapping[str, str]) -> SystemRefused:
     unknown = re.search(r'unrecognized configuration parameter "([^"]+)"', words)
+    gone = unknown and why_it_is_gone(unknown.group(1), installation.major_version)
+    if gone:
+        return SystemRefused(f"the server does not start: {gone}")
     near = get_close_matches(unknown.group(1), _names(installation)) if unknown else []
     named = [name for name in settings if f'"{name.lower()}"' in words.lower()]
     hint = None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from assay._engine import Session
 from assay.errors import SystemRefused
+from assay.systems.answers import rows_of
 
 DECISIVE = (
     # what a commit waits for, and what a crash can take
@@ -57,6 +58,11 @@ that a version does not have are left out of its record."""
 _OF_THIS_RUN_ONLY = {"File Locations", "Connections and Authentication / Connection Settings"}
 """Categories of pg_settings that hold sockets, ports and paths."""
 
+_EVERYWHERE = "server_version"
+"""A setting of every server; an answer without it was made up."""
+
+UNKNOWN = "it does not answer a query of pg_settings"
+
 _QUERY = """
 SELECT name, current_setting(name), source, category, setting IS DISTINCT FROM boot_val
 FROM pg_settings
@@ -79,13 +85,13 @@ class Setting:
     differs_from_default: bool
 
 
-def read(session: Session) -> dict[str, Setting]:
-    """Every setting of the server as this session sees it."""
+def read(session: Session) -> dict[str, Setting] | None:
+    """Every setting of the server as this session sees it; None where it does not tell them."""
     found = {}
-    for name, value, source, category, differs in session.execute(_QUERY).rows:
+    for name, value, source, category, differs in rows_of(session, _QUERY, columns=5) or ():
         text = str(name)
         found[text] = Setting(text, value or "", str(source), str(category), differs == "t")
-    return found
+    return found if _EVERYWHERE in found else None
 
 
 def insist(found: Mapping[str, Setting], asked: Mapping[str, str], *, source: str) -> None:

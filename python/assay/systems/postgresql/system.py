@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from assay.dialects.postgresql import POSTGRESQL as DIALECT
-from assay.errors import Bug
+from assay.errors import Bug, SystemRefused
 from assay.experiment.values import SystemChoice
 from assay.provision import process, sampling
 from assay.provision.session import session
 from assay.provision.site import Address, Site, StorageFacts
 from assay.provision.size import allocated_bytes
+from assay.systems.answers import numbers_of
 from assay.systems.options import (
     BUFFER,
     TRANSPORT,
@@ -130,15 +131,19 @@ class Postgresql:
         return _number(site, _DATA_SIZE_QUERY)
 
     def buffer_bytes(self, site: Site) -> int | None:
-        """``shared_buffers``; the operating system's cache of files comes on top of it."""
-        return _number(site, _BUFFER_QUERY)
+        """``shared_buffers``; the operating system's cache of files comes on top of it. Not of a
+        server that does not tell its settings."""
+        return None if site.settings_unknown else _number(site, _BUFFER_QUERY)
 
     def counters(self, site: Site) -> Mapping[str, int]:
         """Of the site's database; the server adds up what a session has counted about once a
         second, and when it ends. A miss may still be found in the operating system's cache."""
         with session(site.address) as opened:
-            hits, misses = opened.execute(_COUNTERS_QUERY).rows[0]
-        return {"buffer_hits": int(hits or 0), "buffer_misses": int(misses or 0)}
+            counted = numbers_of(opened, _COUNTERS_QUERY, columns=2)
+        if counted is None:
+            return {}
+        hits, misses = counted
+        return {"buffer_hits": hits, "buffer_misses": misses}
 
     def settings_of_the_data(self, site: Site) -> Mapping[str, str]:
         return {name: site.settings[name] for name in _OF_THE_DATA if name in site.settings}
@@ -174,7 +179,14 @@ def _set_password(running: server.RunningServer) -> None:
 
 def _number(site: Site, question: str) -> int:
     with session(site.address) as opened:
-        return int(opened.execute(question).rows[0][0] or 0)
+        found = numbers_of(opened, question, columns=1)
+    if found is None:
+        raise SystemRefused(
+            f"{site.label}: expected a number as the answer to: {question.strip()}",
+            hint="a server that only speaks the protocol can be driven with a script of your own: "
+            "assay run SCRIPT.sql --on URL",
+        )
+    return found[0]
 
 
 def _room_for(connections: int | None, asked: Mapping[str, str]) -> dict[str, str]:
@@ -216,10 +228,12 @@ def _site(
     the settings asked for come from."""
     with session(address) as opened:
         found = settings.read(opened)
-        settings.insist(found, choice.settings, source=source)
-        effective = settings.effective(found, choice.settings)
-        limit = opened.execute(_LIMIT_QUERY).rows
+        settings.insist(found or {}, choice.settings if found else {}, source=source)
+        limit = numbers_of(opened, _LIMIT_QUERY, columns=1) if found else None
         version = opened.server_version
+    if found is None and is_private:
+        raise SystemRefused(f"{choice.label} does not tell its settings: {settings.UNKNOWN}")
+    effective = settings.effective(found or {}, choice.settings)
     return Site(
         system=Postgresql.name,
         label=choice.label,
@@ -229,7 +243,9 @@ def _site(
         options=options,
         settings_asked=dict(choice.settings),
         settings=effective,
-        connection_limit=int(limit[0][0] or 0) if limit else None,
+        settings_confirmed=tuple(choice.settings) if found else (),
+        settings_unknown="" if found else settings.UNKNOWN,
+        connection_limit=limit[0] if limit else None,
         server_pid=server_pid,
         data_directory=data_directory,
         is_private=is_private,

@@ -44,6 +44,10 @@ _WORDS = {
 }
 """What a pragma's number means; people ask in words and SQLite answers in numbers."""
 
+_OF_BYTES = ("mmap_size", "journal_size_limit", "page_size")
+_SIZE = re.compile(r"(\d+)(k|m|g|t)(?:i?b)?", re.IGNORECASE)
+_UNITS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+
 _VALUE = re.compile(r"-?[A-Za-z0-9_]+")
 
 
@@ -63,7 +67,9 @@ def statements(asked: Mapping[str, str]) -> tuple[str, ...]:
             )
         if not _VALUE.fullmatch(value):
             raise ArgumentError(f"the setting {name}: expected a number or a word, found {value!r}")
-    return tuple(f"PRAGMA {name} = {given[name]}" for name in KNOWN if name in given)
+    return tuple(
+        f"PRAGMA {name} = {_in_bytes(name, given[name])}" for name in KNOWN if name in given
+    )
 
 
 def refuse_those_of_the_file(asked: Mapping[str, str]) -> None:
@@ -87,7 +93,8 @@ def read(session: Session) -> dict[str, str]:
 
 
 def in_words(name: str, value: str) -> str:
-    """The value in lower case, its number as the word it stands for."""
+    """The value in lower case, its number as the word it stands for, a size in bytes."""
+    value = _in_bytes(name, value)
     words = _WORDS.get(name, ())
     if value.isdigit() and int(value) < len(words):
         return words[int(value)]
@@ -95,6 +102,12 @@ def in_words(name: str, value: str) -> str:
     if set(words) == {"off", "on"}:
         return {"true": "on", "yes": "on", "false": "off", "no": "off"}.get(lower, lower)
     return lower
+
+
+def _in_bytes(name: str, value: str) -> str:
+    """A size with a unit (``64MB``) as a number of bytes, which is all that SQLite reads."""
+    found = _SIZE.fullmatch(value.strip()) if name in _OF_BYTES else None
+    return value if found is None else str(int(found[1]) * _UNITS[found[2].lower()])
 
 
 def insist(found: Mapping[str, str], asked: Mapping[str, str]) -> None:

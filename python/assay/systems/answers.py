@@ -1,0 +1,38 @@
+"""Takes a question to a server that may be anything which speaks the protocol; gives the answer if
+it is one.
+
+Poolers, proxies and other databases speak a server's protocol and have not its catalogue: they
+refuse the question, or answer another.
+"""
+
+from __future__ import annotations
+
+from assay import _engine
+from assay._engine import Session
+
+Row = tuple[str | None, ...]
+
+_LOST = "lost connection"
+
+
+def rows_of(opened: Session, question: str, columns: int) -> list[Row] | None:
+    """The rows; None where the server refuses, or answers with other than so many columns. A
+    connection that is lost is raised."""
+    try:
+        rows = opened.execute(question).rows
+    except _engine.EngineError as error:
+        if error.kind != "system" or error.error_class == _LOST:
+            raise
+        return None
+    return rows if all(len(row) == columns for row in rows) else None
+
+
+def numbers_of(opened: Session, question: str, columns: int) -> tuple[int, ...] | None:
+    """The first row as whole numbers, NULL as 0; None where there is none or it holds others."""
+    rows = rows_of(opened, question, columns)
+    if not rows:
+        return None
+    try:
+        return tuple(int(value or 0) for value in rows[0])
+    except ValueError:
+        return None

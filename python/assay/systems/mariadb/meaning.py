@@ -1,0 +1,101 @@
+"""Takes a setting as asked and the variables as the server reads them back; says whether it is in
+effect, by what the value means and not by its text.
+
+The server itself describes its variables (their kind, and the words of those that are one or some
+of a list), so that only what it keeps under another name is listed here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from assay._engine import Session
+from assay.systems.answers import rows_of
+
+_QUERY = """
+SELECT variable_name, variable_type, enum_value_list FROM information_schema.system_variables
+"""
+
+_FACTOR = {letter: 1 << 10 * power for power, letter in enumerate(("", *"kmgtpe"))}
+_TRUTH = {"on": "1", "true": "1", "yes": "1", "off": "0", "false": "0", "no": "0"}
+
+_NAME_KEPT_IN = {"log_bin": "log_bin_basename"}
+"""Variables that are asked with a file's name, and read back as whether there is one."""
+
+_MODES = "ansi db2 maxdb mssql mysql323 mysql40 oracle postgresql traditional"
+_MODES_OF_SEVERAL = frozenset(_MODES.split())
+"""Words of ``sql_mode`` that stand for several."""
+
+
+@dataclass(frozen=True)
+class Described:
+    kind: str
+    """``enum``, ``set``, ``flagset``, ``boolean``, ``varchar``, ``bigint unsigned`` …"""
+    words: tuple[str, ...]
+
+
+def descriptions(session: Session) -> dict[str, Described]:
+    """What the server says of its variables; empty where it (MySQL) does not."""
+    rows = rows_of(session, _QUERY, columns=3) or ()
+    return {
+        str(name).lower(): Described(
+            str(kind).lower(), tuple((words or "").lower().split(",")) if words else ()
+        )
+        for name, kind, words in rows
+    }
+
+
+def is_in_effect(
+    name: str, asked: str, found: Mapping[str, str], described: Mapping[str, Described]
+) -> bool:
+    """``name`` as `names.plain_name` has it, and among ``found``."""
+    effective = found[name]
+    left, right = asked.strip().lower(), effective.strip().lower()
+    if name in _NAME_KEPT_IN and left not in _TRUTH and left not in ("", "1"):
+        return _is_the_same_file(asked.strip(), found.get(_NAME_KEPT_IN[name], ""), found)
+    what = described.get(name)
+    if what is not None and what.kind in ("set", "flagset") and left != right:
+        return _holds_the_same_words(left, right, what)
+    if left == right or _TRUTH.get(left, left) == _TRUTH.get(right, right):
+        return True
+    if what is not None and what.kind == "enum" and left.isdecimal():
+        return int(left) < len(what.words) and what.words[int(left)] == right
+    first, second = _number(left), _number(right)
+    if first is not None:
+        return first == second
+    if sorted(left.split(",")) == sorted(right.split(",")):
+        return True
+    return "/" in asked + effective and _path(asked, found) == _path(effective, found)
+
+
+def _holds_the_same_words(asked: str, effective: str, what: Described) -> bool:
+    """Words of a list in any order. Of switches (``mrr=on``) those that were not named stay as
+    they were, and a mode that stands for several brings these along."""
+    if asked.isdecimal():
+        chosen = {word for place, word in enumerate(what.words) if int(asked) >> place & 1}
+        return chosen == _words(effective)
+    left, right = _words(asked), _words(effective)
+    if what.kind == "flagset" or left & _MODES_OF_SEVERAL:
+        return {word for word in left if not word.endswith("=default")} <= right
+    return left == right
+
+
+def _words(text: str) -> set[str]:
+    return {word.strip() for word in text.split(",") if word.strip()}
+
+
+def _is_the_same_file(asked: str, kept: str, found: Mapping[str, str]) -> bool:
+    """The server leaves an extension out."""
+    return bool(kept) and _path(asked, found).with_suffix("") == _path(kept, found).with_suffix("")
+
+
+def _path(text: str, found: Mapping[str, str]) -> PurePath:
+    return PurePath(found.get("datadir", "/"), text.strip())
+
+
+def _number(text: str) -> float | None:
+    parts = re.fullmatch(r"([-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?)([kmgtpe]?)", text)
+    return None if parts is None else float(parts[1]) * _FACTOR[parts[2]]
