@@ -8,7 +8,8 @@
     │   ├── ExperimentError          an experiment file or a workload folder
     │   ├── ScriptError              a workload script
     │   └── InputError               a file of data: where and what
-    ├── SystemUnderTestError exit 3   the system under test refused, or is not to be had
+    ├── SystemUnderTestError exit 3   the system under test refused, or is not to be had; or the
+    │   │                            machine has no room
     │   ├── SystemMissing            its programs are not on this machine
     │   ├── SystemRefused            it said no: its words and its code are kept
     │   └── SystemDied               it went away while it was needed
@@ -22,6 +23,13 @@ transaction's error is data (see ``drive``), never one of these.
 from __future__ import annotations
 
 from pathlib import Path
+
+RESOURCES = "resources"
+"""The engine's word for a disk, memory or another resource of a system that ran out."""
+RESOURCES_HINT = (
+    "is the disk full? free space there, or choose a storage with more room (--storage); "
+    "else raise the limit that the message names"
+)
 
 
 class AssayError(Exception):

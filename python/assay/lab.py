@@ -26,14 +26,20 @@ from assay.workloads.bare import workload_of
 
 @dataclass(frozen=True)
 class CampaignResult:
-    """What `run` leaves: the number of the experiment in the record, and which runs failed."""
+    """What `run` leaves: the number of the experiment in the record, and how its runs ended."""
 
     campaign_id: int
     failed_positions: tuple[int, ...]
+    """Runs that were measured, and failed."""
+    not_run_positions: tuple[int, ...] = ()
+    """Runs that the system under test or the machine did not let come so far."""
 
     @property
-    def failed(self) -> bool:
-        return bool(self.failed_positions)
+    def exit_code(self) -> int:
+        """A failed measurement weighs more than one that could not be had."""
+        if self.failed_positions:
+            return RunFailed.exit_code
+        return SystemUnderTestError.exit_code if self.not_run_positions else 0
 
 
 def run(
@@ -72,20 +78,28 @@ def run(
             experiment, planned, machine(), workload=workload.for_record(), build=build
         )
         laboratory = Laboratory(experiment, workload, bibliography, store, benches, progress)
-        failed = [one.position for one in planned.runs if not _run(laboratory, one, planned.runs)]
+        ended = {one.position: _run(laboratory, one, planned.runs) for one in planned.runs}
         store.end_campaign()
-    return CampaignResult(campaign_id, tuple(failed))
+    return CampaignResult(
+        campaign_id,
+        tuple(position for position, how in ended.items() if how == RunFailed.exit_code),
+        tuple(position for position, how in ended.items() if how == SystemUnderTestError.exit_code),
+    )
 
 
-def _run(laboratory: Laboratory, planned: PlannedRun, runs: tuple[PlannedRun, ...]) -> bool:
-    """Stages 4 to 8 of one run; whether it ended well."""
+def _run(laboratory: Laboratory, planned: PlannedRun, runs: tuple[PlannedRun, ...]) -> int:
+    """Stages 4 to 8 of one run; gives its exit code."""
     store, benches = laboratory.store, laboratory.benches
     run_id = store.begin_run(planned)
     laboratory.progress.run(planned, len(runs))
+    exit_code = 0
     try:
         reason = procedures.of(laboratory.workload, planned)(laboratory, planned)
+        if reason is not None:
+            exit_code = RunFailed.exit_code
     except (SystemUnderTestError, RunFailed) as error:
-        reason = error.message
+        reason = f"{error.message}; {error.hint}" if error.hint else error.message
+        exit_code = error.exit_code
         benches.discard(planned)
         if isinstance(error, SystemMissing):
             store.end_run("failed", reason=reason)
@@ -94,4 +108,4 @@ def _run(laboratory: Laboratory, planned: PlannedRun, runs: tuple[PlannedRun, ..
     store.end_run("failed" if reason else "done", reason=reason, verdict=verdict, warnings=warnings)
     laboratory.progress.ended(planned, reason)
     benches.release(planned)
-    return reason is None
+    return exit_code

@@ -17,7 +17,7 @@ from typing import Any
 from assay.check.answers import Agreement, Check, check_answers
 from assay.check.consistency import check_consistency, chosen
 from assay.check.reference import check_reference, check_together
-from assay.check.verdict import why_failed, wrong_answers
+from assay.check.verdict import is_out_of_space, why_failed, wrong_answers
 from assay.drive import connect, limit, query, reference, update
 from assay.drive.changes import run_changes_data
 from assay.drive.document import document_of, scripts_of
@@ -25,7 +25,14 @@ from assay.drive.reported import reported_entries
 from assay.drive.sampler import TimedSample
 from assay.drive.transactions import Observation
 from assay.drive.watched import observe_watched
-from assay.errors import Bug, ExperimentError, RunFailed
+from assay.errors import (
+    RESOURCES,
+    RESOURCES_HINT,
+    Bug,
+    ExperimentError,
+    RunFailed,
+    SystemRefused,
+)
 from assay.experiment import Experiment
 from assay.input.bibliography import Bibliography
 from assay.load.dataset import DataRequest, Dataset
@@ -416,7 +423,10 @@ def _conclusion(
     if died is not None or is_lost:
         lab.benches.discard(planned)
     rides_through = planned.cell.driving.reconnect_patience_s is not None
-    return why_failed(observation, checks, died, rides_through=rides_through)
+    reason = why_failed(observation, checks, died, rides_through=rides_through)
+    if reason is not None and is_out_of_space(observation, died):
+        raise SystemRefused(reason, error_class=RESOURCES, hint=RESOURCES_HINT)
+    return reason
 
 
 def _why_it_died(planned: PlannedRun, site: Site, is_lost: bool) -> str | None:

@@ -143,9 +143,15 @@ def test_a_profile_says_where_the_database_is(tmp_path: Path) -> None:
         ["sqlite3", str(database), "create table t (x); insert into t values (7)"], check=True
     )
     profiles = tmp_path / "profiles.toml"
-    profiles.write_text(f'[ssd.SQLite]\nfile = "{database}"\n[odd.sqlite]\nfiel = "x"\n')
+    profiles.write_text(
+        f'[ssd.SQLite]\nfile = "{database}"\nuser = "me"\ndatabase = "mine"\n'
+        '[odd.sqlite]\nfiel = "x"\n'
+    )
     env = {**os.environ, "ASSAY_BIBSQL_PROFILES": str(profiles)}
     answer = program("bibsql", "-prof=ssd", env=env, input="select x from t;")
+    assert (answer.stdout, answer.stderr) == ("7\n", "")
+    outdone = ("--user", "you", "--database", "yours")
+    answer = program("bibsql", "-prof=ssd", *outdone, env=env, input="select x from t;")
     assert (answer.stdout, answer.stderr) == ("7\n", "")
     wrong = program("bibsql", "--profile", "odd", env=env, input="")
     assert wrong.returncode == 2

@@ -90,7 +90,11 @@ def test_the_defaults_are_those_of_the_library() -> None:
         ),
         (SystemChoice("sqlite", settings={"cache_size": "1; DROP"}), "a number or a word", ""),
         (SystemChoice("sqlite", settings={"page_size": "1000"}), "is '4096'", "65536"),
-        (SystemChoice("sqlite", options={"busy_timeout_s": "-1"}), "expected a number of seconds", ""),
+        (
+            SystemChoice("sqlite", options={"busy_timeout_s": "-1"}),
+            "expected a number of seconds",
+            "",
+        ),
         (SystemChoice("null", options={"delay": "1ms"}), "expected a distribution", ""),
         (SystemChoice("null", settings={"fsync": "off"}), "no settings", "delay"),
         (SystemChoice("null", url="null:///?colour=red"), "no option", ""),

@@ -6,11 +6,10 @@ use std::os::fd::FromRawFd as _;
 use std::path::Path;
 
 use assay_bibtex::{ScanOptions, SourceOptions, SqlOptions, WriteError};
-use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, os_error};
 use crate::progress::Listener;
 use crate::work::{ended, parsed, printed};
 
@@ -97,6 +96,6 @@ pub fn borrowed(file_descriptor: i32) -> ManuallyDrop<File> {
 fn raise(error: WriteError) -> PyErr {
     match error {
         WriteError::Source(error) => Failure::from(error).into_exception(),
-        WriteError::Output(error) => PyOSError::new_err(error.to_string()),
+        WriteError::Output(error) => os_error(&error),
     }
 }

@@ -4,7 +4,7 @@ use assay_datagen::SourceError;
 use assay_drivers::SystemError;
 use assay_engine::EngineError as Engine;
 use assay_script::ScriptError;
-use pyo3::exceptions::{PyException, PyKeyboardInterrupt};
+use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyOSError};
 use pyo3::prelude::*;
 
 pyo3::create_exception!(
@@ -108,5 +108,14 @@ pub fn raise(error: Engine) -> PyErr {
         Engine::Source(error) => Failure::from(error).into_exception(),
         Engine::Document(message) => Failure::document(message).into_exception(),
         Engine::Interrupted => PyKeyboardInterrupt::new_err("interrupted"),
+    }
+}
+
+/// What the operating system refused, with its number: Python knows a closed pipe by it.
+pub fn os_error(error: &std::io::Error) -> PyErr {
+    let message = error.to_string();
+    match error.raw_os_error() {
+        Some(number) => PyOSError::new_err((number, message)),
+        None => PyOSError::new_err(message),
     }
 }

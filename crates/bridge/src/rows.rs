@@ -9,12 +9,12 @@ use assay_dataset::{
     Dataset, ExportDocument, ExportError, GeneratedDocument, GeneratedSource, export,
 };
 use assay_engine::{EngineError, LoadDocument};
-use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::bibliography::borrowed;
-use crate::failure::{Failure, raise};
+use crate::failure::{Failure, os_error, raise};
 use crate::progress::Listener;
 use crate::work::{ended, parsed};
 
@@ -90,7 +90,7 @@ pub fn generate(
                 Failure::document(format!("export document: {message}")).into_exception()
             }
             ExportError::Source(error) => Failure::from(error).into_exception(),
-            ExportError::Output(error) => PyOSError::new_err(error.to_string()),
+            ExportError::Output(error) => os_error(&error),
             ExportError::Interrupted => PyKeyboardInterrupt::new_err("interrupted"),
         }),
     )

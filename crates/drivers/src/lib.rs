@@ -145,6 +145,12 @@ pub trait Blocking: Send {
         Vec::new()
     }
 
+    /// Whether a transaction is open, which a library may end by itself where it has no room left;
+    /// `None` where it does not say.
+    fn has_transaction(&self) -> Option<bool> {
+        None
+    }
+
     /// What another thread may call to make the call under way return early with an error (a
     /// deadline, Ctrl-C); `None` where the library has nothing of the kind.
     fn canceller(&self) -> Option<Canceller> {

@@ -147,6 +147,10 @@ macro_rules! drivers {
                 match self { $(Self::$blocking(library) => library.counters(),)* }
             }
 
+            fn has_transaction(&self) -> Option<bool> {
+                match self { $(Self::$blocking(library) => library.has_transaction(),)* }
+            }
+
             fn canceller(&self) -> Option<Canceller> {
                 match self { $(Self::$blocking(library) => library.canceller(),)* }
             }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,6 +16,8 @@ _ENDED = {
     "interrupted": "interrupted",
 }
 
+
+_NO_SPACE = os.strerror(errno.ENOSPC).lower()
 
 _LOSSES = {"lost connection", "connection refused"}
 """Classes of errors that come of a server which is away."""
@@ -50,6 +54,14 @@ def why_failed(
     if (outcomes["failed"] or outcomes["unknown"]) and not (rides_through and is_loss_alone):
         return f"{outcomes['failed'] + outcomes['unknown']} transactions did not end well{first}"
     return None
+
+
+def is_out_of_space(observation: Mapping[str, Any], died: str | None) -> bool:
+    """Whether a full disk, or another resource that ran out, is the reason: the fault is neither
+    the system's nor the workload's."""
+    if died is not None and _NO_SPACE in died.lower():
+        return True
+    return any(error["class"] == "resources" for error in observation.get("errors", ()))
 
 
 def wrong_answers(wrong: Sequence[Check]) -> str:

@@ -111,15 +111,17 @@ def profiles_file() -> Path:
 
 def _address(server: servers.Server, parsed: Parsed) -> Address:
     section = _profile(server, parsed.last("profile"))
-    database = parsed.last("database")
-    name = servers.plain(database) if database else section.text("database", "bibtex")
+    # Every key is read, also one that an option outdoes: what is not read is an unknown key.
+    database, own = parsed.last("database"), section.text("database", "bibtex")
+    name = servers.plain(database) if database else own
+    user = section.text("user", "")
     address = Address(
         driver=server.system.driver,
         unix=section.text("socket", "") or None,
         host=section.text("host", "") or None,
         port=section.whole("port", PORT) if "port" in section else None,
         file=section.text("file", f"{name}.db"),
-        user=parsed.last("user") or section.text("user", ""),
+        user=parsed.last("user") or user,
         password=section.text("password", "") or None,
         database=name,
         tls=section.choice("tls", TLS, TLS[0]),

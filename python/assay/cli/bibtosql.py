@@ -20,6 +20,7 @@ from assay.cli.bibsql import standard_answer
 from assay.cli.outcome import outcome_of, say
 from assay.cli.seed_options import Option, help_text, parse
 from assay.cli.sql_script import script_document
+from assay.cli.streams import OutputLost
 from assay.errors import InputError
 from assay.workloads import reader
 from assay.workloads.values import Workload
@@ -79,7 +80,6 @@ def run(arguments: list[str]) -> int | None:
 def _output(file: str | None) -> Iterator[int]:
     """A file descriptor to write the script to."""
     if file is None:
-        sys.stdout.flush()
         yield sys.stdout.fileno()
         return
     try:
@@ -111,7 +111,9 @@ def _write(document: dict[str, Any], descriptor: int, file: str | None) -> dict[
     except _engine.EngineError as error:
         raise_as_ours(error)
     except OSError as error:
-        raise InputError(str(error), file=file or "(standard output)") from error
+        if file is None:
+            raise OutputLost(error) from error
+        raise InputError(str(error), file=file) from error
     return report
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import Any
 
@@ -15,6 +14,7 @@ from assay.drive.document import scripts_of
 from assay.drive.prepare import explained
 from assay.experiment import words as command_line
 from assay.plan import Plan, PlannedRun, plan
+from assay.visible import for_terminal, visible, visible_lines
 from assay.workloads.scripts import as_file
 from assay.workloads.values import Script, Workload
 
@@ -40,12 +40,11 @@ def command(words: command_line.Words, form: str) -> None:
     first_runs = _first_runs(plan(experiment, workload))
     if form == "sql":
         for run in first_runs:
-            sys.stdout.write(as_file(_scripts(workload, run)))
+            for_terminal(sys.stdout).write(as_file(_scripts(workload, run)))
         return
     found = [_explained(workload, run) for run in first_runs]
     if form == "json":
-        json.dump(found, sys.stdout, ensure_ascii=False, indent=2)
-        sys.stdout.write("\n")
+        rows.write_json(found, sys.stdout)
     elif form == "table":
         for one in found:
             _write_text(one)
@@ -85,5 +84,5 @@ def _instructions(workload: Workload, run: PlannedRun) -> str:
 
 
 def _write_text(one: dict[str, Any]) -> None:
-    sys.stdout.write(f"{one['test']} on {one['system']}, dialect {one['dialect']}\n\n")
-    sys.stdout.write(f"{one['instructions'].rstrip()}\n\n")
+    title = f"{one['test']} on {one['system']}, dialect {one['dialect']}"
+    sys.stdout.write(f"{visible(title)}\n\n{visible_lines(one['instructions'].rstrip())}\n\n")

@@ -13,6 +13,7 @@ import click
 
 from assay import quantities, registry
 from assay.cli.numbers import Number
+from assay.cli.streams import OutputLost
 from assay.dialects.protocol import Dialect, Table
 from assay.errors import ArgumentError, InputError
 from assay.workloads.parameters import Scalar
@@ -157,7 +158,6 @@ def _output(file: str | None) -> Iterator[int]:
     """A file descriptor to write to; a file that was not there is removed where it would stay
     unfinished."""
     if file is None:
-        sys.stdout.flush()
         yield sys.stdout.fileno()
         return
     path = Path(file)
@@ -184,4 +184,6 @@ def _write(
     except _engine.EngineError as error:
         raise placed(error) from error
     except OSError as error:
-        raise InputError(str(error), file=file or "(standard output)") from error
+        if file is None:
+            raise OutputLost(error) from error
+        raise InputError(str(error), file=file) from error

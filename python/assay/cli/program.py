@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from importlib.metadata import version
+from itertools import pairwise
 
 import click
 
@@ -49,7 +51,18 @@ class Commands(click.Group):
             raise click.UsageError(
                 f"there is no command {args[0]!r}; {did_you_mean(args[0], COMMANDS)}", ctx
             )
+        _refuse_empty_words(ctx, args)
         return super().resolve_command(ctx, args)
+
+
+def _refuse_empty_words(ctx: click.Context, args: list[str]) -> None:
+    """No option and no argument of ours means anything when it is empty; a variable that a shell
+    script forgot to set is."""
+    for before, word in pairwise(["", *args]):
+        if word == "" or re.fullmatch(r"--[a-z-]+=", word):
+            name = word.removesuffix("=") or (before if before.startswith("-") else "")
+            what = f"{name} has an empty value" if name else "an argument is empty"
+            raise click.UsageError(what, ctx)
 
 
 @click.command(
@@ -67,8 +80,8 @@ def group() -> None:
 
     Assay brings the system up, fills it, drives it, checks every answer, takes
     it down and reports. Data go to standard output, everything else to standard
-    error. Exit status: 0 done, 1 the run failed, 2 you, 3 the system under test,
-    4 a bug of ours.
+    error. Exit status: 0 done, 1 a measured run failed, 2 your mistake, 3 the
+    system under test or the machine, 4 an internal error.
 
     \b
     Example:

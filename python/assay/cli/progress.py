@@ -16,6 +16,7 @@ from assay.experiment import Driving
 from assay.plan import PlannedRun
 from assay.progress import Progress
 from assay.report.units import counted, duration
+from assay.visible import visible
 
 
 @contextmanager
@@ -72,7 +73,7 @@ class Lines:
         self._say(f"warning: {message}")
 
     def _say(self, line: str) -> None:
-        self._console.print(Text(line))
+        self._console.print(_line(line))
 
 
 class Bars:
@@ -86,13 +87,13 @@ class Bars:
 
     def run(self, planned: PlannedRun, of: int) -> None:
         self._driving = planned.cell.driving
-        self._console.print(Text(_name(planned, of)))
+        self._console.print(_line(_name(planned, of)))
 
     def stage(self, name: str) -> None:
         """A bar of its own, so that the time left is that of this stage."""
         if self._task is not None:
             self._bars.remove_task(self._task)
-        self._task = self._bars.add_task(name, total=None, detail="")
+        self._task = self._bars.add_task(visible(name), total=None, detail="")
 
     def loading(self, report: dict[str, Any]) -> None:
         if "bytes_copied" in report:
@@ -118,14 +119,21 @@ class Bars:
 
     def ended(self, planned: PlannedRun, reason: str | None) -> None:
         if reason is not None:
-            self._console.print(Text(f"run {planned.position + 1} failed: {reason}"))
+            self._console.print(_line(f"run {planned.position + 1} failed: {reason}"))
 
     def warning(self, message: str) -> None:
-        self._console.print(Text(f"warning: {message}"))
+        self._console.print(_line(f"warning: {message}"))
 
     def _show(self, done: float, total: float | None, detail: str) -> None:
         if self._task is not None:
-            self._bars.update(self._task, completed=done, total=total or None, detail=detail)
+            self._bars.update(
+                self._task, completed=done, total=total or None, detail=visible(detail)
+            )
+
+
+def _line(text: str) -> Text:
+    """One line, whatever a server or a file name put into it."""
+    return Text(visible(text))
 
 
 def _phase(driving: Driving, elapsed_s: float) -> str:

@@ -7,6 +7,8 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TextIO
 
+from assay.visible import for_terminal, visible, visible_lines
+
 Row = Mapping[str, object]
 
 
@@ -16,7 +18,7 @@ def write(rows: Sequence[Row], columns: Sequence[str], form: str, stream: TextIO
 
 
 def _table(rows: Sequence[Row], columns: Sequence[str], stream: TextIO) -> None:
-    cells = [list(columns), *([_text(row.get(one)) for one in columns] for row in rows)]
+    cells = [list(columns), *([_shown(row.get(one)) for one in columns] for row in rows)]
     widths = [max(len(row[place]) for row in cells) for place in range(len(columns))]
     is_number = [
         bool(rows) and all(isinstance(row.get(one), int | float) for row in rows) for one in columns
@@ -33,19 +35,29 @@ def _markdown(rows: Sequence[Row], columns: Sequence[str], stream: TextIO) -> No
     stream.write("| " + " | ".join(columns) + " |\n")
     stream.write("|" + "---|" * len(columns) + "\n")
     for row in rows:
-        cells = [_text(row.get(one)).replace("|", "\\|").replace("\n", " ") for one in columns]
+        cells = [_shown(row.get(one)).replace("|", "\\|") for one in columns]
         stream.write("| " + " | ".join(cells) + " |\n")
 
 
 def _csv(rows: Sequence[Row], columns: Sequence[str], stream: TextIO) -> None:
-    writer = csv.writer(stream, lineterminator="\n")
+    writer = csv.writer(for_terminal(stream), lineterminator="\n")
     writer.writerow(columns)
     writer.writerows([_text(row.get(one)) for one in columns] for row in rows)
 
 
 def _json(rows: Sequence[Row], _columns: Sequence[str], stream: TextIO) -> None:
-    json.dump([dict(row) for row in rows], stream, ensure_ascii=False, indent=2, default=str)
-    stream.write("\n")
+    write_json([dict(row) for row in rows], stream)
+
+
+def write_json(document: object, stream: TextIO) -> None:
+    """Writes a document, in which what `visible` shows is what JSON escapes."""
+    text = json.dumps(document, ensure_ascii=False, indent=2, default=str)
+    stream.write(visible_lines(text) + "\n")
+
+
+def _shown(value: object) -> str:
+    """In one line of a table."""
+    return visible(" ".join(_text(value).splitlines()))
 
 
 def _text(value: object) -> str:

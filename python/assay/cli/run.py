@@ -16,7 +16,7 @@ from assay.cli.options import (
     report_format_option,
 )
 from assay.cli.outcome import say
-from assay.errors import RunFailed
+from assay.cli.streams import status_at_least
 from assay.experiment import words as command_line
 from assay.load.loading import Loading
 
@@ -35,7 +35,8 @@ def command(
     Brings every system up, fills it, drives it, checks the answers and takes it
     down again; a server that runs already is left alone unless named by its
     URL. Each run is kept in the record file when it ends. Exit status 1: a
-    run failed, or an answer was wrong.
+    measured run failed, or an answer was wrong; else 3: a run could not be
+    measured, because of the system under test or the machine.
 
     \b
     Example:
@@ -59,6 +60,8 @@ def command(
         result = lab.run(experiment, records=records, progress=shown, loading=loading)
     with Store(records, must_exist=True) as store:
         report = build(store.campaign(result.campaign_id))
-    registry.report_form(form)(report, sys.stdout, detail=detail)
     say(f"kept in {records} as experiment {result.campaign_id}")
-    return RunFailed.exit_code if result.failed else None
+    with status_at_least(result.exit_code):
+        registry.report_form(form)(report, sys.stdout, detail=detail)
+        sys.stdout.flush()
+    return result.exit_code

@@ -76,6 +76,10 @@ def parse(arguments: Sequence[str], options: Sequence[Option], *, pass_unknown: 
                         f"--{option.name} needs a value", hint=f"--{option.name} {option.value}"
                     )
                 value = left.pop(0)
+            if not value:
+                raise ArgumentError(
+                    f"--{option.name} has an empty value", hint=f"--{option.name} {option.value}"
+                )
             parsed.values.setdefault(option.name, []).append(value)
     return parsed
 

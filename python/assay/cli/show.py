@@ -33,15 +33,12 @@ def command(run: str, form: str, records: Path) -> None:
       assay show latest
       assay show 17 --format json
     """
-    import json
-
     from assay.record import Store
 
     with Store(records, must_exist=True) as store:
         record = asdict(store.run(_number(run, store)))
     if form == "json":
-        json.dump(record, sys.stdout, ensure_ascii=False, indent=2, default=str)
-        sys.stdout.write("\n")
+        rows.write_json(record, sys.stdout)
         return
     found = [{"what": name, "value": value} for name, value in _flat(record)]
     if form == "table":

@@ -15,7 +15,9 @@ from dataclasses import replace
 
 from assay import registry
 from assay.errors import ArgumentError
+from assay.experiment.system_words import split_systems
 from assay.experiment.values import Scalar, StorageChoice, SystemChoice
+from assay.server_url import is_url
 from assay.workloads.values import Workload
 
 MOST_COMBINATIONS = 10_000
@@ -28,11 +30,18 @@ Levels = dict[str, tuple[str, ...]]
 
 def system_choice(word: str) -> SystemChoice:
     """The choice that one word of ``--on`` means."""
-    if "://" in word:
-        return SystemChoice(registry.system_of_url(word), url=word)
+    if is_url(word):
+        choice = SystemChoice(registry.system_of_url(word), url=word)
+        registry.system(choice.name).check_url(word)
+        return choice
     name, bracket, rest = word.partition("[")
     name = name.strip()
     if name not in registry.systems():
+        if "@" in word or ":" in name:  # a piece of a URL, in which a password may be
+            raise ArgumentError(
+                "a system under test is neither a name nor a URL",
+                hint="scheme://USER@HOST:PORT/DATABASE; a comma in a password may be written %2C",
+            )
         raise registry.unknown("system", name, registry.systems())
     choice = SystemChoice(name)
     if not bracket:
@@ -53,7 +62,7 @@ def system_choice(word: str) -> SystemChoice:
 
 def system_choices(words: Iterable[str]) -> tuple[SystemChoice, ...]:
     """Words of ``--on``, each with commas between systems; at least one, none twice."""
-    choices = tuple(system_choice(word) for words_ in words for word in split(words_))
+    choices = tuple(system_choice(word) for words_ in words for word in split_systems(words_))
     if not choices:
         raise ArgumentError(
             "no system under test", hint=f"--on NAME with one of: {', '.join(registry.systems())}"

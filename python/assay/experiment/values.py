@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit, urlunsplit
+
+from assay import server_url
 
 Scalar = str | int | float | bool
 
@@ -32,26 +33,13 @@ class SystemChoice:
         words = [
             f"{key}={value}" for key, value in sorted({**self.options, **self.settings}.items())
         ]
-        place = [f"at {self._place}"] if self.url else []
+        place = [f"at {server_url.place(self.url)}"] if self.url else []
         return " ".join([self.name, *place, *words])
-
-    @property
-    def _place(self) -> str:
-        """Of the URL what tells a server from others: its host, its socket, or its file."""
-        parts = urlsplit(self.url or "")
-        said = dict(parse_qsl(parts.query))
-        local = said.get("host") or said.get("socket") or parts.path.rpartition("/")[2]
-        return parts.hostname or local or "a local socket"
 
     @property
     def url_without_password(self) -> str | None:
         """The URL as it may be printed, recorded and fingerprinted."""
-        if self.url is None:
-            return None
-        parts = urlsplit(self.url)
-        user, at, host = parts.netloc.rpartition("@")
-        name = user.partition(":")[0]
-        return urlunsplit(parts._replace(netloc=f"{name}{at}{host}"))
+        return None if self.url is None else server_url.without_password(self.url)
 
 
 @dataclass(frozen=True)

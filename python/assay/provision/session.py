@@ -10,7 +10,16 @@ from contextlib import contextmanager
 from typing import NoReturn
 
 from assay import _engine
-from assay.errors import AssayError, Bug, InputError, ScriptError, SystemDied, SystemRefused
+from assay.errors import (
+    RESOURCES,
+    RESOURCES_HINT,
+    AssayError,
+    Bug,
+    InputError,
+    ScriptError,
+    SystemDied,
+    SystemRefused,
+)
 from assay.provision.site import Address
 
 
@@ -45,7 +54,11 @@ def as_ours(error: _engine.EngineError) -> AssayError:
     if error.kind == "system":
         if error.error_class == "lost connection":
             return SystemDied(error.message, hint=error.hint)
+        is_out = error.error_class == RESOURCES
         return SystemRefused(
-            error.message, error_class=error.error_class, code=error.code, hint=error.hint
+            f"{error.message} ({RESOURCES})" if is_out else error.message,
+            error_class=error.error_class,
+            code=error.code,
+            hint=error.hint or (RESOURCES_HINT if is_out else None),
         )
     return Bug(error.message, hint=error.hint)

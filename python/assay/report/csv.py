@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import TextIO
 
 from assay.report.values import Number, Report, Row, Table
+from assay.visible import for_terminal
 
 FIELDS = (
     "experiment", "table", "row", "column", "value", "unit", "n", "low", "high", "verdict",
@@ -21,7 +22,7 @@ FIELDS = (
 
 def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> None:
     """Writes the report. ``detail`` None: with all details."""
-    writer = csv.writer(stream, lineterminator="\n")
+    writer = csv.writer(for_terminal(stream), lineterminator="\n")
     writer.writerow(FIELDS)
     for section in report.sections:
         for table in section.tables:

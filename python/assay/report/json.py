@@ -11,6 +11,7 @@ import json
 from typing import Any, TextIO
 
 from assay.report.values import Cell, Report, Row, Table
+from assay.visible import visible_lines
 
 FORMAT_VERSION = 1
 """Raised when a reader of the document would have to change."""
@@ -33,8 +34,8 @@ def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> Non
         "tables": tables,
         "warnings": [vars(warning) for warning in report.warnings],
     }
-    json.dump(document, stream, ensure_ascii=False, indent=2, allow_nan=False)
-    stream.write("\n")
+    text = json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False)
+    stream.write(visible_lines(text) + "\n")
 
 
 def _table(table: Table) -> dict[str, Any]:

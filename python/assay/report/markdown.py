@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TextIO
 
+from assay.report.for_people import for_people
 from assay.report.values import Report, Table
 
 
 def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> None:
     """Writes the report. ``detail`` None: with all details."""
-    for line in _lines(report, detail is not False):
+    for line in _lines(for_people(report), detail is not False):
         stream.write(line + "\n")
 
 

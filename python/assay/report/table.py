@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from typing import TextIO
 
@@ -11,6 +10,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from assay.report.for_people import for_people
 from assay.report.units import counted
 from assay.report.values import Report, Table
 
@@ -25,7 +25,8 @@ _TEXT_WIDTH = 13
 
 def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> None:
     """Writes the report. ``detail`` None: details of a report of few cells only."""
-    if isinstance(stream, io.TextIOWrapper):
+    report = for_people(report)
+    if hasattr(stream, "reconfigure"):
         # A terminal that cannot show a sign gets a "?"; the report must not end there.
         stream.reconfigure(errors="replace")
     console = Console(file=stream, highlight=False, markup=False, emoji=False)

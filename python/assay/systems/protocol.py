@@ -100,6 +100,11 @@ class System(Protocol):
         """
         ...
 
+    def check_url(self, text: str) -> None:
+        """Raises `ArgumentError` for a URL that cannot be right, whatever is at the other end; its
+        message holds no password. Reaches nothing."""
+        ...
+
     def attach(self, choice: SystemChoice) -> AbstractContextManager[Site]:
         """Reaches the server of ``choice.url``; starts and stops nothing."""
         ...

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import unquote
 
+from assay import server_url
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError
 
@@ -43,35 +44,28 @@ def read(url: str, *, scheme: str, parameters: Collection[str], password: EnvVar
     Of ``parameters`` none is a password: the record drops the one before the ``@`` and no other.
     Raises `ArgumentError` that names the part which cannot be used, and never the password.
     """
-    try:
-        parts = urlsplit(url)
-        port = parts.port
-    except ValueError as error:
+    parts = server_url.parts(url)
+    if parts.port and not (
+        parts.port.isdecimal() and parts.port.isascii() and int(parts.port) < 65536
+    ):
         raise ArgumentError(
             "the URL's port is not a number from 0 to 65535",
-            hint=f"{form(scheme)}; in a password write / as %2F, @ as %40",
-        ) from error
-    said = dict(parse_qsl(parts.query, keep_blank_values=True))
+            hint=f"{form(scheme)}; {server_url.HINT}",
+        )
+    said = parts.parameters
     if unknown := [name for name in said if name not in parameters]:
+        name = unknown[0] if unknown[0].replace("-", "").replace("_", "").isalnum() else "…"
         raise ArgumentError(
-            f"the URL's parameter {unknown[0]!r} is not one of {', '.join(parameters)}",
+            f"the URL's parameter {name!r} is not one of {', '.join(parameters)}",
             hint=f"a password stands before the @, or in {password.name}"
             if unknown[0] == "password"
             else None,
         )
     return ServerUrl(
-        user=unquote(parts.username or ""),
+        user=unquote(parts.user),
         password=unquote(parts.password or "") or password.get(),
-        host=_host(parts.netloc),
-        port=port,
+        host=unquote(parts.host),
+        port=int(parts.port) if parts.port else None,
         database=unquote(parts.path.removeprefix("/")),
         parameters=said,
     )
-
-
-def _host(netloc: str) -> str:
-    """The host as written: `urlsplit` gives it in lower case."""
-    place = netloc.rpartition("@")[2]
-    if place.startswith("["):
-        return place[1:].partition("]")[0]
-    return unquote(place.partition(":")[0])

@@ -279,6 +279,10 @@ impl Blocking for SqliteConnection {
         counters::of(&self.connection)
     }
 
+    fn has_transaction(&self) -> Option<bool> {
+        Some(!self.connection.is_autocommit())
+    }
+
     fn canceller(&self) -> Option<Canceller> {
         let (statement, patience) = (
             self.connection.get_interrupt_handle(),

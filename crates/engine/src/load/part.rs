@@ -106,7 +106,8 @@ impl Part<'_> {
     }
 
     /// Brings the session out of a bulk load, and runs the statements for errors. Does nothing where
-    /// there is no session any more to do it with: the system itself rolls back then.
+    /// there is no session any more to do it with, or no transaction: the system itself has rolled
+    /// back then.
     pub fn clean_up(&mut self) -> Result<(), SystemError> {
         if self.session.state() == State::Bulk {
             match self.session.bulk_abort("given up by the client") {
@@ -115,7 +116,7 @@ impl Part<'_> {
                 Err(Halt::Interrupted) => return Err(failure::would_not_stop()),
             }
         }
-        if self.session.state() != State::Idle {
+        if self.session.state() != State::Idle || self.session.has_transaction() == Some(false) {
             return Ok(());
         }
         let mut never = || ControlFlow::Continue(());

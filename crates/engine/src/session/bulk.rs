@@ -120,6 +120,14 @@ impl Session {
         matches!(self.end, End::Library(_))
     }
 
+    /// Whether the system has a transaction of this session open, as far as it says so.
+    pub(crate) fn has_transaction(&self) -> Option<bool> {
+        match &self.end {
+            End::Server(_) => None,
+            End::Library(library) => library.has_transaction(),
+        }
+    }
+
     /// Bytes of bulk messages sent so far; 0 where nothing travels.
     pub(crate) fn bulk_bytes_sent(&self) -> u64 {
         match &self.end {

@@ -94,6 +94,9 @@ class Mariadb:
             _insist_on_room(site, room)
             yield site
 
+    def check_url(self, text: str) -> None:
+        url.address_of(text)
+
     @contextlib.contextmanager
     def attach(self, choice: SystemChoice) -> Iterator[Site]:
         """The server of a URL. Settings are set in each session, as far as the server lets one;

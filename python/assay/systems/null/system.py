@@ -12,9 +12,8 @@ import os
 import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from urllib.parse import parse_qsl, urlsplit
 
-from assay import __version__
+from assay import __version__, server_url
 from assay.dialects.null import NULL as DIALECT
 from assay.errors import ArgumentError, Bug, SystemRefused
 from assay.experiment.values import SystemChoice
@@ -51,16 +50,20 @@ class Null:
             site = _site(choice, running.address, directory.storage)
             yield replace(site, version=f"null {__version__}", server_pid=running.process.pid)
 
+    def check_url(self, text: str) -> None:
+        server_url.parts(text)
+
     @contextlib.contextmanager
     def attach(self, choice: SystemChoice) -> Iterator[Site]:
         """``null:///?delay=constant:1ms&rows=3``: options in the URL, and those of the choice."""
         if choice.url is None:
             raise Bug("attach() needs the URL of a server")
-        in_url = dict(parse_qsl(urlsplit(choice.url).query, keep_blank_values=True))
+        in_url = server_url.parts(choice.url).parameters
         chosen = replace(choice, options={**in_url, **choice.options})
         if chosen.options.get(PROTOCOL.name, IN_PROCESS) != IN_PROCESS:
             raise ArgumentError(
-                f"{choice.url}: a null server is started by us and not reached by this URL",
+                f"{choice.url_without_password}: a null server is started by us and not reached by "
+                "this URL",
                 hint=f"--on 'null[protocol={chosen.options[PROTOCOL.name]}]'",
             )
         site = _site(

@@ -98,6 +98,9 @@ class Postgresql:
                 data_directory=directory.data,
             )
 
+    def check_url(self, text: str) -> None:
+        url.address_of(text)
+
     @contextlib.contextmanager
     def attach(self, choice: SystemChoice) -> Iterator[Site]:
         """The server of a URL. Settings are set in each session, as far as the server lets one."""

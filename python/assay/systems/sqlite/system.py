@@ -57,6 +57,9 @@ class Sqlite:
         directory.data.mkdir(exist_ok=True)
         yield _site(choice, directory.data / FILE_NAME, directory.storage, is_private=True)
 
+    def check_url(self, text: str) -> None:
+        url.file_of(text)
+
     @contextlib.contextmanager
     def attach(self, choice: SystemChoice) -> Iterator[Site]:
         """The file of the URL. Settings are set in each of our sessions, and the file keeps its

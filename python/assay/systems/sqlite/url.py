@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
+from assay import server_url
 from assay.errors import ArgumentError
 
 SCHEMES = ("sqlite", "sqlite3")
@@ -16,10 +17,11 @@ def file_of(url: str) -> Path:
 
     Raises `ArgumentError`.
     """
-    parts = urlsplit(url)
-    if parts.netloc or parts.query or not parts.path.strip("/"):
+    parts = server_url.parts(url)
+    shown = server_url.without_password(url)
+    if parts.host or parts.port or parts.has_user or parts.query or not parts.path.strip("/"):
         raise ArgumentError(
-            f"{url}: expected {SCHEMES[0]}:///relative/path or {SCHEMES[0]}:////absolute/path"
+            f"{shown}: expected {SCHEMES[0]}:///relative/path or {SCHEMES[0]}:////absolute/path"
         )
     path = Path(unquote(parts.path.removeprefix("/")))
     if not path.is_file():
@@ -27,5 +29,5 @@ def file_of(url: str) -> Path:
         hint = f'make it with: sqlite3 {path} "VACUUM"'
         if absolute != path and absolute.is_file():
             hint = f"an absolute path has four slashes: {SCHEMES[0]}:///{absolute}"
-        raise ArgumentError(f"{url}: there is no file {path}", hint=hint)
+        raise ArgumentError(f"{shown}: there is no file {path}", hint=hint)
     return path.resolve()

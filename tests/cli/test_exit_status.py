@@ -1,0 +1,91 @@
+"""1: a measured run failed; else 3: the system under test or the machine is at fault. Other runs of
+the experiment go on."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from assay.cli.program import run_program
+from assay.record import Store
+
+FILLS = """PRAGMA max_page_count = 20;
+CREATE TABLE IF NOT EXISTS grown (text varchar(9000));
+INSERT INTO grown VALUES (hex(randomblob(4000)));
+"""
+
+
+TINY = """workload = "tpcb"
+systems = ["sqlite"]
+storages = ["tiny"]
+clients = [1]
+[storage.tiny]
+kind = "tmpfs"
+size = "900k"
+"""
+
+
+@pytest.fixture
+def nobody() -> str:
+    """The URL of a server at a port where nobody listens."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return f"postgresql://me:geheim@127.0.0.1:{taken.getsockname()[1]}/db"
+
+
+def run(*words: str) -> int:
+    return run_program(["run", *words, "--transactions", "30"])
+
+
+def ended() -> dict[str, str]:
+    """Label of each system → state and reason of its run."""
+    with Store(Path("assay-records.sqlite"), must_exist=True) as store:
+        return {one.system_label.split()[0]: one.state_shown for one in store.runs()}
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
+    Path("one.sql").write_text("SELECT 1;\n")
+    Path("fills.sql").write_text(FILLS)
+
+
+def test_a_server_that_is_not_there_is_its_own_fault_and_the_others_run(
+    nobody: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert run("one.sql", "--on", f"{nobody},sqlite") == 3
+    found = ended()
+    assert found["sqlite"] == "done"
+    assert "refused" in found["postgresql"]
+    out, said = capfd.readouterr()
+    assert "geheim" not in out + said
+    assert b"geheim" not in Path("assay-records.sqlite").read_bytes()
+
+
+def test_a_failed_measurement_weighs_more(nobody: str) -> None:
+    assert run("one.sql", "--on", f"{nobody},null[fail=data@1]") == 1
+    assert ended()["null"].startswith("failed (30 transactions did not end well")
+
+
+def insist_on_words_of_a_full_disk() -> None:
+    state = ended()["sqlite"]
+    assert "database or disk is full" in state
+    assert "resources" in state
+    assert "is the disk full? free space there" in state
+    assert "rollback" not in state
+
+
+def test_statements_without_room_say_so_and_what_helps() -> None:
+    assert run("fills.sql", "--on", "sqlite") == 3
+    insist_on_words_of_a_full_disk()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can choose the size of a tmpfs")
+def test_a_load_without_room_says_so_and_what_helps() -> None:
+    Path("tiny.toml").write_text(TINY)
+    assert run("tiny.toml") == 3
+    insist_on_words_of_a_full_disk()

@@ -1,0 +1,96 @@
+"""Streams that are full, closed or without a reader cost no measurement and no sentence."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from assay.record import Store
+
+ASSAY = "import sys; from assay.cli import main; sys.argv[0] = 'assay'; main()"
+RUN = "run one.sql --on null --transactions 3"
+FULL = "standard output: No space left on device"
+CLOSED = "standard output is closed"
+
+
+def shell(words: str, streams: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Runs `assay` with these words and redirections, as a shell would."""
+    (folder / "one.sql").write_text("SELECT 1;\n")
+    line = f'"{sys.executable}" -c "$ASSAY" {words} {streams}'
+    return subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {line}"],
+        cwd=folder,
+        env={**os.environ, "ASSAY": ASSAY, "ASSAY_STATE_DIRECTORY": str(folder / "state")},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def states(folder: Path) -> list[str]:
+    with Store(folder / "assay-records.sqlite", must_exist=True) as store:
+        return [run.state for run in store.runs()]
+
+
+@pytest.mark.parametrize(
+    "words", ["--help", "list storages", "explain one.sql --on null --format json"]
+)
+@pytest.mark.parametrize(
+    ("streams", "status", "said"), [(">/dev/full", 3, FULL), (">&-", 2, CLOSED)]
+)
+def test_output_that_cannot_be_written_is_said(
+    words: str, streams: str, status: int, said: str, tmp_path: Path
+) -> None:
+    ended = shell(words, streams, tmp_path)
+    assert (ended.returncode, said in ended.stderr) == (status, True), ended.stderr
+    assert "bug" not in ended.stderr
+
+
+def test_rows_and_scripts_stop_where_nobody_reads(tmp_path: Path) -> None:
+    bib = tmp_path / "many.bib"
+    bib.write_text("".join(f"@book{{k{n}, title = {{T {n}}}, year = 2000}}\n" for n in range(9000)))
+    many = "generate tpcb --table pgbench_accounts --set scale=20"
+    assert shell(many, "| head -1", tmp_path).returncode == 0
+    to_sql = "from assay.cli.bibtosql import main; main()"
+    for streams, status, said in (("| head -1", 0, ""), (">/dev/full", 3, FULL)):
+        ended = subprocess.run(
+            ["bash", "-c", f'set -o pipefail; "{sys.executable}" -c "{to_sql}" {bib} {streams}'],
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert (ended.returncode, said in ended.stderr) == (status, True), ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("streams", "status"), [(">/dev/full", 3), (">&-", 2), ("| head -1 >/dev/null", 0)]
+)
+def test_what_was_measured_is_kept_whatever_becomes_of_its_report(
+    streams: str, status: int, tmp_path: Path
+) -> None:
+    ended = shell(RUN, streams, tmp_path)
+    assert ended.returncode == status, ended.stderr
+    assert "kept in assay-records.sqlite as experiment 1" in ended.stderr
+    assert states(tmp_path) == ["done"]
+
+
+def test_a_failed_run_is_not_hidden_by_a_reader_that_has_enough(tmp_path: Path) -> None:
+    ended = shell(f"{RUN.replace('--on null', '--on null[fail=data@1]')}", "| true", tmp_path)
+    assert (ended.returncode, states(tmp_path)) == (1, ["failed"]), ended.stderr
+
+
+@pytest.mark.parametrize("streams", ["2>&-", "2>/dev/full", "2>&- <&-"])
+def test_without_standard_error_the_output_is_data_alone(streams: str, tmp_path: Path) -> None:
+    ended = shell(f"{RUN} --format json", streams, tmp_path)
+    assert ended.returncode == 0
+    assert json.loads(ended.stdout)["experiment"] == 1
+    assert states(tmp_path) == ["done"]
+
+
+def test_a_wrong_word_without_any_stream_has_its_status(tmp_path: Path) -> None:
+    assert shell("rnu", ">&- 2>&- <&-", tmp_path).returncode == 2

@@ -1,0 +1,73 @@
+"""URLs as people write them: each part is understood or refused, and no message has a password."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay import server_url
+from assay.errors import ArgumentError, AssayError
+from assay.experiment.settings import system_choices
+from assay.systems.mariadb.url import address_of as mariadb_address
+from assay.systems.postgresql.url import address_of as postgresql_address
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("se,cret", "se,cret"),
+        ("se@cr:et", "se@cr:et"),
+        ("se%2Fcr%3Fe%23t", "se/cr?e#t"),
+        ("se%5Bcr%5D%25et", "se[cr]%et"),
+        ("se[cret", "se[cret"),
+        ('se"cret', 'se"cret'),
+        ("sqlite,se,cret", "sqlite,se,cret"),
+    ],
+)
+def test_a_password_may_hold_any_sign_also_in_a_list(written: str, meant: str) -> None:
+    one = f"postgresql://me:{written}@[::1]:5433/db"
+    other = f"mysql://me:{written}@host/db?ssl-mode=disabled"
+    choices = system_choices([f"sqlite,{one},{other}, null[rows=1,delay=constant:1ms]"])
+    assert [choice.name for choice in choices] == ["sqlite", "postgresql", "mariadb", "null"]
+    assert (choices[1].url, choices[2].url) == (one, other)
+    address = postgresql_address(one)
+    assert (address.password, address.host, address.port) == (meant, "::1", 5433)
+    assert mariadb_address(other).password == meant
+    assert choices[1].label == "postgresql at ::1"
+    assert choices[1].url_without_password == "postgresql://me@[::1]:5433/db"
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("postgresql://me:geh/eim@host/db", "password holds / or ? or #"),
+        ("postgresql://me:geh?eim@host/db", "password holds / or ? or #"),
+        ("postgresql://me:geh#eim@host/db", "password holds / or ? or #"),
+        ("postgresql://me:geh%eim@host/db", "a % without two hexadecimal digits"),
+        ("postgresql://me:geheim@[::1/db", "a bracket that is not closed"),
+        ("postgresql://me:geheim@::1/db", "port is not a number"),
+        ("postgresql://me:geheim@host:99999/db", "port is not a number"),
+        ("postgresql://me:geheim@host:port/db", "port is not a number"),
+        ("postgresql://me:geheim@host/db?geh,eim@x=1", "is not one of"),
+        ("postgresql://me:geheim@host/db#x", "holds a #"),
+        ("mysql://me:geheim@host", "names no database"),
+        ("sqlite://me:geheim@host/db", "expected sqlite:///"),
+        ("oracel://me:geheim@host/db", "unknown URL scheme 'oracel'"),
+        ("me:geh,eim@host/db", "neither a name nor a URL"),
+        ("me:geh,sqlite,eim@host/db", "neither a name nor a URL"),
+    ],
+)
+def test_a_url_that_cannot_be_read_is_refused_without_its_password(url: str, said: str) -> None:
+    with pytest.raises(AssayError) as refused:
+        system_choices(["sqlite", url])
+    assert said in refused.value.message
+    assert "geh" not in f"{refused.value.message} {refused.value.hint}"
+    if server_url.is_url(url):
+        assert "me:geh" not in server_url.without_password(url)
+
+
+def test_an_unreadable_url_has_a_place_and_shows_no_password() -> None:
+    url = "postgresql://me:geh/eim@host[/db"
+    assert server_url.without_password(url) == "postgresql://***@host[/db"
+    assert server_url.place(url) == "a URL that cannot be read"
+    with pytest.raises(ArgumentError):
+        server_url.parts(url)
