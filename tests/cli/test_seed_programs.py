@@ -65,7 +65,9 @@ def test_they_speak_of_themselves(name: str, word: str, says: str) -> None:
         (["none.bib"], "none.bib: "),
         (["--encoding", "ascii"], "unknown encoding 'ascii'"),
         (["--replicas", "0"], "--replicas: expected a whole number from 1"),
-        (["-s", "m", "--option", "engine=Aria2"], "unknown engine of"),
+        (["-s", "m", "-c", "--option", "engine=Aria2"], "unknown engine of"),
+        (["-s", "m", "--option", "engine=Aria"], "--option means nothing without --create"),
+        (["--seed", "2"], "--seed means nothing without replicas"),
         (["--output", "/no/such/folder/x.sql"], "/no/such/folder/x.sql: cannot be written"),
     ],
 )

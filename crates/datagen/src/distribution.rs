@@ -75,7 +75,10 @@ impl Distribution {
     }
 }
 
-/// The duration that `text` spells: a number with `s`, `ms`, `us` or `ns`.
+/// More than this nobody means; it can be added to any instant.
+const LONGEST_SPELLED_S: f64 = 365.0 * 86_400.0;
+
+/// The duration that `text` spells: a number with `s`, `ms`, `us` or `ns`, a year at most.
 #[must_use]
 pub fn duration(text: &str) -> Option<Duration> {
     let text = text.trim();
@@ -88,7 +91,9 @@ pub fn duration(text: &str) -> Option<Duration> {
         "ns" => 1e-9,
         _ => return None,
     };
-    Duration::try_from_secs_f64(number * unit_s).ok()
+    let seconds = number * unit_s;
+    let is_possible = (0.0..=LONGEST_SPELLED_S).contains(&seconds);
+    is_possible.then(|| Duration::from_secs_f64(seconds))
 }
 
 #[cfg(test)]
@@ -132,6 +137,8 @@ mod tests {
     #[test]
     fn what_is_no_distribution_is_refused() {
         for text in [
+            "constant:31536001s",
+            "constant:1000000000000000000s",
             "",
             "1ms",
             "constant:1",

@@ -13,6 +13,7 @@ import click
 
 from assay import quantities, registry
 from assay.cli.numbers import Number
+from assay.cli.options import is_typed
 from assay.cli.streams import OutputLost
 from assay.dialects.protocol import Dialect, Table
 from assay.errors import ArgumentError, InputError
@@ -67,6 +68,14 @@ def command(
     """
     from assay.workloads import reader
 
+    if form != "sql" and dialect is not None:
+        raise ArgumentError(
+            f"--dialect means nothing to --format {form}", hint="--format sql, or leave it out"
+        )
+    if form != "csv" and is_typed("header"):
+        raise ArgumentError(
+            f"--header means nothing to --format {form}", hint="--format csv, or leave it out"
+        )
     read = reader.read(workload)
     if read.data_source != "generated":
         raise ArgumentError(

@@ -13,7 +13,7 @@ import click
 from assay import env_vars, registry
 from assay.cli import rows
 from assay.cli.loading_options import datasets_option
-from assay.cli.options import format_option, records_option
+from assay.cli.options import format_option, is_typed, records_option
 from assay.errors import ArgumentError
 from assay.workloads.values import Workload
 
@@ -44,6 +44,12 @@ def command(what: str, form: str, records: Path, datasets: Path | None) -> None:
       assay list runs --format json
       assay list datasets --datasets /data/loaded
     """
+    for name, meant in (("records", "runs"), ("datasets", "datasets")):
+        if what != meant and is_typed(name):
+            raise ArgumentError(
+                f"--{name} means nothing to `assay list {what}`",
+                hint=f"`assay list {meant}`, or leave --{name} out",
+            )
     found_by: dict[str, Callable[[], tuple[tuple[str, ...], list[rows.Row]]]] = {
         "systems": lambda: (SYSTEM_COLUMNS, _systems()),
         "workloads": lambda: (WORKLOAD_COLUMNS, _workloads()),

@@ -11,8 +11,12 @@ import click
 
 from assay import env_vars
 from assay.cli.numbers import Number
+from assay.cli.options import is_typed
+from assay.errors import ArgumentError
+from assay.experiment import Experiment
 from assay.load.loading import Loading
 from assay.quantities import LOAD_SESSIONS
+from assay.workloads.values import Workload
 
 datasets_option = click.option(
     "--datasets",
@@ -21,6 +25,28 @@ datasets_option = click.option(
     envvar=env_vars.DATASETS.name,
     help="Where copies of loaded data are kept, and restored in place of loading them again.",
 )
+
+
+def refuse_unused_loading(loading: Loading, experiment: Experiment, workload: Workload) -> None:
+    """Raises `ArgumentError` for an option of loading where nothing is loaded so."""
+    loads = workload.data_source != "none" and any(
+        workload.test(name).procedure != "limit" for name in experiment.tests
+    )
+    is_generated = workload.data_source == "generated"
+    said = {
+        "--load-sessions": (loading.sessions is not None, loads and is_generated),
+        "--verify": (loading.is_verified, loads),
+        "--datasets": (is_typed("datasets"), loads),
+    }
+    for option, (is_said, means_something) in said.items():
+        if is_said and not means_something:
+            why = (
+                "its rows come from files, which one session reads" if loads else "it loads no rows"
+            )
+            raise ArgumentError(
+                f"{option} means nothing to {workload.name}: {why}", hint=f"leave {option} out"
+            )
+
 
 _OPTIONS = (
     click.option(

@@ -12,6 +12,7 @@ import click
 
 from assay import _engine, quantities
 from assay.cli.numbers import Number
+from assay.cli.options import is_typed
 from assay.cli.outcome import say
 from assay.errors import ArgumentError
 from assay.systems.null.options import TOLD
@@ -76,6 +77,8 @@ def command(
     """
     if (unix is None) == (port is None):
         raise ArgumentError("expected one of --unix and --port", hint="--port 0 finds a free port")
+    if unix is not None and is_typed("host"):
+        raise ArgumentError("--host means nothing to --unix", hint="leave --host out")
     for spec in TOLD:
         if (value := told.get(spec.name)) is not None:
             spec.check(value)

@@ -57,6 +57,12 @@ def detail_option(function: Callable[..., Any]) -> Callable[..., Any]:
     )(function)
 
 
+def is_typed(name: str) -> bool:
+    """Whether the option stands on the command line, and not in the environment alone."""
+    source = click.get_current_context().get_parameter_source(name)
+    return source is click.core.ParameterSource.COMMANDLINE
+
+
 _EXPERIMENT_OPTIONS = (
     click.argument("target", metavar="WORKLOAD[.TEST,…]|SCRIPT.sql[@WEIGHT]|FILE.toml"),
     click.option(

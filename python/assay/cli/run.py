@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from assay import registry
-from assay.cli.loading_options import loading_options
+from assay.cli.loading_options import loading_options, refuse_unused_loading
 from assay.cli.options import (
     detail_option,
     experiment_options,
@@ -50,7 +50,8 @@ def command(
       assay run tpcb --on postgresql --set scale=100 --datasets /data/loaded
       assay run experiment.toml
     """
-    experiment, _workload = command_line.experiment(words)
+    experiment, workload = command_line.experiment(words)
+    refuse_unused_loading(loading, experiment, workload)
     from assay import lab
     from assay.cli.progress import progress
     from assay.record import Store

@@ -31,6 +31,7 @@ def script_document(
 ) -> dict[str, Any]:
     """The engine's `SqlOptions`: everything the script says, and where its rows come from."""
     dialect = server.system.dialect
+    _refuse_unused(parsed)
     database = servers.plain(parsed.last("database") or "bibtex")
     is_new = "create" in parsed.given
     options = _table_options(server, parsed)
@@ -55,6 +56,17 @@ def script_document(
         "rollback": f"{dialect.rollback()};",
         "tables": [_table_name(dialect, table) for table in workload.tables],
     }
+
+
+def _refuse_unused(parsed: Parsed) -> None:
+    if parsed.all("option") and "create" not in parsed.given:
+        raise ArgumentError(
+            "--option means nothing without --create: no table is made", hint="add --create"
+        )
+    if parsed.last("seed") is not None and _replicas(parsed) is None:
+        raise ArgumentError(
+            "--seed means nothing without replicas: nothing is random", hint="--replicas 10"
+        )
 
 
 def _ended(statements: Sequence[str]) -> list[str]:

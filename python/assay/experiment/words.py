@@ -10,6 +10,7 @@ from assay import registry
 from assay.errors import ArgumentError
 from assay.experiment import clients, settings
 from assay.experiment import file as experiment_file
+from assay.experiment.unused import refuse_unused
 from assay.experiment.values import RECONNECT_PATIENCE_S, Experiment, Scalar
 from assay.workloads import bare, reader
 from assay.workloads.values import Workload
@@ -95,6 +96,7 @@ def experiment(words: Words) -> tuple[Experiment, Workload]:
     )
     check_parameters_are_used(result, workload)
     check_feed(result, workload)
+    refuse_unused(result, workload, words)
     return result, workload
 
 

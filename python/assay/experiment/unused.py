@@ -1,0 +1,136 @@
+"""Takes an experiment, its workload and the words that asked for it; refuses what is said and
+would have no effect on any of its tests.
+
+Each setting is listed once, with the option and the key that say it and the tests it means
+something to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.errors import ArgumentError
+from assay.experiment.values import Experiment, StorageChoice
+from assay.workloads.tests import DRIVING
+from assay.workloads.values import Test, Workload
+
+if TYPE_CHECKING:
+    from assay.experiment.words import Words
+
+
+@dataclass(frozen=True)
+class _Setting:
+    option: str
+    key: str
+    """In an experiment file."""
+    is_said: Callable[[Experiment], bool]
+    means_something: Callable[[Experiment, Workload, Test], bool]
+    because: str
+
+
+def _drives(_experiment: Experiment, _workload: Workload, test: Test) -> bool:
+    return test.procedure in DRIVING
+
+
+def _drives_for_a_time(_experiment: Experiment, _workload: Workload, test: Test) -> bool:
+    return test.procedure in DRIVING and test.procedure != "reference"
+
+
+def _has_clients(_experiment: Experiment, _workload: Workload, test: Test) -> bool:
+    return test.procedure != "update"
+
+
+def _reads_bibliographies(_experiment: Experiment, workload: Workload, test: Test) -> bool:
+    return workload.data_source == "bib" and test.procedure != "limit"
+
+
+def _names_no_scripts(experiment: Experiment, _workload: Workload, _test: Test) -> bool:
+    return not experiment.scripts
+
+
+def _starts_a_system(experiment: Experiment, _workload: Workload, _test: Test) -> bool:
+    return any(system.url is None for system in experiment.systems)
+
+
+def _in_driving(field: str) -> Callable[[Experiment], bool]:
+    return lambda experiment: field in experiment.driving
+
+
+_NO_CLIENTS_THAT_RUN_SCRIPTS = "its clients run no scripts"
+_NO_BIBLIOGRAPHY = "it reads no bibliography"
+_DRIVING = (
+    ("transactions", "transactions"), ("warm_up", "warm_up_s"), ("ramp_up", "ramp_up_s"),
+    ("arrival", "arrival"), ("think_time", "think_time"), ("keying_time", "keying_time"),
+    ("latency_limit", "latency_limit_s"), ("retries", "retries"),
+    ("reconnect", "reconnect_patience_s"), ("isolation", "isolation"),
+    ("connection", "connection"), ("per_statement", "per_statement"),
+    ("allow_shell", "allow_shell"),
+)  # fmt: skip
+
+_SETTINGS = (
+    _Setting(
+        "feed", "feed", lambda one: one.feed is not None, _names_no_scripts,
+        "its clients run the scripts that are named",
+    ),
+    _Setting(
+        "clients", "clients", lambda one: bool(one.clients), _has_clients, "it has no clients",
+    ),
+    _Setting(
+        "duration", "duration_s", _in_driving("duration_s"), _drives_for_a_time,
+        "it does not end by time",
+    ),
+    *(
+        _Setting(option, key, _in_driving(key), _drives, _NO_CLIENTS_THAT_RUN_SCRIPTS)
+        for option, key in _DRIVING
+    ),
+    _Setting(
+        "offered_rate", "offered_rate_per_s", lambda one: bool(one.offered_rates_per_s), _drives,
+        _NO_CLIENTS_THAT_RUN_SCRIPTS,
+    ),
+    _Setting(
+        "threads", "threads", lambda one: one.threads > 0, _drives, _NO_CLIENTS_THAT_RUN_SCRIPTS
+    ),
+    _Setting(
+        "protocol", "protocol", lambda one: one.protocol is not None, _drives,
+        _NO_CLIENTS_THAT_RUN_SCRIPTS,
+    ),
+    _Setting(
+        "bib", "bib", lambda one: bool(one.input_paths), _reads_bibliographies, _NO_BIBLIOGRAPHY
+    ),
+    _Setting(
+        "encoding", "encoding", lambda one: one.encoding != Experiment.encoding,
+        _reads_bibliographies, _NO_BIBLIOGRAPHY,
+    ),
+    _Setting(
+        "keep_going", "keep_going", lambda one: one.keep_going, _reads_bibliographies,
+        _NO_BIBLIOGRAPHY,
+    ),
+    _Setting(
+        "storage", "storages", lambda one: one.storages != (StorageChoice(),), _starts_a_system,
+        "servers that are named by their URL stay on the storage they are on",
+    ),
+)  # fmt: skip
+
+
+def refuse_unused(experiment: Experiment, workload: Workload, words: Words) -> None:
+    """Raises `ArgumentError` for the first setting that means nothing to any of the tests."""
+    tests = [workload.test(name) for name in experiment.tests]
+    for one in _SETTINGS:
+        said: Any = getattr(words, one.option)
+        is_option = said not in (None, (), False)
+        if not (is_option or one.is_said(experiment)):
+            continue
+        if not any(one.means_something(experiment, workload, test) for test in tests):
+            name = f"--{one.option.replace('_', '-')}" if is_option else one.key
+            raise ArgumentError(
+                f"{name} means nothing to {_names(workload, tests)}: {one.because}",
+                hint=f"leave {name} out",
+            )
+
+
+def _names(workload: Workload, tests: list[Test]) -> str:
+    if workload.is_bare:
+        return workload.name
+    return ", ".join(f"{workload.name}.{test.name}" for test in tests)
