@@ -14,6 +14,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a script and a bibliography."""
     (tmp_path / "one.sql").write_text("select 1;\n")
     (tmp_path / "two.sql").write_text("select 2;\n")
+    (tmp_path / "x.db").touch()
     (tmp_path / "small.bib").write_text("@Misc{a, title = {b}}\n")
     monkeypatch.chdir(tmp_path)
     return tmp_path
