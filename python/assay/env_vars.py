@@ -52,6 +52,11 @@ RECORDS = EnvVar(
     "The file that keeps all runs (default: assay-records.sqlite in the current directory); the "
     "option --records wins.",
 )
+RECORD_PATIENCE = EnvVar(
+    "ASSAY_RECORD_PATIENCE_S",
+    "Seconds that a run waits for a record file which another process has locked, before it goes "
+    "on in a rescue file beside it (default: 600).",
+)
 BIBSQL_PROFILES = EnvVar(
     "ASSAY_BIBSQL_PROFILES",
     "The file of `bibsql --profile` (default: $XDG_CONFIG_HOME/assay/bibsql.toml or "

@@ -33,13 +33,16 @@ class CampaignResult:
     """Runs that were measured, and failed."""
     not_run_positions: tuple[int, ...] = ()
     """Runs that the system under test or the machine did not let come so far."""
+    rescue: Path | None = None
+    """The file in which runs are kept, where the record was locked for too long."""
 
     @property
     def exit_code(self) -> int:
         """A failed measurement weighs more than one that could not be had."""
         if self.failed_positions:
             return RunFailed.exit_code
-        return SystemUnderTestError.exit_code if self.not_run_positions else 0
+        is_incomplete = self.not_run_positions or self.rescue
+        return SystemUnderTestError.exit_code if is_incomplete else 0
 
 
 def run(
@@ -73,7 +76,8 @@ def run(
     for cleared in clear_leftovers():
         progress.warning(cleared.sentence())
     build = {"assay": __version__, **json.loads(_engine.build_info())}
-    with Store(records) as store, Workbenches(planned, loading) as benches:
+    record = Store(records, waiting=progress.stage, warning=progress.warning)
+    with record as store, Workbenches(planned, loading) as benches:
         campaign_id = store.begin_campaign(
             experiment, planned, machine(), workload=workload.for_record(), build=build
         )
@@ -84,6 +88,7 @@ def run(
         campaign_id,
         tuple(position for position, how in ended.items() if how == RunFailed.exit_code),
         tuple(position for position, how in ended.items() if how == SystemUnderTestError.exit_code),
+        None if store.path == records else store.path,
     )
 
 

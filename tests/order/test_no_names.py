@@ -12,7 +12,7 @@ EXAMPLE = re.compile(r"^\s*(\$ )?(assay|bibsql|bibtosql) ")
 """A command shown as an example in a help text."""
 
 RECORD_FILE = re.compile(r"assay-records\.sqlite|https://www\.postgresql\.org/docs/\S*")
-OWN_STORE = re.compile(r"assay-records\.sqlite|\bsqlite3\b|sqlite_master|SQLite")
+OWN_STORE = re.compile(r"assay-records\.sqlite|\bsqlite3\b|sqlite_master|sqlite_errorcode|SQLite")
 """The record is kept in an SQLite file: there it is our tool and not a system under test."""
 
 SHARED_DIALECT_FILES = {"__init__", "protocol", "standard"}

@@ -19,6 +19,7 @@ COMMANDS = (
     "explain",
     "list",
     "show",
+    "merge",
     "generate",
     "get",
     "calibrate",

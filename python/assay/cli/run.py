@@ -59,9 +59,10 @@ def command(
 
     with progress() as shown:
         result = lab.run(experiment, records=records, progress=shown, loading=loading)
-    with Store(records, must_exist=True) as store:
+    kept_in = result.rescue or records
+    with Store(kept_in, must_exist=True) as store:
         report = build(store.campaign(result.campaign_id))
-    say(f"kept in {records} as experiment {result.campaign_id}")
+    say(f"kept in {kept_in} as experiment {result.campaign_id}")
     with status_at_least(result.exit_code):
         registry.report_form(form)(report, sys.stdout, detail=detail)
         sys.stdout.flush()

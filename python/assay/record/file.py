@@ -16,21 +16,30 @@ from assay.record import schema
 
 DEFAULT_FILE_NAME = "assay-records.sqlite"
 
-_BUSY_TIMEOUT_S = 30.0
-"""How long a call waits for another process that writes into the same file."""
+_BUSY_TIMEOUT_S = 1.0
+"""How long SQLite itself waits for another process; the rest of the waiting is `writer`'s."""
 _OTHER_FILE = "name another file with --records"
 
 
-def open_file(path: Path, *, must_exist: bool) -> sqlite3.Connection:
-    """Opens ``path``; makes it, unless it ``must_exist``, and brings an older one up to date.
+class RecordIsLocked(Exception):
+    """Another process holds the file; the same may work later."""
 
-    Raises `ArgumentError` where the file cannot be used.
+
+_LOCKED = {5, 6}
+"""The primary result codes BUSY and LOCKED."""
+
+
+def is_locked(error: sqlite3.Error) -> bool:
+    """Whether the file is held by somebody else; other errors will not pass."""
+    code: int = getattr(error, "sqlite_errorcode", 0)
+    return code & 0xFF in _LOCKED
+
+
+def open_file(path: Path) -> sqlite3.Connection:
+    """Opens ``path`` for writing; makes it, and brings an older one up to date.
+
+    Raises `ArgumentError` where the file cannot be used, `RecordIsLocked`.
     """
-    if must_exist and not path.exists():
-        raise ArgumentError(
-            f"there are no records at {path}",
-            hint=f"`assay run` makes them; or {_OTHER_FILE}",
-        )
     try:
         connection = sqlite3.connect(path, timeout=_BUSY_TIMEOUT_S, isolation_level=None)
         try:
@@ -43,6 +52,8 @@ def open_file(path: Path, *, must_exist: bool) -> sqlite3.Connection:
             connection.close()
             raise
     except sqlite3.Error as error:
+        if is_locked(error):
+            raise RecordIsLocked(str(path)) from error
         raise ArgumentError(
             f"{path}: expected a record file that can be read and written, found: {error}",
             hint=_OTHER_FILE,
@@ -52,7 +63,7 @@ def open_file(path: Path, *, must_exist: bool) -> sqlite3.Connection:
 
 @contextmanager
 def transaction(connection: sqlite3.Connection, path: Path) -> Iterator[sqlite3.Connection]:
-    """All of the block or none of it."""
+    """All of the block or none of it. Raises `RecordIsLocked`."""
     try:
         connection.execute("BEGIN IMMEDIATE")
         try:
@@ -65,10 +76,23 @@ def transaction(connection: sqlite3.Connection, path: Path) -> Iterator[sqlite3.
     except sqlite3.IntegrityError as error:
         raise Bug(f"{path}: a stage reported twice, or out of order: {error}") from error
     except sqlite3.Error as error:
+        if is_locked(error):
+            raise RecordIsLocked(str(path)) from error
         raise RunFailed(
             f"{path}: the record could not be written: {error}",
             hint=f"what had been written before is safe; free space, or {_OTHER_FILE}",
         ) from error
+
+
+@contextmanager
+def reading_errors(path: Path) -> Iterator[None]:
+    """Errors of a question, as ours. Raises `RecordIsLocked`."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        if is_locked(error):
+            raise RecordIsLocked(str(path)) from error
+        raise RunFailed(f"{path}: the record could not be read: {error}") from error
 
 
 def insert(connection: sqlite3.Connection, table: str, **values: object) -> int:

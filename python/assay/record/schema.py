@@ -46,13 +46,7 @@ def prepare(connection: sqlite3.Connection, path: Path, known: Sequence[Step]) -
     ``connection`` must be in autocommit mode. Raises `ArgumentError` for a file that is newer than
     this program, or is no record file.
     """
-    # Its three questions must see one state of the file: another process may be making it.
-    connection.execute("BEGIN")
-    try:
-        version = _version(connection, path, known)
-    finally:
-        connection.execute("ROLLBACK")
-    if version == len(known):
+    if version_of(connection, path, known) == len(known):
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -66,6 +60,16 @@ def prepare(connection: sqlite3.Connection, path: Path, known: Sequence[Step]) -
     except BaseException:
         connection.execute("ROLLBACK")
         raise
+
+
+def version_of(connection: sqlite3.Connection, path: Path, known: Sequence[Step]) -> int:
+    """How many steps the file has been through; raises as `prepare` does."""
+    # Its three questions must see one state of the file: another process may be making it.
+    connection.execute("BEGIN")
+    try:
+        return _version(connection, path, known)
+    finally:
+        connection.execute("ROLLBACK")
 
 
 def _version(connection: sqlite3.Connection, path: Path, known: Sequence[Step]) -> int:

@@ -15,11 +15,10 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeVar
 
 from assay.drive.sampler import TimedSample
 from assay.errors import Bug
@@ -28,22 +27,42 @@ from assay.plan import Plan, PlannedRun
 from assay.provision.site import Site
 from assay.record import calibrations, reading
 from assay.record.document import json_text, storable, without_secrets
-from assay.record.file import insert, open_file, transaction
+from assay.record.file import insert
 from assay.record.process import this_process
+from assay.record.read_only import open_for_reading
 from assay.record.records import CalibrationRecord, CampaignRecord, RunRecord, RunSummary
+from assay.record.writer import Change, Told, Writer
 
+T = TypeVar("T")
 EndState = Literal["done", "failed", "interrupted"]
 
 
 class Store:
     """The record file of a laboratory, open. One `Store` follows one campaign at a time."""
 
-    def __init__(self, path: Path, *, must_exist: bool = False) -> None:
-        """Raises `ArgumentError` where the file cannot be used, or ``must_exist`` and does not."""
-        self.path = path
-        self._connection = open_file(path, must_exist=must_exist)
+    def __init__(
+        self,
+        path: Path,
+        *,
+        must_exist: bool = False,
+        waiting: Told = lambda _: None,
+        warning: Told = lambda _: None,
+    ) -> None:
+        """With ``must_exist`` the file is only read. ``waiting`` and ``warning`` are told that
+        another process has locked it, and what came of that.
+
+        Raises `ArgumentError` where the file cannot be used, or ``must_exist`` and does not.
+        """
+        self._path = path
+        self._writer = None if must_exist else Writer(path, waiting=waiting, warning=warning)
+        self._reader = open_for_reading(path) if must_exist else None
         self._campaign_id: int | None = None
         self._run_id: int | None = None
+
+    @property
+    def path(self) -> Path:
+        """Where the records are kept: the file asked for, or a rescue file beside it."""
+        return self._path if self._writer is None else self._writer.path
 
     def __enter__(self) -> Self:
         return self
@@ -62,7 +81,7 @@ class Store:
             if self._campaign_id is not None:
                 self.end_campaign()
         finally:
-            self._connection.close()
+            (self._reader or self._write()).close()
 
     # Writing
 
@@ -80,8 +99,9 @@ class Store:
         ``workload``: name, title, fingerprint, report (its ``[report.*]`` tables), published.
         ``build``: versions of Assay and its engine.
         """
-        process = this_process()
-        with self._transaction() as connection:
+        process, now_ns = this_process(), time.time_ns()
+
+        def change(connection: sqlite3.Connection) -> int:
             reading.settle_dead_runs(connection)
             campaign_id = insert(
                 connection,
@@ -91,7 +111,7 @@ class Store:
                 workload=storable(experiment.workload),
                 workload_fingerprint=str(workload.get("fingerprint", "")),
                 seed=str(experiment.seed),
-                begun_unix_ns=time.time_ns(),
+                begun_unix_ns=now_ns,
                 experiment=json_text(experiment),
                 workload_facts=json_text(workload),
                 machine=json_text(machine),
@@ -102,6 +122,10 @@ class Store:
             )
             for run in plan.runs:
                 _plan_run(connection, campaign_id, run)
+            return campaign_id
+
+        campaign_id = self._write().change(change)
+        self._write().experiment_begins(campaign_id)
         self._campaign_id = campaign_id
         return campaign_id
 
@@ -109,17 +133,22 @@ class Store:
         """The planned run is under way: state provisioning. Gives the run's number."""
         if self._run_id is not None:
             raise Bug(f"run {self._run_id} has not ended, and another begins")
-        with self._transaction() as connection:
+        campaign_id, now_ns = self._campaign_id, time.time_ns()
+
+        def change(connection: sqlite3.Connection) -> int:
             found = connection.execute(
                 "SELECT id FROM runs WHERE experiment_id = ? AND position = ?",
-                (self._campaign_id, run.position),
+                (campaign_id, run.position),
             ).fetchone()
             if found is None:
                 raise Bug(f"no run was planned at position {run.position} of this experiment")
             run_id = int(found[0])
-            _enter(connection, run_id, "provisioning")
-        self._run_id = run_id
-        return run_id
+            _enter(connection, run_id, "provisioning", now_ns)
+            return run_id
+
+        self._write().run_begins()
+        self._run_id = self._write().change(change)
+        return self._run_id
 
     def provisioned(self, site: Site) -> None:
         """What was brought up, without its password: state loading."""
@@ -129,11 +158,12 @@ class Store:
     def restarted(self, site: Site) -> None:
         """The site was stopped and brought up again: what is kept of it is as it is now."""
         open_site = replace(site, address=replace(site.address, password=None))
-        with self._transaction() as connection:
-            connection.execute(
-                "UPDATE sites SET document = ? WHERE run_id = ?",
-                (json_text(open_site), self._run()),
-            )
+        values = (json_text(open_site), self._run())
+
+        def change(connection: sqlite3.Connection) -> None:
+            connection.execute("UPDATE sites SET document = ? WHERE run_id = ?", values)
+
+        self._write().change(change)
 
     def loaded(self, dataset: Mapping[str, Any]) -> None:
         """What it was filled with (`Dataset.for_record`): state driving."""
@@ -142,13 +172,15 @@ class Store:
     def driving(self, document: Mapping[str, Any]) -> None:
         """What the engine is told (a drive document): keeps the texts, leaves the site out."""
         rest = {key: value for key, value in document.items() if key not in {"site", "scripts"}}
-        with self._transaction() as connection:
-            insert(connection, "drives", run_id=self._run(), document=json_text(rest))
-            for position, script in enumerate(document.get("scripts", ())):
+        run_id, text, scripts = self._run(), json_text(rest), tuple(document.get("scripts", ()))
+
+        def change(connection: sqlite3.Connection) -> None:
+            insert(connection, "drives", run_id=run_id, document=text)
+            for position, script in enumerate(scripts):
                 insert(
                     connection,
                     "scripts",
-                    run_id=self._run(),
+                    run_id=run_id,
                     position=position,
                     name=script["name"],
                     path=storable(script["path"]),
@@ -156,23 +188,29 @@ class Store:
                     weight=script.get("weight", 1),
                 )
 
+        self._write().change(change)
+
     def observed(self, observation: Mapping[str, Any]) -> None:
         """What was measured, as given: state checking."""
         self._keep("observations", json_text(observation), state="checking")
 
     def sampled(self, samples: Iterable[TimedSample]) -> None:
         """The server's processes while the clients were at work."""
-        with self._transaction() as connection:
-            for one in samples:
+        run_id, taken = self._run(), tuple(samples)
+
+        def change(connection: sqlite3.Connection) -> None:
+            for one in taken:
                 insert(
                     connection,
                     "samples",
-                    run_id=self._run(),
+                    run_id=run_id,
                     at_s=one.at_s,
                     **asdict(one.sample),
                     device_read_bytes=one.device_read_bytes,
                     device_written_bytes=one.device_written_bytes,
                 )
+
+        self._write().change(change)
 
     def checked(self, checks: Sequence[Mapping[str, Any]]) -> None:
         """Whether the answers were right: per check id, title, expected, found, ok, note."""
@@ -186,9 +224,10 @@ class Store:
         warnings: Iterable[tuple[str, str]] = (),
     ) -> None:
         """The run is over. ``verdict``: (word, reason); ``warnings``: (name, detail)."""
-        with self._transaction() as connection:
-            run_id = self._run()
-            for position, (name, detail) in enumerate(warnings):
+        run_id, found, now_ns = self._run(), tuple(warnings), time.time_ns()
+
+        def change(connection: sqlite3.Connection) -> None:
+            for position, (name, detail) in enumerate(found):
                 insert(
                     connection,
                     "warnings",
@@ -197,49 +236,55 @@ class Store:
                     name=name,
                     detail=storable(detail),
                 )
-            _enter(connection, run_id, state)
+            _enter(connection, run_id, state, now_ns)
             connection.execute(
                 "UPDATE runs SET reason = ?, verdict = ?, verdict_reason = ?, ended_unix_ns = ? "
                 "WHERE id = ?",
-                (storable(without_secrets(reason or "")), *verdict, time.time_ns(), run_id),
+                (storable(without_secrets(reason or "")), *verdict, now_ns, run_id),
             )
+
+        self._write().change(change)
+        self._write().run_ended(run_id)
         self._run_id = None
 
     def end_campaign(self) -> None:
         """No more runs of this campaign will begin."""
-        with self._transaction() as connection:
-            connection.execute(
-                "UPDATE experiments SET ended_unix_ns = ? WHERE id = ?",
-                (time.time_ns(), self._campaign_id),
-            )
+        values = (time.time_ns(), self._campaign_id)
+
+        def change(connection: sqlite3.Connection) -> None:
+            connection.execute("UPDATE experiments SET ended_unix_ns = ? WHERE id = ?", values)
+
+        self._write().change(change)
         self._campaign_id = None
 
     def calibrated(
         self, calibration: CalibrationRecord, machine: Mapping[str, Any], build: Mapping[str, Any]
     ) -> None:
         """What this machine's client can do at most; ``build`` as in `begin_campaign`."""
-        with self._transaction() as connection:
-            calibrations.keep(connection, calibration, machine, build)
+        self._write().change(
+            lambda connection: calibrations.keep(connection, calibration, machine, build)
+        )
 
     # Reading
 
     def runs(self) -> list[RunSummary]:
         """Every run of every experiment, newest experiment first, in planned order within one."""
-        return reading.runs(self._connection)
+        return self._read(reading.runs)
 
     def run(self, run_id: int) -> RunRecord:
         """All that is kept of one run; `ArgumentError` where there is none of that number."""
-        return reading.run(self._connection, run_id)
+        return self._read(lambda connection: reading.run(connection, run_id))
 
     def campaign(self, campaign_id: int) -> CampaignRecord:
         """One experiment with all its runs."""
-        return reading.campaign(self._connection, self.path, campaign_id)
+        return self._read(lambda one: reading.campaign(one, self.path, campaign_id))
 
     def machine(self) -> Mapping[str, Any]:
         """The facts of the machine, as they were given to the campaign under way."""
         if self._campaign_id is None:
             raise Bug("a machine is asked for, and no campaign is under way")
-        return reading.machine(self._connection, self._campaign_id)
+        campaign_id = self._campaign_id
+        return self._read(lambda connection: reading.machine(connection, campaign_id))
 
     def latest(self) -> CampaignRecord:
         """The experiment that was begun last."""
@@ -247,10 +292,17 @@ class Store:
 
     def find(self, reference: str) -> CampaignRecord:
         """``latest``, ``3``, ``experiment 3``: that experiment; ``run 17``: with that run only."""
-        return reading.find(self._connection, self.path, reference)
+        return self._read(lambda connection: reading.find(connection, self.path, reference))
 
-    def _transaction(self) -> AbstractContextManager[sqlite3.Connection]:
-        return transaction(self._connection, self.path)
+    def _write(self) -> Writer:
+        if self._writer is None:
+            raise Bug(f"{self.path} is open to be read, and something is written")
+        return self._writer
+
+    def _read(self, question: Change[T]) -> T:
+        if self._reader is None:
+            return self._write().read(question)
+        return question(self._reader)
 
     def _run(self) -> int:
         if self._run_id is None:
@@ -258,10 +310,14 @@ class Store:
         return self._run_id
 
     def _keep(self, table: str, document: str, *, state: str | None = None) -> None:
-        with self._transaction() as connection:
-            insert(connection, table, run_id=self._run(), document=document)
+        run_id, now_ns = self._run(), time.time_ns()
+
+        def change(connection: sqlite3.Connection) -> None:
+            insert(connection, table, run_id=run_id, document=document)
             if state is not None:
-                _enter(connection, self._run(), state)
+                _enter(connection, run_id, state, now_ns)
+
+        self._write().change(change)
 
 
 def _plan_run(connection: sqlite3.Connection, campaign_id: int, run: PlannedRun) -> None:
@@ -286,9 +342,8 @@ def _plan_run(connection: sqlite3.Connection, campaign_id: int, run: PlannedRun)
     )
 
 
-def _enter(connection: sqlite3.Connection, run_id: int, state: str) -> None:
+def _enter(connection: sqlite3.Connection, run_id: int, state: str, now_ns: int) -> None:
     """Adds the stage, and sets the run's state to it."""
-    now_ns = time.time_ns()
     insert(connection, "stages", run_id=run_id, state=state, begun_unix_ns=now_ns)
     connection.execute(
         "UPDATE runs SET state = ?, begun_unix_ns = coalesce(begun_unix_ns, ?) WHERE id = ?",

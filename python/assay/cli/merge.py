@@ -1,0 +1,36 @@
+"""``assay merge``: the experiments of another record file, brought into the record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from assay.cli.options import records_option
+from assay.cli.outcome import say
+
+
+@click.command("merge")
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE")
+@records_option
+def command(file: Path, records: Path) -> None:
+    """Bring the experiments of another record file into the record.
+
+    FILE is a record of another machine, or the rescue file of a run that found the
+    record locked: runs of which the record holds the beginning are completed. FILE
+    stays as it is; to merge it twice changes nothing.
+
+    \b
+    Example:
+      assay merge other-machine.sqlite
+      assay merge assay-records.sqlite.rescue-4711-1
+    """
+    from assay.record.merging import merge
+
+    merged = merge(file, records, waiting=say)
+    if not merged.runs:
+        say(f"{records} has everything that {file} holds")
+        return
+    numbers = ", ".join(map(str, merged.experiments))
+    runs = "1 run" if merged.runs == 1 else f"{merged.runs} runs"
+    say(f"brought {runs} into {records}, experiment {numbers}; {file} can be removed")

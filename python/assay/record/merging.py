@@ -1,0 +1,136 @@
+"""Takes two record files; brings the experiments of one into the other.
+
+An experiment is the same one in both where the same process began it at the same instant. Of a run
+that both know, the one that has ended counts: so a rescue file (see `writer`) completes the runs
+that the record could not be told of. To merge twice changes nothing.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from assay.errors import ArgumentError
+from assay.record.file import insert
+from assay.record.read_only import open_for_reading
+from assay.record.writer import Told, Writer
+
+_SAME_EXPERIMENT = ("begun_unix_ns", "process_id", "process_started", "boot_id", "seed")
+_SAME_CALIBRATION = ("begun_unix_ns", "driver", "clients", "threads", "observation")
+_HOW_IT_ENDED = (
+    "state", "reason", "verdict", "verdict_reason", "begun_unix_ns", "ended_unix_ns"
+)  # fmt: skip
+
+Row = dict[str, Any]
+
+
+@dataclass
+class Merged:
+    """What came into the record."""
+
+    experiments: list[int]
+    """Their numbers there."""
+    runs: int
+    """New ones, and such as are complete now."""
+
+
+def merge(source: Path, target: Path, *, waiting: Told) -> Merged:
+    """Brings what ``source`` holds into ``target``, all or nothing; only reads ``source``.
+
+    Raises `ArgumentError` where one of them cannot be used.
+    """
+    if target.exists() and source.exists() and source.samefile(target):
+        raise ArgumentError(
+            f"{source} is the record itself", hint="name the record to merge into with --records"
+        )
+    reader = open_for_reading(source)
+    try:
+        writer = Writer(target, waiting=waiting, warning=waiting)
+        try:
+            return writer.change(lambda connection: _merged(reader, connection))
+        finally:
+            writer.close()
+    finally:
+        reader.close()
+
+
+def _merged(source: sqlite3.Connection, target: sqlite3.Connection) -> Merged:
+    merged = Merged([], 0)
+    of_runs = _tables_of_runs(target)
+    for experiment in _rows(source, "SELECT * FROM experiments ORDER BY id"):
+        own_id = experiment.pop("id")
+        here_id = _the_same(target, "experiments", experiment, _SAME_EXPERIMENT)
+        if here_id is None:
+            here_id = insert(target, "experiments", **experiment)
+        else:
+            target.execute(
+                "UPDATE experiments SET ended_unix_ns = coalesce(ended_unix_ns, ?) WHERE id = ?",
+                (experiment["ended_unix_ns"], here_id),
+            )
+        runs = _rows(source, "SELECT * FROM runs WHERE experiment_id = ? ORDER BY position", own_id)
+        brought = sum(_bring(source, target, run, here_id, of_runs) for run in runs)
+        if brought:
+            merged.experiments.append(here_id)
+            merged.runs += brought
+    for calibration in _rows(source, "SELECT * FROM calibrations ORDER BY id"):
+        del calibration["id"]
+        if _the_same(target, "calibrations", calibration, _SAME_CALIBRATION) is None:
+            insert(target, "calibrations", **calibration)
+    return merged
+
+
+def _bring(
+    source: sqlite3.Connection,
+    target: sqlite3.Connection,
+    run: Row,
+    experiment_id: int,
+    of_runs: list[str],
+) -> bool:
+    """Whether the run of ``source`` was wanted."""
+    own_id = run.pop("id")
+    run["experiment_id"] = experiment_id
+    here_id = _the_same(target, "runs", run, ("experiment_id", "position"))
+    if here_id is None:
+        here_id = insert(target, "runs", **run)
+    else:
+        found = next(_rows(target, "SELECT * FROM runs WHERE id = ?", here_id))
+        if found["ended_unix_ns"] is not None or run["begun_unix_ns"] is None:
+            return False
+        changes = ", ".join(f"{column} = ?" for column in _HOW_IT_ENDED)
+        values = [run[column] for column in _HOW_IT_ENDED]
+        target.execute(f"UPDATE runs SET {changes} WHERE id = ?", (*values, here_id))
+    for table in of_runs:
+        target.execute(f"DELETE FROM {table} WHERE run_id = ?", (here_id,))
+        for row in _rows(source, f"SELECT * FROM {table} WHERE run_id = ? ORDER BY rowid", own_id):
+            insert(target, table, **{**row, "run_id": here_id})
+    return True
+
+
+def _the_same(
+    target: sqlite3.Connection, table: str, row: Row, columns: tuple[str, ...]
+) -> int | None:
+    """The number of the row that is equal in these columns."""
+    equal = " AND ".join(f"{column} = ?" for column in columns)
+    found = target.execute(
+        f"SELECT id FROM {table} WHERE {equal}", [row[column] for column in columns]
+    ).fetchone()
+    return None if found is None else int(found[0])
+
+
+def _tables_of_runs(connection: sqlite3.Connection) -> list[str]:
+    """Every table whose rows belong to a run."""
+    question = (
+        "SELECT m.name FROM sqlite_master AS m, pragma_table_info(m.name) AS c "
+        "WHERE m.type = 'table' AND c.name = 'run_id' ORDER BY m.name"
+    )
+    return [str(name) for (name,) in connection.execute(question)]
+
+
+def _rows(connection: sqlite3.Connection, question: str, *values: int) -> Iterator[Row]:
+    cursor = connection.execute(question, values)
+    names = [column[0] for column in cursor.description]
+    for row in cursor.fetchall():
+        yield dict(zip(names, row, strict=True))

@@ -1,0 +1,112 @@
+"""Takes the path of a record file; gives a connection that reads it, and changes nothing.
+
+The file may be on a read-only medium, in a folder in which we may not write, or of an older
+version: then it is read as it is, or from a copy that vanishes with the connection.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import tempfile
+from pathlib import Path
+from urllib.parse import quote
+
+from assay.errors import ArgumentError
+from assay.record import schema
+
+_BUSY_TIMEOUT_S = 30.0
+
+
+def open_for_reading(path: Path) -> sqlite3.Connection:
+    """Raises `ArgumentError` where there is no file, or it is no record or a newer one."""
+    try:
+        size = path.stat().st_size
+        with path.open("rb"):
+            pass
+    except FileNotFoundError as error:
+        raise ArgumentError(
+            f"there are no records at {path}",
+            hint="`assay run` makes them; or name another file with --records",
+        ) from error
+    except OSError as error:
+        raise ArgumentError(
+            f"{path}: the records cannot be read: {error.strerror}",
+            hint="name another file with --records",
+        ) from error
+    try:
+        connection = _open(path) if size else sqlite3.connect("", isolation_level=None)
+        try:
+            return _of_this_version(connection, path)
+        except BaseException:
+            connection.close()
+            raise
+    except sqlite3.Error as error:
+        raise ArgumentError(
+            f"{path}: expected a record file that can be read, found: {error}",
+            hint="name another file with --records",
+        ) from error
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    """A connection that has read something: only then is it known to work."""
+    log = Path(f"{path}-wal")
+    may_write = os.access(path, os.W_OK) and os.access(path.absolute().parent, os.W_OK)
+    # SQLite shares a log between processes in a file beside it, which it makes and removes again.
+    # Without the right to, it can read where a writer has made one, and where there is no log.
+    modes = ["mode=rw"] if may_write else []
+    modes.append("mode=ro")
+    for mode in modes:
+        try:
+            return _connect(path, mode)
+        except sqlite3.OperationalError:
+            continue
+    if log.exists() and log.stat().st_size:
+        return _copy_with_log(path, log)
+    return _connect(path, "immutable=1")
+
+
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    name = quote(os.fsencode(path.absolute()))
+    connection = sqlite3.connect(
+        f"file:{name}?{mode}", uri=True, timeout=_BUSY_TIMEOUT_S, isolation_level=None
+    )
+    try:
+        connection.execute("PRAGMA query_only = ON")
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _copy_with_log(path: Path, log: Path) -> sqlite3.Connection:
+    """What a killed writer left in the log belongs to the record."""
+    with tempfile.TemporaryDirectory(prefix="assay-records-") as folder:
+        copy = Path(shutil.copyfile(path, Path(folder, "records")))
+        shutil.copyfile(log, f"{copy}-wal")
+        whole = sqlite3.connect(copy, isolation_level=None)
+        try:
+            return _in_private(whole)
+        finally:
+            whole.close()
+
+
+def _of_this_version(connection: sqlite3.Connection, path: Path) -> sqlite3.Connection:
+    """The connection, or one to a copy that has been through the steps it lacked."""
+    known = schema.steps()
+    if schema.version_of(connection, path, known) == len(known):
+        return connection
+    copy = _in_private(connection)
+    connection.close()
+    schema.prepare(copy, path, known)
+    return copy
+
+
+def _in_private(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """A copy in a database that SQLite keeps for this connection alone, and removes with it."""
+    copy = sqlite3.connect("", isolation_level=None)
+    connection.backup(copy)
+    copy.execute("PRAGMA journal_mode = MEMORY")
+    return copy

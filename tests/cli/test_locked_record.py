@@ -1,0 +1,59 @@
+"""A record that is locked when a run ends: the measurement is in a rescue file, and comes back."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+BIN = Path(sys.executable).parent
+
+
+def test_a_measurement_outlives_a_lock_on_its_record(tmp_path: Path) -> None:
+    (tmp_path / "one.sql").write_text("SELECT 1;\n")
+    record = tmp_path / "r.sqlite"
+    words = ["one.sql", "--on", "null", "--clients", "1", "--duration", "2", "--records", record]
+    environment = {**os.environ, "ASSAY_RECORD_PATIENCE_S": "2"}
+    with subprocess.Popen(
+        [BIN / "assay", "run", *words],
+        cwd=tmp_path,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as run:
+        deadline = time.monotonic() + 30
+        while not ask(record, "SELECT 1 FROM drives") and time.monotonic() < deadline:
+            time.sleep(0.02)
+        other = sqlite3.connect(record, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        report, said = run.communicate(timeout=60)
+        other.close()
+    assert run.returncode == 3, said
+    assert "another process has locked" in said
+    assert "outcome" in report, "the report is made from the rescue file"
+    (rescue,) = tmp_path.glob("r.sqlite.rescue-*-1")
+    assert f"assay merge {rescue} --records {record}" in " ".join(said.split())
+    assert ask(record, "SELECT ended_unix_ns, state = 'done' FROM runs") == [(None, 0)]
+    merged = subprocess.run(
+        [BIN / "assay", "merge", rescue, "--records", record], capture_output=True, text=True
+    )
+    assert merged.returncode == 0, merged.stderr
+    assert "brought 1 run" in merged.stderr
+    assert ask(record, "SELECT state FROM runs") == [("done",)]
+    assert ask(record, "SELECT ok > 0 FROM outcomes") == [(1,)]
+
+
+def ask(record: Path, question: str) -> list[tuple[object, ...]]:
+    if not record.exists():
+        return []
+    connection = sqlite3.connect(record)
+    try:
+        return connection.execute(question).fetchall()
+    except sqlite3.OperationalError:
+        return []  # it is being made
+    finally:
+        connection.close()

@@ -1,0 +1,148 @@
+"""A record that another process has locked: a run waits, and at last goes on in a rescue file."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import invented_records as invented
+import pytest
+
+from assay.errors import ArgumentError, SystemUnderTestError
+from assay.record import RunRecord, Store
+from assay.record.merging import merge
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[sqlite3.Connection]:
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    try:
+        yield other
+    finally:
+        other.close()
+
+
+def begin(store: Store) -> invented.Plan:
+    planned = invented.plan([invented.POSTGRESQL, invented.MARIADB])
+    store.begin_campaign(
+        planned.experiment,
+        planned,
+        invented.MACHINE,
+        workload=invented.WORKLOAD,
+        build=invented.BUILD,
+    )
+    return planned
+
+
+def without_place(run: RunRecord) -> tuple[object, ...]:
+    return (run.observation, run.dataset, run.site, run.scripts, run.samples, run.checks, run.state)
+
+
+def test_a_run_whose_record_stays_locked_is_rescued_and_merged_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASSAY_RECORD_PATIENCE_S", "0")
+    path, waits, warnings = tmp_path / "r.sqlite", [], []
+    invented.campaign(path, invented.plan([invented.SQLITE]), 1.0)  # so that numbers differ
+    with Store(path, waiting=waits.append, warning=warnings.append) as store:
+        planned = begin(store)
+        invented.write_run(store, planned.runs[0], invented.S)
+        store.begin_run(planned.runs[1])
+        store.provisioned(invented.site(planned.runs[1].cell))
+        with locked(path):
+            store.loaded(invented.dataset())
+            assert store.path != path
+            store.driving(invented.drive_document(planned.runs[1].cell))
+            store.observed(invented.observation(planned.runs[1].cell, 7 * invented.S))
+            store.sampled(invented.samples())
+            store.checked(invented.checks())
+            store.end_run("done", verdict=("valid", ""), warnings=[("x", "y")])
+            store.end_campaign()
+        rescue = store.path
+    assert len(warnings) == 1 and f"assay merge {rescue}" in warnings[0]
+    with Store(rescue, must_exist=True) as store:
+        rescued = store.latest().runs
+    assert [run.state for run in rescued] == ["done"], "what had ended is in the record"
+
+    with Store(path, must_exist=True) as store:
+        before = store.find("2")
+    assert [run.state for run in before.runs] == ["done", "loading"]
+    merged = merge(rescue, path, waiting=waits.append)
+    assert (merged.experiments, merged.runs) == ([2], 1)
+    with Store(path, must_exist=True) as store:
+        after = store.find("2")
+    assert after.ended_unix_ns is not None
+    assert without_place(after.runs[0]) == without_place(before.runs[0])
+    assert without_place(after.runs[1]) == without_place(rescued[0])
+    assert [name for name, _ in after.runs[1].stages] == [
+        "provisioning", "loading", "driving", "checking", "done"
+    ]  # fmt: skip
+    assert merge(rescue, path, waiting=waits.append).runs == 0, "a second time changes nothing"
+
+
+def test_a_record_of_another_machine_is_merged_whole(tmp_path: Path) -> None:
+    one, other = tmp_path / "one.sqlite", tmp_path / "other.sqlite"
+    invented.campaign(one, invented.plan([invented.SQLITE]), 1.0)
+    invented.campaign(other, invented.plan([invented.POSTGRESQL, invented.MARIADB]), 2.0)
+    merged = merge(other, one, waiting=print)
+    assert (merged.experiments, merged.runs) == ([2], 2)
+    with Store(one, must_exist=True) as store, Store(other, must_exist=True) as theirs:
+        assert [*map(without_place, store.find("2").runs)] == [
+            *map(without_place, theirs.find("1").runs)
+        ]
+    with pytest.raises(ArgumentError, match="is the record itself"):
+        merge(one, one, waiting=print)
+
+
+def test_a_short_lock_is_waited_for_and_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASSAY_RECORD_PATIENCE_S", "60")
+    path, waits = tmp_path / "r.sqlite", []
+    with Store(path, waiting=waits.append) as store:
+        planned = begin(store)
+        with locked(path) as other:
+            release = threading.Timer(1.5, other.close)
+            release.start()
+            invented.write_run(store, planned.runs[0], invented.S)
+            release.join()
+        assert store.path == path
+    assert len(waits) == 1 and "another process has locked" in waits[0]
+
+
+def test_somebody_who_interrupts_the_waiting_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASSAY_RECORD_PATIENCE_S", "60")
+    monkeypatch.setattr(time, "sleep", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
+    path = tmp_path / "r.sqlite"
+    with pytest.raises(KeyboardInterrupt), Store(path) as store:
+        planned = begin(store)
+        store.begin_run(planned.runs[0])
+        with locked(path):
+            store.observed(invented.observation(planned.runs[0].cell, invented.S))
+    with Store(store.path, must_exist=True) as rescue:
+        (run, *_) = rescue.latest().runs
+    assert store.path != path
+    assert (run.state, run.observation is not None) == ("interrupted", True)
+
+
+def test_a_record_that_is_locked_before_anything_began_is_an_error_with_the_cure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "r.sqlite"
+    invented.campaign(path, invented.plan([invented.SQLITE]), 1.0)
+    monkeypatch.setenv("ASSAY_RECORD_PATIENCE_S", "0")
+    with locked(path), Store(path) as store:
+        with pytest.raises(SystemUnderTestError, match="was locked by another process") as refused:
+            begin(store)
+        assert "--records" in str(refused.value.hint)
+    assert list(tmp_path.glob("*rescue*")) == []
+    monkeypatch.setenv("ASSAY_RECORD_PATIENCE_S", "soon")
+    with pytest.raises(ArgumentError, match="ASSAY_RECORD_PATIENCE_S: expected seconds"):
+        Store(path)

@@ -1,0 +1,124 @@
+"""To look at a record changes nothing, and needs no more than the right to read it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import invented_records as invented
+import pytest
+
+from assay.errors import ArgumentError
+from assay.record import Store, schema
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    """A folder that `close_folder` makes one in which nobody can write: of root a mount."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    is_mount = os.geteuid() == 0
+    if is_mount:
+        done = subprocess.run(["mount", "-t", "tmpfs", "none", folder], capture_output=True)
+        if done.returncode:
+            pytest.skip("root may write everywhere, and nothing can be mounted here")
+    yield folder
+    if is_mount:
+        subprocess.run(["umount", folder], check=True)
+    else:
+        folder.chmod(0o755)
+
+
+def close_folder(folder: Path) -> None:
+    if os.geteuid() == 0:
+        subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
+    else:
+        for file in folder.iterdir():
+            file.chmod(0o444)
+        folder.chmod(0o555)
+
+
+def states(path: Path) -> list[str]:
+    with Store(path, must_exist=True) as store:
+        assert store.latest().runs[0].observation is not None
+        return [run.state for run in store.runs()]
+
+
+def test_a_record_in_a_folder_we_may_not_write_in_is_read(folder: Path) -> None:
+    path = folder / "r ?#%.sqlite"
+    invented.campaign(path, invented.plan([invented.SQLITE]), 1.0)
+    close_folder(folder)
+    assert states(path) == ["done"]
+    assert [file.name for file in folder.iterdir()] == [path.name]
+
+
+def test_what_a_killed_writer_left_in_its_log_is_read_too(folder: Path, tmp_path: Path) -> None:
+    live = tmp_path / "live.sqlite"
+    with Store(live) as store:
+        planned = invented.plan([invented.SQLITE])
+        store.begin_campaign(
+            planned.experiment,
+            planned,
+            invented.MACHINE,
+            workload=invented.WORKLOAD,
+            build=invented.BUILD,
+        )
+        invented.write_run(store, planned.runs[0], invented.S)
+        for ending in ("", "-wal"):
+            shutil.copyfile(f"{live}{ending}", folder / f"r.sqlite{ending}")
+        store.end_campaign()
+    assert (folder / "r.sqlite-wal").stat().st_size > 0
+    close_folder(folder)
+    assert states(folder / "r.sqlite") == ["done"]
+
+
+def test_an_older_record_is_read_and_stays_as_old_as_it_is(folder: Path) -> None:
+    path = folder / "r.sqlite"
+    connection = sqlite3.connect(path, isolation_level=None)
+    schema.prepare(connection, path, schema.steps()[:3])
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute(
+        "INSERT INTO experiments VALUES (1, 'old', '', 'w', '', '1', 1, 2, '{}', '{}', '{}', '{}',"
+        " 1, 1, '')"
+    )
+    connection.close()
+    before = path.read_bytes()
+    for is_closed in (False, True):
+        if is_closed:
+            close_folder(folder)
+        with Store(path, must_exist=True) as store:
+            assert store.latest().title == "old"
+        assert path.read_bytes() == before
+
+
+def test_a_reader_sees_what_a_live_writer_has_written(tmp_path: Path) -> None:
+    path = tmp_path / "r.sqlite"
+    with Store(path) as store:
+        planned = invented.plan([invented.SQLITE])
+        store.begin_campaign(
+            planned.experiment,
+            planned,
+            invented.MACHINE,
+            workload=invented.WORKLOAD,
+            build=invented.BUILD,
+        )
+        invented.write_run(store, planned.runs[0], invented.S)
+        assert states(path) == ["done"]
+
+
+def test_what_cannot_be_read_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(ArgumentError, match="cannot be read: Is a directory"):
+        Store(tmp_path, must_exist=True)
+    file = tmp_path / "notes.txt"
+    file.write_text("no database " * 100)
+    with pytest.raises(ArgumentError, match="expected a record file that can be read"):
+        Store(file, must_exist=True)
+    empty = tmp_path / "empty"
+    empty.touch()
+    with Store(empty, must_exist=True) as store:
+        assert store.runs() == []
+    assert empty.read_bytes() == b""
