@@ -69,7 +69,7 @@ def workload(tmp_path: Path) -> str:
 
 def generated(workload: str, *words: str) -> bytes:
     file = Path(workload) / "out"
-    assert run_program(["generate", workload, *words, "--output", str(file)]) == 0
+    assert run_program(["generate", workload, *words, "--force", "--output", str(file)]) == 0
     return file.read_bytes()
 
 
@@ -113,6 +113,16 @@ def test_both_forms_hold_the_same_rows(workload: str) -> None:
         assert len(rows) == len(kept)
         for row, values in zip(rows, kept, strict=True):
             assert all(map(is_same, row, values)), (row, values)
+
+
+def test_a_file_is_replaced_only_by_force(workload: str, tmp_path: Path) -> None:
+    file = tmp_path / "rows.csv"
+    file.write_text("mine")
+    words = ["generate", workload, "--table", "parents", "--output", str(file)]
+    assert run_program(words) == 2
+    assert file.read_text() == "mine"
+    assert run_program([*words, "--force"]) == 0
+    assert file.read_text().startswith("id")
 
 
 def is_same(text: str, value: object) -> bool:

@@ -78,6 +78,85 @@ def test_what_bibtosql_cannot_do_ends_with_2_before_any_sql(words: list[str], me
     assert "INSERT" not in ended.stdout
 
 
+@pytest.mark.parametrize(
+    ("word", "proposal"),
+    [("my db", "mydb"), ("!!!", "bibliography"), ("x.db", "x"), ("-x", "x"),
+     ("b\u00e9b", "bb"), ("n" * 64, "n" * 63), ("a`b", "ab"), ('a"; drop', "adrop")],
+)  # fmt: skip
+@pytest.mark.parametrize("name", ["bibtosql", "bibsql"])
+def test_a_database_is_named_letter_by_letter_or_not_at_all(
+    name: str, word: str, proposal: str, bib: Path
+) -> None:
+    words = ["--create", str(bib)] if name == "bibtosql" else []
+    ended = program(name, "-s", "m", f"--database={word}", *words, input="select 1;")
+    assert ended.returncode == 2
+    assert ended.stdout == ""
+    assert f"--database {word!r}: expected a name" in ended.stderr
+    assert f"hint: --database {proposal}\n" in ended.stderr
+
+
+@pytest.mark.parametrize(("server", "quoted"), [("p", '"Bib-1"'), ("m", "`Bib-1`")])
+def test_what_is_dropped_is_named_letter_by_letter(server: str, quoted: str, bib: Path) -> None:
+    script = program("bibtosql", "-s", server, "--database", "Bib-1", "--create", str(bib)).stdout
+    assert f"\nDROP DATABASE IF EXISTS {quoted};\n" in script
+    assert script.count("DROP DATABASE") == 1
+
+
+@pytest.mark.parametrize("name", ["bibtosql", "bibsql"])
+def test_an_empty_word_is_no_default(name: str, bib: Path) -> None:
+    for words in (["-s", ""], ["--database", ""]):
+        ended = program(name, *words, input=BIB)
+        assert (ended.returncode, ended.stdout) == (2, "")
+    for words in (["--encoding", ""], ["--replicas", ""], ["--output", ""]):
+        assert program("bibtosql", *words, str(bib)).returncode == 2
+
+
+def test_an_output_file_is_whole_and_never_replaces_what_it_should_not(
+    bib: Path, tmp_path: Path
+) -> None:
+    script, link, hard = tmp_path / "x.sql", tmp_path / "link.bib", tmp_path / "hard.bib"
+    assert program("bibtosql", "--output", str(script), str(bib)).returncode == 0
+    first = script.read_text()
+    assert first.endswith("COMMIT;\n")
+    again = program("bibtosql", "--output", str(script), str(bib))
+    assert again.returncode == 2
+    assert "is there already" in again.stderr
+    assert "--force" in again.stderr
+    script.chmod(0o640)
+    script.write_text("old")
+    bad = tmp_path / "bad.bib"
+    bad.write_text(BIB + "@Book{x, y}")
+    assert program("bibtosql", "--force", "--output", str(script), str(bad)).returncode == 2
+    assert script.read_text() == "old"
+    assert program("bibtosql", "--force", "--output", str(script), str(bib)).returncode == 0
+    assert script.read_text().splitlines()[-1] == "COMMIT;"
+    assert script.stat().st_mode & 0o777 == 0o640
+    link.symlink_to(bib)
+    hard.hardlink_to(bib)
+    for output in (bib, link, hard, tmp_path / "." / "some.bib"):
+        ended = program("bibtosql", "--force", "--output", str(output), str(bib))
+        assert ended.returncode == 2
+        assert "is the input" in ended.stderr
+    with bib.open("a") as out, bib.open() as given:
+        for words, stdin in (([str(bib)], subprocess.DEVNULL), (["-o", str(bib), "-f"], given)):
+            code = "from assay.cli.bibtosql import main; main()"
+            command = [sys.executable, "-c", code, *words]
+            assert subprocess.run(command, stdin=stdin, stdout=out, check=False).returncode == 2
+    assert bib.read_text() == BIB
+    names = {"some.bib", "x.sql", "bad.bib", "link.bib", "hard.bib"}
+    assert {one.name for one in tmp_path.iterdir()} == names
+
+
+def test_carriage_returns_stay_through_the_client(tmp_path: Path) -> None:
+    if shutil.which("sqlite3") is None:
+        pytest.skip("the client sqlite3 is not here")
+    (tmp_path / "dos.bib").write_bytes(b"@Misc{a,\r\n  note = {it's <CR>},\r\n}\r\n")
+    script = program("bibtosql", "--create", "dos.bib", cwd=tmp_path).stdout
+    subprocess.run(["sqlite3", "-bail", "x.db"], input=script, text=True, cwd=tmp_path, check=True)
+    answer = program("bibsql", "--database", "x", "select hex(entry) from bibtab", cwd=tmp_path)
+    assert bytes.fromhex(answer.stdout) == b"\n@Misc{a,\r\n  note = {it's <CR>},\r\n}"
+
+
 @pytest.mark.parametrize("server", ["s", "P", "psql", "My", "sqlite"])
 def test_a_script_has_the_order_of_the_original(server: str, bib: Path) -> None:
     ended = program("bibtosql", "--serv", server, "--create", str(bib))
@@ -116,16 +195,20 @@ def test_script_through_a_real_client_and_back(bib: Path, tmp_path: Path) -> Non
 def test_a_bad_file_leaves_no_commit(tmp_path: Path, bib: Path) -> None:
     bad = tmp_path / "bad.bib"
     bad.write_text(BIB + '@Book{no-end,\n  title = "x\n')
-    ended = program("bibtosql", str(bad))
-    assert ended.returncode == 2
-    assert f"{bad}:" in ended.stderr
-    assert "COMMIT" not in ended.stdout
-    assert "ROLLBACK;" in ended.stdout
-    assert program("bibtosql", "--create", str(bad)).stdout == ""
+    for words, given in (
+        ((str(bad),), {}),
+        (("--create", str(bad)), {}),
+        ((), {"input": bad.read_text()}),
+    ):
+        ended = program("bibtosql", *words, **given)
+        assert ended.returncode == 2
+        assert "never ends" in ended.stderr
+        assert ended.stdout == "", "nothing is written before all of the input is known to be good"
     kept = program("bibtosql", "--keep-going", str(bad), str(bib))
     assert kept.returncode == 0
     assert kept.stdout.count("INSERT INTO bibtab") == 2
-    assert "1 errors" in kept.stderr
+    assert "1 error, " in kept.stderr
+    assert "left out: 1 entry (27 bytes)" in kept.stderr
 
 
 def test_bibsql_says_what_it_lacks(tmp_path: Path) -> None:
@@ -136,6 +219,28 @@ def test_bibsql_says_what_it_lacks(tmp_path: Path) -> None:
     ended = program("bibsql", "--profile", "ssd", cwd=tmp_path, env=nothing, input="")
     assert ended.returncode == 2
     assert "no profile 'ssd'" in ended.stderr
+
+
+def test_bibsql_asks_for_its_sql(tmp_path: Path) -> None:
+    """A client with nothing to do would end with status 0 and leave an empty file."""
+    (tmp_path / "questions.sql").write_text("select 1;\n")
+    (tmp_path / "empty.sql").touch()
+    named = program("bibsql", "questions.sql", cwd=tmp_path)
+    assert named.returncode == 2
+    assert "bibsql … < questions.sql" in named.stderr
+    for file in (os.devnull, "empty.sql"):
+        with (tmp_path / file).open() as stdin:
+            ended = program("bibsql", cwd=tmp_path, stdin=stdin)
+        assert (ended.returncode, ended.stdout) == (2, "")
+        assert "expected SQL on standard input" in ended.stderr
+
+
+@pytest.mark.skipif(shutil.which("mariadb") is None, reason="the client mariadb is not here")
+def test_a_server_without_a_port_is_the_client_s_own(tmp_path: Path) -> None:
+    env = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path)}
+    ended = program("bibsql", "-s", "mysql", "--version-of-nothing", env=env, input="select 1;")
+    assert "None" not in ended.stderr
+    assert "version-of-nothing" in ended.stderr
 
 
 @pytest.mark.skipif(shutil.which("sqlite3") is None, reason="the client sqlite3 is not here")

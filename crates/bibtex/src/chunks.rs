@@ -20,17 +20,8 @@ pub(crate) struct Chunks {
     is_latin1: bool,
     bytes_read: u64,
     digest: Option<Box<Xxh3>>,
-    ending: Ending,
-}
-
-/// Why the window grows no further.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ending {
-    /// It may still grow.
-    NotYet,
-    EndOfStream,
-    /// The byte after the window is a NUL, so this is no text.
-    NulByte,
+    is_at_end: bool,
+    has_nul: bool,
 }
 
 impl Chunks {
@@ -44,7 +35,8 @@ impl Chunks {
             is_latin1,
             bytes_read: 0,
             digest: None,
-            ending: Ending::NotYet,
+            is_at_end: false,
+            has_nul: false,
         }
     }
 
@@ -62,8 +54,14 @@ impl Chunks {
         self.bytes_read
     }
 
-    pub(crate) fn ending(&self) -> Ending {
-        self.ending
+    /// Whether the window grows no further.
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.is_at_end
+    }
+
+    /// Whether any byte read so far was a NUL, so that nobody need search where there is none.
+    pub(crate) fn has_nul(&self) -> bool {
+        self.has_nul
     }
 
     /// 128-bit digest of the bytes read so far, as they are in the file.
@@ -77,9 +75,9 @@ impl Chunks {
         self.start += count;
     }
 
-    /// Grows the window by at least one byte; false where it cannot grow (see [`Chunks::ending`]).
+    /// Grows the window by at least one byte; false at the end of the stream.
     pub(crate) fn grow(&mut self) -> io::Result<bool> {
-        if self.ending != Ending::NotYet {
+        if self.is_at_end {
             return Ok(false);
         }
         self.make_room();
@@ -94,20 +92,12 @@ impl Chunks {
             .inspect(|count| self.bytes_read += *count as u64)?
         };
         if added == 0 {
-            self.ending = Ending::EndOfStream;
+            self.is_at_end = true;
             return Ok(false);
         }
-        match memchr::memchr(0, &self.buffer[self.end..self.end + added]) {
-            Some(at) => {
-                self.end += at;
-                self.ending = Ending::NulByte;
-                Ok(at > 0)
-            }
-            None => {
-                self.end += added;
-                Ok(true)
-            }
-        }
+        self.has_nul |= memchr::memchr(0, &self.buffer[self.end..self.end + added]).is_some();
+        self.end += added;
+        Ok(true)
     }
 
     /// Moves the window to the front of the buffer, and enlarges the buffer only where a chunk does

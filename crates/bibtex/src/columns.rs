@@ -11,7 +11,8 @@ pub(crate) enum Rule {
     Label,
     Author,
     Editor,
-    /// The first three characters in lower case.
+    Day,
+    /// The month's three letters; where none is named, the first three characters in lower case.
     Month,
     MonthNumber,
     Timestamp,
@@ -63,7 +64,7 @@ const TABLE: [Column; COLUMN_COUNT] = [
     column("address", "address", Rule::Unmarked),
     column("edition", "edition", Rule::Unmarked),
     column("pages", "pages", Rule::Plain),
-    column("day", "day", Rule::Plain),
+    column("day", "day", Rule::Day),
     column("month", "month", Rule::Month),
     column("monthnumber", "", Rule::MonthNumber),
     column("year", "year", Rule::Plain),

@@ -1,12 +1,16 @@
 //! Takes an item as it is written; gives its parts, or what is wrong with it and where.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::entry::{Entry, Field, PieceKind, SyntaxError};
 use crate::keys::Keys;
 use crate::macros::Macros;
 use crate::problems::Flaw;
-use crate::splitter::{Item, Kind, Splitter};
+use crate::splitter::{Item, Kind, Splitter, nul};
+
+/// Beyond so many fields each is looked up and no longer compared with all before it.
+const MANY_FIELDS: usize = 64;
 
 /// What must be remembered of the items before this one to judge it.
 #[derive(Default)]
@@ -35,7 +39,10 @@ impl Examiner {
     ) -> Result<Option<Flaw>, Rejection> {
         let (text, item) = splitter.item();
         if item.kind == Kind::Preamble {
-            return Ok(None);
+            return match splitter.nul_in_item() {
+                Some(at) => Err(Rejection::Unreadable(nul(splitter.place(at)))),
+                None => Ok(None),
+            };
         }
         self.read(text, &item, splitter)
             .map_err(Rejection::Unreadable)?;
@@ -55,6 +62,9 @@ impl Examiner {
     }
 
     fn read(&mut self, text: &[u8], item: &Item, splitter: &Splitter) -> Result<(), Flaw> {
+        if let Some(at) = splitter.nul_in_item() {
+            return Err(nul(splitter.place(at)));
+        }
         // Nearly all entries are ASCII, which is seen many bytes at a time.
         if !text.is_ascii()
             && let Err(error) = std::str::from_utf8(text)
@@ -112,6 +122,13 @@ impl Examiner {
 
 /// The name of the first field that repeats an earlier one.
 fn first_repeated(text: &[u8], fields: &[Field]) -> Option<Range<usize>> {
+    if fields.len() > MANY_FIELDS {
+        let mut seen = HashSet::with_capacity(fields.len());
+        let again = fields
+            .iter()
+            .find(|field| !seen.insert(text[field.name.clone()].to_ascii_lowercase()));
+        return again.map(|field| field.name.clone());
+    }
     let name = |field: &Field| &text[field.name.clone()];
     // Most entries have no two fields that agree in length and outer letters: one bit each tells.
     let mut seen = 0_u64;

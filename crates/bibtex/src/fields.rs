@@ -103,7 +103,7 @@ impl<'t> Fields<'t> {
     }
 
     /// The first three characters in lower case.
-    pub(crate) fn write_month(&self, column: usize, out: &mut Vec<u8>) -> bool {
+    pub(crate) fn write_first_letters(&self, column: usize, out: &mut Vec<u8>) -> bool {
         let start = out.len();
         if !self.write_plain(column, out) {
             return false;

@@ -11,7 +11,7 @@ use crate::tex::Cleaner;
 /// the place of each in `out`. False where the text says nothing.
 ///
 /// Names are split as BibTeX splits them, at the word `and` outside braces: `{Barnes and Noble}` is
-/// one author.
+/// one author. The word `others` stands for names that are not given, and is none.
 pub(crate) fn write_names(text: &[u8], out: &mut Vec<u8>, parts: &mut Vec<Range<usize>>) -> bool {
     parts.clear();
     let start = out.len();
@@ -23,9 +23,12 @@ pub(crate) fn write_names(text: &[u8], out: &mut Vec<u8>, parts: &mut Vec<Range<
         }
         let part = out.len();
         let mut cleaner = Cleaner::new(out);
-        cleaner.unmark(&text[from..end.as_ref().map_or(text.len(), |and| and.start)]);
+        let name = &text[from..end.as_ref().map_or(text.len(), |and| and.start)];
+        cleaner.unmark(name);
         cleaner.finish();
-        parts.push(part..out.len());
+        if name.trim_ascii() != b"others" {
+            parts.push(part..out.len());
+        }
         match end {
             Some(and) => from = and.end,
             None => break,

@@ -1,20 +1,19 @@
 //! Takes the text of `pages`; gives the number of pages where it can be told.
 //!
-//! Items between commas add up, and so do parts joined by `+`: `20--32` is 13, `17:1--17:13` is 13,
-//! `xxiv + 324` is 348, `3, 7--9` is 4. A number alone is the length of a book, but one page of an
+//! Items between commas, semicolons or the word `and` add up, and so do parts joined by `+`: `20--32`
+//! is 13, `17:1--17:13` is 13, `xxiv + 324` is 348, `1--10, 20--25` is 16, `3, 7--9` is 4. A number alone is the length of a book, but one page of an
 //! article. Open ranges, and everything with other words in it, have no number.
 
 /// The number of pages that `text` tells. `is_whole` says that the entry is a work of its own, so that
 /// a number alone is its length.
 pub(crate) fn page_count(text: &str, is_whole: bool) -> Option<u64> {
-    let is_list = text.contains(',');
-    text.split(',').try_fold(0_u64, |sum, item| {
-        let item = item.trim();
+    let is_list = items(text).nth(1).is_some();
+    items(text).try_fold(0_u64, |sum, item| {
         let count = if item.contains('+') {
             item.split('+')
                 .try_fold(0_u64, |sum, part| sum.checked_add(part_count(part.trim())?))?
-        } else if let Some((first, last)) = item.split_once("--") {
-            range_count(first.trim(), last.trim())?
+        } else if let Some((first, last)) = range(item) {
+            range_count(first, last)?
         } else if is_whole && !is_list {
             page_number(item)?
         } else {
@@ -24,10 +23,25 @@ pub(crate) fn page_count(text: &str, is_whole: bool) -> Option<u64> {
     })
 }
 
+/// What a list of pages lists.
+fn items(text: &str) -> impl Iterator<Item = &str> {
+    text.split([',', ';'])
+        .flat_map(|item| item.split(" and "))
+        .map(|item| item.trim_matches([' ', '~']))
+}
+
+/// The ends of `20--32`, also with the dash itself or with three hyphens.
+fn range(item: &str) -> Option<(&str, &str)> {
+    let (first, last) = item
+        .split_once("--")
+        .or_else(|| item.split_once('\u{2013}'))?;
+    Some((first.trim(), last.strip_prefix('-').unwrap_or(last).trim()))
+}
+
 /// One part of a sum: a length, in brackets where its pages bear no numbers, or a range.
 fn part_count(part: &str) -> Option<u64> {
-    if let Some((first, last)) = part.split_once("--") {
-        return range_count(first.trim(), last.trim());
+    if let Some((first, last)) = range(part) {
+        return range_count(first, last);
     }
     page_number(
         part.strip_prefix('[')
@@ -127,6 +141,10 @@ mod tests {
             ("ix--xii", Some(4)),
             ("3, 7--9", Some(4)),
             ("3--5, 11--12", Some(5)),
+            ("1--10, 20--25", Some(16)),
+            ("1--10,20--25;~30 and 40--41", Some(19)),
+            ("1\u{2013}10, 20---25", Some(16)),
+            ("1--10, 20--", None),
             ("20--??", None),
             ("??--??", None),
             ("32--20", None),

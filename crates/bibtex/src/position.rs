@@ -29,6 +29,11 @@ impl Position {
         }
     }
 
+    /// Whether no byte has passed yet.
+    pub(crate) fn is_start(&self) -> bool {
+        self.lines == 0 && self.columns == 0
+    }
+
     /// Whether nothing but white space stands between the last line feed and here.
     pub(crate) fn is_blank_so_far(&self) -> bool {
         self.is_blank_so_far

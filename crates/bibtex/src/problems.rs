@@ -55,12 +55,23 @@ pub struct Problem {
     pub hint: Option<String>,
 }
 
-/// The first hundred problems in the order of their discovery, and the number of all of them.
+/// The first hundred problems in the order of their discovery, the number of all of them, and how
+/// much of the files was left out because of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Problems {
     pub kept: Vec<Problem>,
     pub errors: u64,
     pub warnings: u64,
+    pub skipped_entries: u64,
+    /// From the beginning of what is bad to the place where reading went on.
+    pub skipped_bytes: u64,
+}
+
+/// How much of a text was left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Skipped {
+    pub(crate) entries: u64,
+    pub(crate) bytes: u64,
 }
 
 impl Problems {
@@ -72,6 +83,12 @@ impl Problems {
     pub(crate) fn warning(&mut self, warning: SourceError) {
         self.warnings += 1;
         self.keep(Severity::Warning, warning);
+    }
+
+    /// Takes over what was left out of all files so far.
+    pub(crate) fn skipped(&mut self, of_ended: Skipped, of_open: Skipped) {
+        self.skipped_entries = of_ended.entries + of_open.entries;
+        self.skipped_bytes = of_ended.bytes + of_open.bytes;
     }
 
     fn keep(&mut self, severity: Severity, what: SourceError) {
@@ -93,4 +110,9 @@ impl Problems {
             });
         }
     }
+}
+
+/// A number with what is counted: `1 file`, `2 files`.
+pub(crate) fn counted(number: u64, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
 }

@@ -6,7 +6,7 @@ use crate::chunks::Chunks;
 use crate::examine::{Examiner, Rejection};
 use crate::fields::Written;
 use crate::input::{Encoding, Input, base_name};
-use crate::problems::{Flaw, Place, Problems, Severity};
+use crate::problems::{Flaw, Place, Problems, Severity, Skipped, counted};
 use crate::splitter::{Failure, Kind, Splitter};
 
 /// How files are to be read.
@@ -40,6 +40,8 @@ pub(crate) struct Reader {
     ended: Vec<Contents>,
     examiner: Examiner,
     problems: Problems,
+    /// What was left out of the files that have ended.
+    skipped: Skipped,
     is_finished: bool,
 }
 
@@ -70,6 +72,7 @@ impl Reader {
             ended: Vec::new(),
             examiner: Examiner::default(),
             problems: Problems::default(),
+            skipped: Skipped::default(),
             is_finished: false,
         };
         reader.warn_of_equal_names();
@@ -87,7 +90,9 @@ impl Reader {
                 self.finish()?;
                 return Ok(None);
             };
-            match open.splitter.advance() {
+            let found = open.splitter.advance();
+            self.problems.skipped(self.skipped, open.splitter.skipped());
+            match found {
                 Ok(Some(item)) => match self.examiner.examine(&open.splitter, file) {
                     Ok(warning) => {
                         open.contents.count(item.kind);
@@ -101,7 +106,10 @@ impl Reader {
                         open.splitter.reject();
                         self.fail(file, flaw)?;
                     }
-                    Err(Rejection::Duplicate(flaw)) => self.fail(file, flaw)?,
+                    Err(Rejection::Duplicate(flaw)) => {
+                        open.splitter.leave_out();
+                        self.fail(file, flaw)?;
+                    }
                 },
                 Ok(None) => self.end_file(true)?,
                 Err(Failure::Item(flaw)) => self.fail(file, flaw)?,
@@ -195,6 +203,10 @@ impl Reader {
         let Some(open) = self.open.take() else {
             return Ok(());
         };
+        let skipped = open.splitter.skipped();
+        self.problems.skipped(self.skipped, skipped);
+        self.skipped.entries += skipped.entries;
+        self.skipped.bytes += skipped.bytes;
         let mut contents = open.contents;
         let chunks = open.splitter.chunks();
         contents.bytes = chunks.bytes_read();
@@ -218,9 +230,9 @@ impl Reader {
             let flaw = Flaw {
                 place: unknown.place,
                 message: format!(
-                    "the macro `{}` is used here first, {} time(s) in all, and defined in none of \
-                     the files",
-                    unknown.name, unknown.uses
+                    "the macro `{}` is defined in none of the files; it is used {}, here first",
+                    unknown.name,
+                    counted(unknown.uses, "time", "times")
                 ),
                 hint: Some("its name is kept as the value; add the file that defines it".into()),
             };
@@ -242,8 +254,8 @@ impl Reader {
         let flaw = Flaw {
             place: Place::default(),
             message: format!(
-                "expected entries, found none in {} file(s)",
-                self.inputs.len()
+                "expected entries, found none in {}",
+                counted(self.inputs.len() as u64, "file", "files")
             ),
             hint: first.map(|first| {
                 format!(

@@ -4,17 +4,19 @@ use std::ops::Range;
 
 use assay_datagen::{Row, write_int};
 
-use crate::columns::{AUTHOR, BIBDATE, EDITOR, MONTH, PAGES, RULES, Rule};
+use crate::columns::{AUTHOR, BIBDATE, EDITOR, PAGES, RULES, Rule};
 use crate::fields::{Fields, Written};
+use crate::months::Month;
 use crate::names::{Names, write_names};
 use crate::pages::page_count;
-use crate::timestamp::{Bibdate, month_number};
+use crate::timestamp::{Bibdate, MONTHS};
 
 /// Writes rows one after the other and keeps the memory that this takes.
 #[derive(Default)]
 pub(crate) struct RowWriter {
     authors: People,
     editors: People,
+    month: Month,
     scratch: Vec<u8>,
 }
 
@@ -39,6 +41,7 @@ impl RowWriter {
         let fields = Fields::of(written);
         self.authors.read(&fields, AUTHOR, &mut self.scratch, names);
         self.editors.read(&fields, EDITOR, &mut self.scratch, names);
+        self.month.read(&fields);
         row.clear();
         for (column, rule) in RULES.into_iter().enumerate() {
             match rule {
@@ -57,9 +60,21 @@ impl RowWriter {
                 Rule::Plain => row.push_or_null(|out| fields.write_plain(column, out)),
                 Rule::Unmarked => row.push_or_null(|out| fields.write_unmarked(column, out)),
                 Rule::Hyphenated => row.push_or_null(|out| fields.write_hyphenated(column, out)),
-                Rule::Month => row.push_or_null(|out| fields.write_month(column, out)),
+                Rule::Day => row.push_or_null(|out| {
+                    fields.write_plain(column, out) || {
+                        out.extend_from_slice(self.month.days().unwrap_or_default());
+                        self.month.days().is_some()
+                    }
+                }),
+                Rule::Month => row.push_or_null(|out| match self.month.number() {
+                    Some(number) => {
+                        out.extend_from_slice(MONTHS[number as usize - 1].as_bytes());
+                        true
+                    }
+                    None => fields.write_first_letters(column, out),
+                }),
                 // A text: the column is one.
-                Rule::MonthNumber => match row.cell(MONTH).as_text().and_then(month_number) {
+                Rule::MonthNumber => match self.month.number() {
                     Some(number) => row.push_with(|out| write_int(number.into(), out)),
                     None => row.push_null(),
                 },

@@ -9,19 +9,26 @@
 
 use std::io;
 
-use memchr::{memchr, memchr2, memmem};
+use memchr::{memchr, memchr2, memrchr};
 
 use crate::balance::Balance;
-use crate::chunks::{Chunks, Ending};
+use crate::chunks::Chunks;
+use crate::heads::{HEAD_BYTES, count_entries, has_more_heads_than, is_definition, next_head};
 use crate::position::Position;
-use crate::problems::{Flaw, Place};
-use crate::unclosed::{first_line, never_closed, next_entry};
+use crate::problems::{Flaw, Place, Skipped};
+use crate::unclosed::never_ends;
 
 /// The longest entry that is read: whatever is longer is rather a brace that was never closed.
 pub const MAX_ENTRY_BYTES: usize = 8 * 1024 * 1024;
 
 /// The longest word after an `@` that is taken for the type of an entry.
-const MAX_TYPE_BYTES: usize = 100;
+pub(crate) const MAX_TYPE_BYTES: usize = 100;
+
+/// An entry that has not ended after so many bytes, and after every doubling of them, must not hold
+/// more lines that look like the beginning of an entry than this: a brace is missing. Without that,
+/// each of many entries with a missing brace would be read up to the greatest length.
+const DOUBTFUL_BYTES: usize = 16 * 1024;
+const MAX_HEADS_INSIDE: usize = 100;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -46,10 +53,20 @@ pub(crate) struct Splitter {
     chunks: Chunks,
     /// The item that begins at the window and was given last.
     item: Option<Item>,
-    /// The item at the window is bad: go on at the next line that begins with `@`.
-    must_resynchronise: bool,
+    /// The item at the window is bad: it is to be passed over.
+    bad: Option<Bad>,
+    /// A NUL byte in the text between two items, which is told when its end is found.
+    nul: Option<Flaw>,
+    skipped: Skipped,
     /// Where the window begins.
     position: Position,
+}
+
+/// What is known of a bad item at the window.
+struct Bad {
+    is_entry: bool,
+    /// Where its braces say that it ends.
+    length: Option<usize>,
 }
 
 /// Why a text cannot be split.
@@ -65,7 +82,9 @@ impl Splitter {
         Self {
             chunks,
             item: None,
-            must_resynchronise: false,
+            bad: None,
+            nul: None,
+            skipped: Skipped::default(),
             position: Position::new(counts_characters),
         }
     }
@@ -80,10 +99,36 @@ impl Splitter {
         (&self.chunks.window()[..item.length], item)
     }
 
+    /// What has been passed over so far because it is bad.
+    pub(crate) fn skipped(&self) -> Skipped {
+        self.skipped
+    }
+
     /// Says that the item given last is bad inside, whatever its braces seemed to say.
     pub(crate) fn reject(&mut self) {
-        self.item = None;
-        self.must_resynchronise = true;
+        if let Some(item) = self.item.take() {
+            self.bad = Some(Bad {
+                is_entry: item.kind == Kind::Entry,
+                length: Some(item.length),
+            });
+        }
+    }
+
+    /// Says that the item given last is whole, and left out all the same.
+    pub(crate) fn leave_out(&mut self) {
+        if let Some(item) = &self.item {
+            self.skipped.entries += u64::from(item.kind == Kind::Entry);
+            self.skipped.bytes += item.length as u64;
+        }
+    }
+
+    /// Where the first NUL byte of the item given last is.
+    pub(crate) fn nul_in_item(&self) -> Option<usize> {
+        // Nearly all files have none, and are not searched again.
+        if !self.chunks.has_nul() {
+            return None;
+        }
+        memchr(0, self.item().0)
     }
 
     /// The place of a byte of the item under way.
@@ -93,18 +138,28 @@ impl Splitter {
 
     /// Finds the next item, or nothing at the end of the file.
     pub(crate) fn advance(&mut self) -> Result<Option<Item>, Failure> {
+        if self.position.is_start() {
+            self.insist_on_bytes()?;
+        }
         if let Some(item) = self.item.take() {
             self.consume(item.length);
         }
-        if self.must_resynchronise && !self.resynchronise()? {
-            return Ok(None);
+        if let Some(bad) = self.bad.take() {
+            self.pass_over(&bad)?;
         }
-        while self.find_at_sign()? {
+        loop {
+            let is_found = self.find_at_sign()?;
+            if let Some(flaw) = self.nul.take() {
+                return Err(Failure::Item(flaw));
+            }
+            if !is_found {
+                return Ok(None);
+            }
             match self.head()? {
-                Head::Text => self.consume(1),
-                Head::Comment { end } => self.consume(end),
+                Head::Text => self.eat(1),
+                Head::Comment { end } => self.eat(end),
                 Head::Item { kind, word, open } => {
-                    let length = self.close(open)?;
+                    let length = self.close(open, kind == Kind::Entry)?;
                     let item = Item {
                         kind,
                         word,
@@ -116,7 +171,40 @@ impl Splitter {
                 }
             }
         }
-        Ok(None)
+    }
+
+    /// Looks at the first bytes: text in UTF-16 has a NUL beside every letter.
+    fn insist_on_bytes(&mut self) -> Result<(), Failure> {
+        self.byte(3)?;
+        let window = self.chunks.window();
+        let is_nul = |at| window.get(at) == Some(&0);
+        let is_utf_16 = window.starts_with(b"\xFF\xFE")
+            || window.starts_with(b"\xFE\xFF")
+            // The same where they were read as Latin-1.
+            || window.starts_with(b"\xC3\xBF\xC3\xBE")
+            || window.starts_with(b"\xC3\xBE\xC3\xBF")
+            || (is_nul(0) && is_nul(2))
+            || (is_nul(1) && is_nul(3));
+        if !is_utf_16 {
+            return Ok(());
+        }
+        let flaw = Flaw {
+            place: self.place(0),
+            message: "expected text in UTF-8, found UTF-16 or no text at all".to_owned(),
+            hint: Some("convert it, for example: iconv -f UTF-16 -t UTF-8".to_owned()),
+        };
+        self.skip_all()?;
+        Err(Failure::File(flaw))
+    }
+
+    /// Passes over the rest of the file.
+    fn skip_all(&mut self) -> Result<(), Failure> {
+        loop {
+            self.skip(self.chunks.window().len());
+            if !self.grow()? {
+                return Ok(());
+            }
+        }
     }
 
     /// Eats text up to an `@` that no comment holds.
@@ -125,17 +213,17 @@ impl Splitter {
             let window = self.chunks.window();
             match memchr2(b'@', b'%', window) {
                 None => {
-                    self.consume(window.len());
+                    self.eat(window.len());
                     if !self.grow()? {
                         return Ok(false);
                     }
                 }
                 Some(at) if window[at] == b'@' => {
-                    self.consume(at);
+                    self.eat(at);
                     return Ok(true);
                 }
                 Some(at) => {
-                    self.consume(at);
+                    self.eat(at);
                     if !self.eat_line()? {
                         return Ok(false);
                     }
@@ -148,10 +236,10 @@ impl Splitter {
         loop {
             let window = self.chunks.window();
             if let Some(at) = memchr(b'\n', window) {
-                self.consume(at + 1);
+                self.eat(at + 1);
                 return Ok(true);
             }
-            self.consume(window.len());
+            self.eat(window.len());
             if !self.grow()? {
                 return Ok(false);
             }
@@ -198,7 +286,10 @@ impl Splitter {
             let name = String::from_utf8_lossy(&name[..name.len().min(MAX_TYPE_BYTES)]);
             format!("expected `{{` or `(` after `@{name}`, found {found}")
         };
-        self.must_resynchronise = true;
+        self.bad = Some(Bad {
+            is_entry: !name.is_empty() && !is_definition(name),
+            length: None,
+        });
         Err(Failure::Item(Flaw {
             place: self.place(at.min(self.chunks.window().len())),
             message,
@@ -207,80 +298,100 @@ impl Splitter {
     }
 
     /// The length of the item at the window, whose delimiter opens at `open`.
-    fn close(&mut self, open: usize) -> Result<usize, Failure> {
+    fn close(&mut self, open: usize, is_entry: bool) -> Result<usize, Failure> {
         let mut balance = Balance::new(self.chunks.window()[open]);
         let mut at = open + 1;
+        let mut doubtful = DOUBTFUL_BYTES;
         loop {
             let window = self.chunks.window();
-            if let Some(end) = balance.find_end(&window[at..]) {
+            let until = window.len().min(doubtful).max(at);
+            if let Some(end) = balance.find_end(&window[at..until]) {
                 let length = at + end + 1;
                 return if length <= MAX_ENTRY_BYTES {
                     Ok(length)
                 } else {
-                    Err(self.unclosed(open))
+                    Err(self.unclosed(open, is_entry))
                 };
             }
-            at = window.len();
-            if at > MAX_ENTRY_BYTES || !self.grow()? {
-                return Err(self.unclosed(open));
+            at = until;
+            if at >= doubtful {
+                if has_more_heads_than(MAX_HEADS_INSIDE, &window[..at]) {
+                    return Err(self.unclosed(open, is_entry));
+                }
+                doubtful *= 2;
+            } else if at > MAX_ENTRY_BYTES || !self.grow()? {
+                return Err(self.unclosed(open, is_entry));
             }
         }
     }
 
     /// Tells why the item at the window has no end, once it is known that it has none.
-    fn unclosed(&mut self, open: usize) -> Failure {
-        self.must_resynchronise = true;
+    fn unclosed(&mut self, open: usize, is_entry: bool) -> Failure {
+        self.bad = Some(Bad {
+            is_entry,
+            length: None,
+        });
         let window = self.chunks.window();
         let text = &window[..window.len().min(MAX_ENTRY_BYTES)];
-        let next = next_entry(text, open);
-        let place = self.place(0);
-        let begins = String::from_utf8_lossy(first_line(text));
-        if window.len() > MAX_ENTRY_BYTES && next.is_none() {
-            return Failure::Item(Flaw {
-                place,
-                message: format!(
-                    "expected an entry of at most {MAX_ENTRY_BYTES} bytes, found more after \
-                     `{begins}`"
-                ),
-                hint: Some("a closing brace may be missing; or split the entry".to_owned()),
-            });
-        }
-        let culprit = never_closed(&text[..next.unwrap_or(text.len())], open);
-        let brace = self.place(culprit);
-        let opening = char::from(text[culprit]);
-        Failure::Item(Flaw {
-            place,
-            message: format!(
-                "the entry `{begins}` never ends: the `{opening}` at line {}, column {} is never \
-                 closed",
-                brace.line, brace.column
-            ),
-            hint: Some(match next {
-                Some(next) => format!(
-                    "add what closes it before line {}, where the next entry begins",
-                    self.place(next).line
-                ),
-                None => "add what closes it before the end of the file".to_owned(),
-            }),
-        })
+        let is_too_long = window.len() > MAX_ENTRY_BYTES;
+        Failure::Item(never_ends(text, open, is_too_long, |at| self.place(at)))
     }
 
-    /// Eats the bad item up to the next line that begins with `@`; false where there is none.
-    fn resynchronise(&mut self) -> Result<bool, Failure> {
-        self.must_resynchronise = false;
+    /// Passes over the bad item at the window: up to the next line that begins an entry, but where
+    /// its braces end it before that, only to its end.
+    fn pass_over(&mut self, bad: &Bad) -> Result<(), Failure> {
+        let before = self.skipped.entries;
+        match bad.length {
+            Some(length) => {
+                let item = &self.chunks.window()[..length];
+                match next_head(item, 1, false) {
+                    Some(next) => self.skip(next),
+                    None => {
+                        // What looks like entries inside a value is part of this one.
+                        self.skip(length);
+                        self.skipped.entries = before;
+                    }
+                }
+            }
+            None => self.skip_to_head()?,
+        }
+        if bad.is_entry && self.skipped.entries == before {
+            self.skipped.entries += 1;
+        }
+        Ok(())
+    }
+
+    /// Passes over everything from the `@` at the window to the next line that begins an entry, or
+    /// to the end of the file.
+    fn skip_to_head(&mut self) -> Result<(), Failure> {
+        let mut from = 1;
         loop {
             let window = self.chunks.window();
-            if let Some(at) = memmem::find(window, b"\n@") {
-                self.consume(at + 1);
-                return Ok(true);
+            let next = next_head(window, from, self.position.is_blank_so_far());
+            // An `@` near the end of the window may begin an entry when more is known; it stays.
+            let held = window.len().saturating_sub(HEAD_BYTES).max(from);
+            let held = memrchr(b'@', window.get(held..).unwrap_or_default()).map(|at| held + at);
+            if let Some(next) = next
+                && (self.chunks.is_at_end() || held != Some(next))
+            {
+                self.skip(next);
+                return Ok(());
             }
-            // The last byte stays: it may be the line feed before an `@` that is yet to come.
-            self.consume(window.len().saturating_sub(1));
+            let kept = next.or(held);
+            self.skip(kept.unwrap_or(window.len()));
+            from = 0;
             if !self.grow()? {
-                self.consume(self.chunks.window().len());
-                return Ok(false);
+                if kept.is_none() || !self.is_at_head() {
+                    self.skip(self.chunks.window().len());
+                }
+                return Ok(());
             }
         }
+    }
+
+    fn is_at_head(&self) -> bool {
+        let is_blank = self.position.is_blank_so_far();
+        next_head(self.chunks.window(), 0, is_blank) == Some(0)
     }
 
     fn eat_while(&mut self, mut at: usize, test: fn(u8) -> bool) -> Result<usize, Failure> {
@@ -301,18 +412,7 @@ impl Splitter {
     }
 
     fn grow(&mut self) -> Result<bool, Failure> {
-        let grew = self
-            .chunks
-            .grow()
-            .map_err(|error| self.unreadable(&error))?;
-        if !grew && self.chunks.ending() == Ending::NulByte {
-            return Err(Failure::File(Flaw {
-                place: self.place(self.chunks.window().len()),
-                message: "expected text, found a NUL byte".to_owned(),
-                hint: Some("the file is UTF-16 or no text at all; convert it to UTF-8".to_owned()),
-            }));
-        }
-        Ok(grew)
+        self.chunks.grow().map_err(|error| self.unreadable(&error))
     }
 
     fn unreadable(&self, error: &io::Error) -> Failure {
@@ -321,6 +421,24 @@ impl Splitter {
             message: format!("the file cannot be read further ({error})"),
             hint: None,
         })
+    }
+
+    /// Leaves `count` bytes of text that is no item behind.
+    fn eat(&mut self, count: usize) {
+        if self.chunks.has_nul()
+            && self.nul.is_none()
+            && let Some(at) = memchr(0, &self.chunks.window()[..count])
+        {
+            self.nul = Some(nul(self.place(at)));
+        }
+        self.consume(count);
+    }
+
+    /// Leaves `count` bytes behind because they are bad.
+    fn skip(&mut self, count: usize) {
+        self.skipped.entries += count_entries(&self.chunks.window()[..count]);
+        self.skipped.bytes += count as u64;
+        self.consume(count);
     }
 
     fn consume(&mut self, count: usize) {
@@ -347,6 +465,15 @@ pub(crate) fn is_space(byte: u8) -> bool {
 
 pub(crate) fn is_word_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'+' | b':' | b'*')
+}
+
+/// The error for a NUL byte at `place`.
+pub(crate) fn nul(place: Place) -> Flaw {
+    Flaw {
+        place,
+        message: "expected text, found a NUL byte".to_owned(),
+        hint: Some("remove it, for example: tr -d '\\0'".to_owned()),
+    }
 }
 
 /// A byte as a message names it.

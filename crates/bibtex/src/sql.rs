@@ -19,6 +19,8 @@ pub struct SqlOptions {
     /// Where the rows come from; no files means standard input.
     pub source: SourceOptions,
     pub literal_style: LiteralStyle,
+    /// The expression for a carriage return, where the server's client drops those within literals.
+    pub carriage_return: Option<String>,
     /// Comments at the top.
     pub header: Vec<String>,
     /// Statements that drop and create tables.
@@ -164,7 +166,7 @@ impl Script<'_> {
                 }
                 match cell {
                     Cell::Null => self.gathered.extend_from_slice(b"NULL"),
-                    Cell::Text(text) => options.literal_style.write(text, &mut self.gathered),
+                    Cell::Text(text) => self.literal(options, text),
                     number => number.write_text(&mut self.gathered),
                 }
             }
@@ -174,6 +176,14 @@ impl Script<'_> {
             }
         }
         Ok(())
+    }
+
+    fn literal(&mut self, options: &SqlOptions, text: &[u8]) {
+        let style = options.literal_style;
+        match &options.carriage_return {
+            Some(expression) => style.write_with_returns(text, expression, &mut self.gathered),
+            None => style.write(text, &mut self.gathered),
+        }
     }
 
     fn line(&mut self, text: &str) {

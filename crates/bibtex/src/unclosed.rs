@@ -1,20 +1,46 @@
-//! Takes an item that has no end; gives the delimiter to blame and the place where the next begins.
+//! Takes an item that has no end; gives what to tell of it: the delimiter to blame, and the next entry.
 
-use memchr::memmem;
+use crate::heads::next_head;
+use crate::problems::{Flaw, Place};
+use crate::splitter::{MAX_ENTRY_BYTES, is_word_byte};
 
-use crate::splitter::is_word_byte;
-
-/// Where the next entry begins inside an item that has no end.
-pub(crate) fn next_entry(text: &[u8], open: usize) -> Option<usize> {
-    memmem::find_iter(&text[open..], b"\n@")
-        .map(|at| open + at + 1)
-        .find(|&at| {
-            let word = text[at + 1..]
-                .iter()
-                .take_while(|&&byte| is_word_byte(byte))
-                .count();
-            word > 0 && matches!(text.get(at + 1 + word), Some(b'{' | b'(' | b' '))
-        })
+/// The error for the item at the beginning of `text`, whose delimiter opens at `open` and is never
+/// closed; `place` tells where a byte of it is.
+pub(crate) fn never_ends(
+    text: &[u8],
+    open: usize,
+    is_too_long: bool,
+    place: impl Fn(usize) -> Place,
+) -> Flaw {
+    let next = next_head(text, open, false);
+    let begins = String::from_utf8_lossy(first_line(text));
+    if is_too_long && next.is_none() {
+        return Flaw {
+            place: place(0),
+            message: format!(
+                "expected an entry of at most {MAX_ENTRY_BYTES} bytes, found more after `{begins}`"
+            ),
+            hint: Some("a closing brace may be missing; or split the entry".to_owned()),
+        };
+    }
+    let culprit = never_closed(&text[..next.unwrap_or(text.len())], open);
+    let brace = place(culprit);
+    Flaw {
+        place: place(0),
+        message: format!(
+            "the entry `{begins}` never ends: the `{}` at line {}, column {} is never closed",
+            char::from(text[culprit]),
+            brace.line,
+            brace.column
+        ),
+        hint: Some(match next {
+            Some(next) => format!(
+                "add what closes it before line {}, where the next entry begins",
+                place(next).line
+            ),
+            None => "add what closes it before the end of the file".to_owned(),
+        }),
+    }
 }
 
 /// Which delimiter of `text` is most probably the one that lacks its partner.
@@ -22,7 +48,7 @@ pub(crate) fn next_entry(text: &[u8], open: usize) -> Option<usize> {
 /// With a brace missing inside a value, the brace that ends the entry closes the value instead, and
 /// formally the entry's own brace is left over. So the value is named during which a line begins
 /// that looks like another field.
-pub(crate) fn never_closed(text: &[u8], open: usize) -> usize {
+fn never_closed(text: &[u8], open: usize) -> usize {
     let mut opened = vec![open];
     let mut line_start = open;
     for (at, &byte) in text.iter().enumerate().skip(open + 1) {
@@ -46,7 +72,7 @@ fn looks_like_field(before_equals: &[u8]) -> bool {
     !name.is_empty() && name.iter().all(|&byte| is_word_byte(byte))
 }
 
-pub(crate) fn first_line(text: &[u8]) -> &[u8] {
+fn first_line(text: &[u8]) -> &[u8] {
     let line = text.split(|&byte| byte == b'\n').next().unwrap_or(text);
     line[..line.len().min(60)].trim_ascii_end()
 }

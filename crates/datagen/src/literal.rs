@@ -1,6 +1,6 @@
 //! Takes bytes; gives them as a literal of SQL.
 
-use memchr::memchr2_iter;
+use memchr::{memchr, memchr2_iter, memmem};
 use serde::{Deserialize, Serialize};
 
 /// How a server wants quotes within literals.
@@ -41,6 +41,36 @@ impl LiteralStyle {
         out.extend_from_slice(&text[from..]);
         out.push(b'\'');
     }
+
+    /// Appends `text` so that a client which drops the carriage return before a line feed loses
+    /// nothing: as `replace('…', mark, expression)`, where `carriage_return` is the expression.
+    pub fn write_with_returns(self, text: &[u8], carriage_return: &str, out: &mut Vec<u8>) {
+        let Some(first) = memchr(b'\r', text) else {
+            return self.write(text, out);
+        };
+        let mark = mark_not_in(text);
+        let mut marked = text[..first].to_vec();
+        for &byte in &text[first..] {
+            match byte {
+                b'\r' => marked.extend_from_slice(mark.as_bytes()),
+                _ => marked.push(byte),
+            }
+        }
+        out.extend_from_slice(b"replace(");
+        self.write(&marked, out);
+        out.extend_from_slice(format!(", '{mark}', {carriage_return})").as_bytes());
+    }
+}
+
+/// A short text that `text` does not hold.
+fn mark_not_in(text: &[u8]) -> String {
+    (0_u64..)
+        .map(|number| match number {
+            0 => "<CR>".to_owned(),
+            _ => format!("<CR{number}>"),
+        })
+        .find(|mark| memmem::find(text, mark.as_bytes()).is_none())
+        .expect("a text holds finitely many numbers")
 }
 
 #[cfg(test)]
@@ -63,6 +93,24 @@ mod tests {
         assert_eq!(
             written(LiteralStyle::Backslash, text),
             r"'\'); drop table bibtab; -- \\\' \\'"
+        );
+    }
+
+    #[test]
+    fn carriage_returns_can_be_written_by_an_expression() {
+        let written = |text: &str| {
+            let mut out = Vec::new();
+            LiteralStyle::Doubled.write_with_returns(text.as_bytes(), "char(13)", &mut out);
+            String::from_utf8(out).expect("UTF-8 stays UTF-8")
+        };
+        assert_eq!(written("it's\n"), "'it''s\n'");
+        assert_eq!(
+            written("it's\r\n"),
+            "replace('it''s<CR>\n', '<CR>', char(13))"
+        );
+        assert_eq!(
+            written("<CR>\r\r"),
+            "replace('<CR><CR1><CR1>', '<CR1>', char(13))"
         );
     }
 }

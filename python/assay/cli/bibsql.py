@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import sys
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
@@ -37,6 +39,7 @@ OPTIONS = (
     Option("profile", "how to reach the server, by name [default: default]", "NAME", False),
 )
 DEFAULT_PROFILE = "default"
+_LONGEST_PATH = 4096
 TLS = ("prefer", "off", "require", "verify")
 
 
@@ -58,7 +61,8 @@ def run(arguments: list[str]) -> int | None:
         sys.stdout.write(told)
         return None
     workload = reader.read("bibsql")
-    server = servers.server(parsed.last("server") or workload.default_system)
+    server = servers.server(parsed.last_or("server", workload.default_system))
+    _insist_on_sql(parsed.rest)
     address = _address(server, parsed)
     command, environment = server.system.client_command(address)
     program = shutil.which(command[0])
@@ -72,8 +76,34 @@ def run(arguments: list[str]) -> int | None:
             f"there is no database {address.file}",
             hint=f"bibtosql --create files.bib | {command[0]} {address.file}",
         )
-    sys.stdout.flush()
+    if sys.stdout is not None:
+        sys.stdout.flush()
     os.execve(program, [*command, *parsed.rest], {**os.environ, **environment})
+
+
+def _insist_on_sql(rest: Sequence[str]) -> None:
+    """Raises `ArgumentError` where the client would get nothing to do, and say nothing of it."""
+    if rest:
+        word = rest[0]
+        if not word.startswith("-") and len(word) < _LONGEST_PATH and Path(word).is_file():
+            raise ArgumentError(
+                f"{word}: expected SQL on standard input, found a file among the arguments",
+                hint=f"bibsql … < {word}",
+            )
+        return
+    try:
+        status = os.fstat(0)
+    except OSError:
+        is_empty = True
+    else:
+        is_null = stat.S_ISCHR(status.st_mode) and os.path.samestat(status, os.stat(os.devnull))  # noqa: PTH116
+        is_empty = is_null or (
+            stat.S_ISREG(status.st_mode) and os.lseek(0, 0, os.SEEK_CUR) >= status.st_size
+        )
+    if is_empty:
+        raise ArgumentError(
+            "expected SQL on standard input, found none", hint="bibsql … < file.sql"
+        )
 
 
 def standard_answer(program: str, help_: str, parsed: Parsed) -> str | None:
@@ -112,8 +142,8 @@ def profiles_file() -> Path:
 def _address(server: servers.Server, parsed: Parsed) -> Address:
     section = _profile(server, parsed.last("profile"))
     # Every key is read, also one that an option outdoes: what is not read is an unknown key.
-    database, own = parsed.last("database"), section.text("database", "bibtex")
-    name = servers.plain(database) if database else own
+    name, own = parsed.last("database"), section.text("database", servers.DEFAULT_DATABASE)
+    name = own if name is None else servers.database_name(name)
     user = section.text("user", "")
     address = Address(
         driver=server.system.driver,
@@ -121,7 +151,7 @@ def _address(server: servers.Server, parsed: Parsed) -> Address:
         host=section.text("host", "") or None,
         port=section.whole("port", PORT) if "port" in section else None,
         file=section.text("file", f"{name}.db"),
-        user=parsed.last("user") or user,
+        user=parsed.last_or("user", user),
         password=section.text("password", "") or None,
         database=name,
         tls=section.choice("tls", TLS, TLS[0]),
@@ -135,11 +165,11 @@ def _profile(server: servers.Server, name: str | None) -> toml_file.Section:
     """The profile's table for this server; empty where nothing is said and none was asked for."""
     file = profiles_file()
     if not file.exists():
-        if name:
+        if name is not None:
             raise ArgumentError(f"no profile {name!r}: there is no {file}", hint=__doc__)
         return toml_file.Section(file, "", (), {})
     top = toml_file.read(file)
-    name = name or DEFAULT_PROFILE
+    name = DEFAULT_PROFILE if name is None else name
     if name not in top:
         if name != DEFAULT_PROFILE:
             raise top.error(f"no profile {name!r}", hint=did_you_mean(name, top.names()))

@@ -2,26 +2,30 @@
 
 After Beebe's program of the same name (TUGboat 30(2), 2009), with its options and the order of its
 output. The schema is the workload's, its spelling the dialect's; the rows stream through the engine
-to standard output, so that memory does not grow with the input.
+to a file or standard output, so that memory does not grow with the input. Nothing is written before
+the whole input is known to be good.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
+from assay import output_file
 from assay.cli import servers
 from assay.cli.bibsql import standard_answer
 from assay.cli.outcome import outcome_of, say
-from assay.cli.seed_options import Option, help_text, parse
+from assay.cli.seed_options import Option, Parsed, help_text, parse
 from assay.cli.sql_script import script_document
 from assay.cli.streams import OutputLost
-from assay.errors import InputError
+from assay.input.bibliography import counted, skipped_text
 from assay.workloads import reader
 from assay.workloads.values import Workload
 
@@ -32,6 +36,7 @@ OPTIONS = (
     Option("help", "say this, and stop"),
     Option("server", "the kind of server the script is for", "NAME"),
     Option("version", "say the version, and stop"),
+    Option("force", "let --output replace a file that is there", "", False),
     Option("encoding", "of the input: utf-8 or latin-1 [default: utf-8]", "NAME", False),
     Option("keep-going", "leave bad entries out and tell them, instead of stopping", "", False),
     Option("option", "an option of the server's tables; may be repeated", "KEY=VALUE", False),
@@ -41,6 +46,7 @@ OPTIONS = (
     Option("strict", "take a macro that is defined nowhere for an error", "", False),
 )
 SHOWN_PROBLEMS = 20
+STANDARD_INPUT = 0
 
 
 EXAMPLES = """\
@@ -63,35 +69,47 @@ def run(arguments: list[str]) -> int | None:
     if told := standard_answer("bibtosql", _help(workload), parsed):
         sys.stdout.write(told)
         return None
-    server = servers.server(parsed.last("server") or workload.default_system)
+    server = servers.server(parsed.last_or("server", workload.default_system))
     files = [] if parsed.rest == ["-"] else parsed.rest
     document = script_document(workload, server, parsed, files)
-    if "create" in parsed.given and files:
+    if files:
         _check(document["source"])
-    file = parsed.last("output")
-    with _output(file) as descriptor:
-        report = _write(document, descriptor, file)
+    with _output(parsed, files) as descriptor:
+        report = _write(document, descriptor, parsed.last("output"))
     for line in problem_lines(report["problems"]):
         say(line)
     return None
 
 
 @contextmanager
-def _output(file: str | None) -> Iterator[int]:
-    """A file descriptor to write the script to."""
-    if file is None:
+def _output(parsed: Parsed, files: Sequence[str]) -> Iterator[int]:
+    """A file descriptor to write the script to; what is written appears when the block ends well.
+
+    Files have been read once before, which standard input cannot be: its script waits in a
+    temporary file.
+    """
+    file = parsed.last("output")
+    if file is not None:
+        inputs: list[str | int] = [*files] if files else [STANDARD_INPUT]
+        with output_file.written(file, force="force" in parsed.given, inputs=inputs) as descriptor:
+            yield descriptor
+        return
+    output_file.insist_on_other_file(os.fstat(sys.stdout.fileno()), "(standard output)", files)
+    if files:
         yield sys.stdout.fileno()
         return
-    try:
-        opened = Path(file).open("wb")  # noqa: SIM115  (closed below)
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror}", file=file) from error
-    with opened:
-        yield opened.fileno()
+    with tempfile.TemporaryFile() as waiting:
+        yield waiting.fileno()
+        waiting.seek(0)
+        try:
+            with open(sys.stdout.fileno(), "wb", closefd=False) as out:
+                shutil.copyfileobj(waiting, out)
+        except OSError as error:
+            raise OutputLost(error) from error
 
 
 def _check(source: Mapping[str, Any]) -> None:
-    """Reads the files once before a script begins that drops what is there. Costs a tenth."""
+    """Reads the files once before anything is written. Costs a tenth."""
     from assay import _engine
     from assay.provision.session import raise_as_ours
 
@@ -113,19 +131,22 @@ def _write(document: dict[str, Any], descriptor: int, file: str | None) -> dict[
     except OSError as error:
         if file is None:
             raise OutputLost(error) from error
-        raise InputError(str(error), file=file) from error
+        raise
     return report
 
 
-def problem_lines(problems: dict[str, Any]) -> list[str]:
+def problem_lines(problems: Mapping[str, Any]) -> list[str]:
     """What was wrong and did not stop the program: the first of it, and how much there is."""
     lines = []
     for one in problems["kept"][:SHOWN_PROBLEMS]:
         place = ":".join(str(part) for part in (one["file"], one["line"], one["column"]) if part)
         lines.append(f"{one['severity']}: {place}: {one['message']}")
-    if lines:
-        lines.append(f"{problems['errors']} errors, {problems['warnings']} warnings")
-    return lines
+    if not lines:
+        return []
+    total = f"{counted(problems['errors'], 'error')}, {counted(problems['warnings'], 'warning')}"
+    if skipped := skipped_text(problems):
+        total += f"; left out: {skipped}"
+    return [*lines, total]
 
 
 def _help(workload: Workload) -> str:

@@ -6,17 +6,16 @@ import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import click
 
-from assay import quantities, registry
+from assay import output_file, quantities, registry
 from assay.cli.numbers import Number
 from assay.cli.options import is_typed
 from assay.cli.streams import OutputLost
 from assay.dialects.protocol import Dialect, Table
-from assay.errors import ArgumentError, InputError
+from assay.errors import ArgumentError
 from assay.workloads.parameters import Scalar
 from assay.workloads.values import Workload
 
@@ -45,6 +44,7 @@ _ROWS_PER_STATEMENT = 100
 @click.option("--dialect", metavar="NAME", help="Whose SQL it is. [default: the workload's system]")
 @click.option("--header/--no-header", default=True, help="CSV: names of columns, in part 1 alone.")
 @click.option("--output", "-o", metavar="FILE", help="File to write. [default: standard output]")
+@click.option("--force", is_flag=True, help="Replace the file of --output if it is there.")
 def command(
     workload: str,
     table: str | None,
@@ -55,6 +55,7 @@ def command(
     dialect: str | None,
     header: bool,
     output: str | None,
+    force: bool,
 ) -> None:
     """Write the rows of a table that a workload makes, in part or whole.
 
@@ -94,7 +95,7 @@ def command(
         "form": form,
         **({"header": header and is_first} if form == "csv" else _sql(read, dialect, chosen)),
     }
-    with _output(output) as descriptor:
+    with _output(output, force) as descriptor:
         _write(source, target, descriptor, output)
 
 
@@ -163,23 +164,13 @@ def _dialect(name: str) -> Dialect:
 
 
 @contextmanager
-def _output(file: str | None) -> Iterator[int]:
-    """A file descriptor to write to; a file that was not there is removed where it would stay
-    unfinished."""
+def _output(file: str | None, force: bool) -> Iterator[int]:
+    """A file descriptor to write to."""
     if file is None:
         yield sys.stdout.fileno()
         return
-    path = Path(file)
-    is_new = not path.exists()
-    try:
-        with path.open("wb") as opened:
-            yield opened.fileno()
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror}", file=file) from error
-    except BaseException:
-        if is_new:
-            path.unlink(missing_ok=True)
-        raise
+    with output_file.written(file, force=force) as descriptor:
+        yield descriptor
 
 
 def _write(
@@ -195,4 +186,4 @@ def _write(
     except OSError as error:
         if file is None:
             raise OutputLost(error) from error
-        raise InputError(str(error), file=file) from error
+        raise

@@ -26,12 +26,13 @@ def command() -> None:
     metavar="FOLDER",
     help="Where to put the files. [default: the user's data folder]",
 )
-def beebe_command(to: Path | None) -> None:
+@click.option("--force", is_flag=True, help="Bring files anew that are there, and replace them.")
+def beebe_command(to: Path | None, force: bool) -> None:
     """Bring 13 public-domain bibliographies on TeX and typesetting (9 MB).
 
     They are taken from a TeX tree on this machine, else out of the Debian package
-    that holds them, which is downloaded and not installed. The last line of
-    standard output is the folder.
+    that holds them, which is downloaded and not installed. Files that are there
+    stay as they are. The last line of standard output is the folder.
 
     \b
     Example:
@@ -39,4 +40,4 @@ def beebe_command(to: Path | None) -> None:
     """
     from assay.input import beebe
 
-    click.echo(beebe.get(to, tell=say))
+    click.echo(beebe.get(to, tell=say, force=force))

@@ -35,7 +35,11 @@ class Parsed:
 
     def last(self, name: str) -> str | None:
         """The value given last, None where there is none."""
-        return self.values.get(name, [None])[-1]
+        return self.values[name][-1] if name in self.values else None
+
+    def last_or(self, name: str, default: str) -> str:
+        """The value given last, be it empty; the default where there is none."""
+        return self.values[name][-1] if name in self.values else default
 
     def all(self, name: str) -> list[str]:
         return self.values.get(name, [])

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from pathlib import Path
 
 from assay import registry
 from assay.errors import ArgumentError
 from assay.systems.protocol import System
+
+DEFAULT_DATABASE = "bibtex"
+_LONGEST_DATABASE_NAME = 63
+"""Some servers cut a longer one, and mean the database of the shorter name."""
+_DATABASE_NAME = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9_-]{{0,{_LONGEST_DATABASE_NAME - 1}}}")
+_DATABASE_LETTERS = re.compile(r"[A-Za-z0-9_-]")
 
 
 @dataclass(frozen=True)
@@ -36,11 +44,8 @@ def names() -> list[str]:
 
 
 def server(word: str) -> Server:
-    """The server that ``word`` is, or begins, whatever its letter case.
-
-    Characters other than letters, digits, ``_`` and ``-`` are dropped first, as bibtosql does.
-    """
-    wanted = plain(word).lower()
+    """The server that ``word`` is, or begins, whatever its letter case."""
+    wanted = word.lower()
     matching: dict[str, Server] = {}
     for one in servers():
         lowered = [name.lower() for name in one.names]
@@ -59,6 +64,17 @@ def server(word: str) -> Server:
     return next(iter(matching.values()))
 
 
-def plain(word: str) -> str:
-    """The word without characters that have no place in a name."""
-    return "".join(letter for letter in word if letter.isalnum() or letter in "_-")
+def database_name(word: str) -> str:
+    """The word, where it is a name that every server takes letter by letter.
+
+    The original drops other characters, and then the database that has the name which is left.
+    """
+    if _DATABASE_NAME.fullmatch(word):
+        return word
+    left = "".join(_DATABASE_LETTERS.findall(word.removesuffix(Path(word).suffix)))
+    proposal = left.lstrip("-")[:_LONGEST_DATABASE_NAME] or "bibliography"
+    raise ArgumentError(
+        f"--database {word!r}: expected a name of letters (a to z), digits, _ and -, at most "
+        f"{_LONGEST_DATABASE_NAME} of them",
+        hint=f"--database {proposal}",
+    )

@@ -32,7 +32,7 @@ def script_document(
     """The engine's `SqlOptions`: everything the script says, and where its rows come from."""
     dialect = server.system.dialect
     _refuse_unused(parsed)
-    database = servers.plain(parsed.last("database") or "bibtex")
+    database = servers.database_name(parsed.last_or("database", servers.DEFAULT_DATABASE))
     is_new = "create" in parsed.given
     options = _table_options(server, parsed)
     indexes = [one for table in workload.tables for one in dialect.create_indexes(table)]
@@ -40,12 +40,13 @@ def script_document(
     return {
         "source": {
             "files": files,
-            "encoding": _one_of("encoding", parsed.last("encoding") or ENCODINGS[0]),
+            "encoding": _one_of("encoding", parsed.last_or("encoding", ENCODINGS[0])),
             "keep_going": "keep-going" in parsed.given,
             "strict": "strict" in parsed.given,
             "replicas": _replicas(parsed),
         },
         "literal_style": dialect.literal_style,
+        "carriage_return": dialect.carriage_return,
         "header": _header(server.name, files),
         "create": [
             *dialect.script_prologue(database, is_new),
@@ -63,6 +64,8 @@ def _refuse_unused(parsed: Parsed) -> None:
         raise ArgumentError(
             "--option means nothing without --create: no table is made", hint="add --create"
         )
+    if "force" in parsed.given and parsed.last("output") is None:
+        raise ArgumentError("--force means nothing without --output", hint="--output FILE")
     if parsed.last("seed") is not None and _replicas(parsed) is None:
         raise ArgumentError(
             "--seed means nothing without replicas: nothing is random", hint="--replicas 10"

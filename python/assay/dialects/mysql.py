@@ -55,6 +55,7 @@ class MysqlDialect(StandardSql):
     name = "mysql"
     server_names: tuple[str, ...] = ("MySQL", "MariaDB")
     literal_style = "backslash"
+    carriage_return: str | None = r"'\r'"
     quote = "`"
     reserved_words = frozenset(_RESERVED_WORDS.split())
     type_words: Mapping[str, str] = {
@@ -113,7 +114,7 @@ class MysqlDialect(StandardSql):
     def script_prologue(self, database: str, create: bool) -> list[str]:
         """The client stops at the first error by itself. The mode makes a value that does not fit
         an error in every engine, and a backslash an escape in literals."""
-        name = self.identifier(database)
+        name = self.quoted(database)
         new = [
             f"DROP DATABASE IF EXISTS {name};",
             f"CREATE DATABASE {name} {_COLLATION};",

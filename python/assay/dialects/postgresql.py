@@ -76,7 +76,7 @@ class PostgresqlDialect(StandardSql):
         r"""Lines for psql. The first stops the script at its first error, so that a failed load
         ends with status 3 and not with an error for each row. The last makes a backslash a plain
         character in literals; it comes last because \connect begins a new session."""
-        name = self.identifier(database)
+        name = self.quoted(database)
         new = [f"DROP DATABASE IF EXISTS {name};", f"CREATE DATABASE {name};"] if create else []
         return [
             r"\set ON_ERROR_STOP on",

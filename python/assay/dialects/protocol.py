@@ -71,6 +71,9 @@ class Dialect(Protocol):
     server_names: tuple[str, ...]
     """Names `bibtosql --server` knows it by, the proper one first."""
     literal_style: str
+    carriage_return: str | None
+    """An expression for a carriage return, where the system's own client drops those that stand
+    before a line feed within literals."""
     """How a text literal is quoted: ``doubled`` (quotes doubled) or ``backslash`` (quotes and
     backslashes escaped by a backslash)."""
     bulk_form: str

@@ -24,6 +24,7 @@ class SqliteDialect(StandardSql):
     over whole values."""
 
     name = "sqlite"
+    carriage_return: str | None = "char(13)"
     server_names: tuple[str, ...] = ("SQLite",)
     reserved_words = frozenset(_RESERVED_WORDS.split())
     type_words: Mapping[str, str] = {

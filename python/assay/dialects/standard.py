@@ -20,6 +20,7 @@ class StandardSql:
 
     name: str
     literal_style = "doubled"
+    carriage_return: str | None = None
     bulk_form = "native"
     isolation_levels: tuple[str, ...] = ISOLATION_LEVELS
 
@@ -57,6 +58,10 @@ class StandardSql:
         """The name as it stands; quoted where it could not stand so."""
         if _PLAIN_NAME.fullmatch(name) and name.lower() not in self.reserved_words:
             return name
+        return self.quoted(name)
+
+    def quoted(self, name: str) -> str:
+        """The name letter by letter: unquoted, some systems read capitals as small letters."""
         return self.quote + name.replace(self.quote, self.quote * 2) + self.quote
 
     def names(self, names: Sequence[str]) -> str:

@@ -70,30 +70,32 @@ def is_there(folder: Path) -> bool:
     return all((folder / name).is_file() for name in manifest().files)
 
 
-def get(to: Path | None = None, tell: Tell = lambda _line: None) -> Path:
+def get(to: Path | None = None, tell: Tell = lambda _line: None, *, force: bool = False) -> Path:
     """Brings the files into ``to`` (default: `default_folder`) and gives that folder.
 
-    Files that are there already are kept. Tells what differs from the manifest; raises `InputError`
-    where the files can be had neither from a TeX tree nor from the package.
+    Files that are there already are kept, except where ``force``. Tells what differs from the
+    manifest; raises `InputError` where the files can be had neither from a TeX tree nor from the
+    package.
     """
     wanted, folder = manifest(), to or default_folder()
-    if is_there(folder):
+    if is_there(folder) and not force:
         tell(f"{folder}: already there")
     else:
-        _bring(wanted, folder, tell)
+        _bring(wanted, folder, tell, force)
     for line in differences(wanted, folder):
         tell(f"differs: {line}")
     return folder
 
 
-def _bring(wanted: Manifest, folder: Path, tell: Tell) -> None:
+def _bring(wanted: Manifest, folder: Path, tell: Tell, force: bool) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".incomplete-", dir=folder) as temporary:
             incomplete = Path(temporary)
             _fetch(wanted, incomplete, tell)
             for file in incomplete.iterdir():
-                file.replace(folder / file.name)
+                if force or not (folder / file.name).exists():
+                    file.replace(folder / file.name)
     except OSError as error:
         raise InputError(
             f"cannot be written: {error.strerror}", file=folder, hint=PLACE_HINT

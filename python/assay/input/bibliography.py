@@ -86,7 +86,7 @@ class Bibliography:
             entries=self.scan["entries"],
             bytes_total=self.scan["bytes"] * replicas,
             problems=tuple(problems["kept"]),
-            skipped_entries=problems["errors"],
+            skipped_entries=problems["skipped_entries"],
             replicas=replicas,
             variant=variant,
         )
@@ -107,13 +107,26 @@ def resolve(experiment: Experiment, workload: Workload, progress: Listener) -> B
         )
     progress.stage(f"read {description}")
     scan = _scan(files, experiment.encoding, experiment.keep_going)
-    errors = scan["problems"]["errors"]
-    if errors:
-        entries = "entry is" if errors == 1 else "entries are"
-        progress.warning(f"{errors} {entries} bad and left out; `assay show latest` lists them")
+    if scan["problems"]["errors"]:
+        skipped = skipped_text(scan["problems"]) or "nothing"
+        errors = counted(scan["problems"]["errors"], "error")
+        progress.warning(f"{errors}; left out: {skipped}; `assay show latest` lists them")
     return Bibliography(
         origin, description, tuple(files), experiment.encoding, experiment.keep_going, scan
     )
+
+
+def skipped_text(problems: Mapping[str, Any]) -> str:
+    """How much of the files the engine left out because it is bad; empty: nothing."""
+    entries, size_bytes = problems["skipped_entries"], problems["skipped_bytes"]
+    if not entries and not size_bytes:
+        return ""
+    return f"{counted(entries, 'entry', 'entries')} ({counted(size_bytes, 'byte')})"
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """``1 error``, ``1,234 errors``."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def files_of(paths: Iterable[str]) -> list[Path]:

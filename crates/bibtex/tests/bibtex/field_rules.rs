@@ -73,6 +73,14 @@ fn tex_markup_goes_where_people_search() {
                 "title = {{\\em First} \\emph{second} \\pkg{third} {\\bf\\tt x}}",
                 Some("First second third x"),
             ),
+            (
+                "title = {\\textquoteleft a\\textquoteright{} \\textquotedblleft b\\textquotedblright}",
+                Some("`a' ``b''"),
+            ),
+            (
+                "title = {{\\guillemotleft}c{\\guillemotright} d\\textquotesingle s \\textless\\textbar\\textgreater}",
+                Some("<<c>> d's <|>"),
+            ),
             ("title = {\\verb|a b| and \\path|c|}", Some("a b and c")),
             (
                 "title = {\\noopsort{zzz}Real, and/\\slash or}",
@@ -133,8 +141,13 @@ fn authors_are_split_at_and_outside_braces() {
         ),
         (
             "author = {{Barnes and Noble} and others}",
-            Some("2"),
+            Some("1"),
             Some("Barnes and Noble and others"),
+        ),
+        (
+            "author = {A. One and {others} and others}",
+            Some("2"),
+            Some("A. One and others and others"),
         ),
         (
             "author = {Sand and Andersen}",
@@ -183,19 +196,80 @@ fn pages_are_counted() {
 
 #[test]
 fn months_are_three_letters_and_a_number() {
+    // The field; the columns month, monthnumber and day.
     let table = [
-        ("month = mar", Some("mar"), Some("3")),
-        ("month = Dec", Some("dec"), Some("12")),
-        ("month = {January}", Some("jan"), Some("1")),
-        ("month = jul # \"--\" # aug", Some("jul"), Some("7")),
-        ("month = \"31 \" # aug", Some("31"), None),
-        ("month = {Winter}", Some("win"), None),
-        ("month = {????}", None, None),
-        ("month = {d{\\'e}cembre}", Some("d{\\"), None),
+        ("month = \"10~\" # jan", Some("jan"), Some("1"), Some("10")),
+        (
+            "month = \"20--28~\" # mar",
+            Some("mar"),
+            Some("3"),
+            Some("20--28"),
+        ),
+        ("month = jan # \"~10\"", Some("jan"), Some("1"), Some("10")),
+        ("month = oct # \" 10\"", Some("oct"), Some("10"), Some("10")),
+        (
+            "month = jun # \" 12--15\"",
+            Some("jun"),
+            Some("6"),
+            Some("12--15"),
+        ),
+        (
+            "month = \"1~\" # feb # \"/\" # mar",
+            Some("feb"),
+            Some("2"),
+            Some("1"),
+        ),
+        (
+            "month = \"28~\" # FEB # \"--3~\" # mar",
+            Some("feb"),
+            Some("2"),
+            Some("28"),
+        ),
+        ("month = 4 # \"~\" # jul", Some("jul"), Some("7"), Some("4")),
+        ("month = jul # 4", Some("jul"), Some("7"), Some("4")),
+        ("month = {10~January}", Some("jan"), Some("1"), Some("10")),
+        ("month = {15 September}", Some("sep"), Some("9"), Some("15")),
+        (
+            "month = {Sept. 15, 1999}",
+            Some("sep"),
+            Some("9"),
+            Some("15"),
+        ),
+        ("month = {3rd May}", Some("may"), Some("5"), Some("3")),
+        ("month = {1999 May}", Some("may"), Some("5"), None),
+        ("month = may # \" 1999\"", Some("may"), Some("5"), None),
+        ("month = {{May}}", Some("may"), Some("5"), None),
+        ("month = 7", Some("jul"), Some("7"), None),
+        ("month = {07}", Some("jul"), Some("7"), None),
+        ("month = 13", Some("13"), None, None),
+        ("month = 0", Some("0"), None, None),
+        (
+            "month = jun # \"\\slash \" # sep",
+            Some("jun"),
+            Some("6"),
+            None,
+        ),
+        ("month = {45~} # jun", Some("45~"), None, None),
+        ("month = {4th Quarter}", Some("4th"), None, None),
+        (
+            "day = 3, month = \"10~\" # jan",
+            Some("jan"),
+            Some("1"),
+            Some("3"),
+        ),
+        ("month = mar", Some("mar"), Some("3"), None),
+        ("month = Dec", Some("dec"), Some("12"), None),
+        ("month = {January}", Some("jan"), Some("1"), None),
+        ("month = jul # \"--\" # aug", Some("jul"), Some("7"), None),
+        ("month = \"31 \" # aug", Some("31"), None, None),
+        ("month = {Winter}", Some("win"), None, None),
+        ("month = {????}", None, None, None),
+        ("month = {d{\\'e}cembre}", Some("d{\\"), None, None),
     ];
-    for (field, month, number) in table {
+    for (field, month, number, day) in table {
         assert_eq!(of_field(field, "month").as_deref(), month, "{field}");
         assert_eq!(of_field(field, "monthnumber").as_deref(), number, "{field}");
+        assert_eq!(of_field(field, "day").as_deref(), day, "{field}");
     }
 }
 

@@ -15,6 +15,9 @@ _TLS = {
 }
 
 
+_LOCAL = "127.0.0.1"
+
+
 def command(address: Address) -> tuple[list[str], Mapping[str, str]]:
     r"""The client, which reads SQL on standard input: its arguments, and its environment.
 
@@ -28,7 +31,7 @@ def command(address: Address) -> tuple[list[str], Mapping[str, str]]:
         "--binary-mode",
         "--default-character-set=utf8mb4",
         *_place(address),
-        f"--user={address.user}",
+        *([f"--user={address.user}"] if address.user else []),
         *_TLS[address.tls],
     ]
     if address.ca_file is not None:
@@ -42,4 +45,8 @@ def command(address: Address) -> tuple[list[str], Mapping[str, str]]:
 def _place(address: Address) -> list[str]:
     if address.unix is not None:
         return [f"--socket={address.unix}"]
-    return ["--protocol=tcp", f"--host={address.host}", f"--port={address.port}"]
+    if address.host is None and address.port is None:
+        return []  # the socket that the client was built for
+    host = [f"--host={address.host or _LOCAL}"]
+    port = [f"--port={address.port}"] if address.port is not None else []
+    return ["--protocol=tcp", *host, *port]

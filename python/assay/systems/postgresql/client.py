@@ -20,7 +20,8 @@ def command(address: Address) -> tuple[list[str], Mapping[str, str]]:
     """psql, which reads SQL on standard input: its arguments, and what it needs in its environment.
 
     It reads no ``~/.psqlrc`` (which could change its output) and never asks for a password, which
-    goes by the environment: arguments are there for everybody to see. Raises `SystemMissing`.
+    goes by the environment: arguments are there for everybody to see. It stops at the first error,
+    which it would else end with status 0. Raises `SystemMissing`.
     """
     if address.unix is not None:
         socket = Path(address.unix)
@@ -31,9 +32,8 @@ def command(address: Address) -> tuple[list[str], Mapping[str, str]]:
         str(find_client()),
         "--no-psqlrc",
         "--no-password",
-        f"--host={host}",
-        f"--port={port}",
-        f"--username={address.user}",
+        "--set=ON_ERROR_STOP=1",
+        *_given(host=host, port=port, username=address.user),
         f"--dbname={address.database}",
     ]
     environment = {"PGSSLMODE": _SSLMODE_OF_TLS[address.tls], "PGCLIENTENCODING": "UTF8"}
@@ -42,3 +42,8 @@ def command(address: Address) -> tuple[list[str], Mapping[str, str]]:
     if address.ca_file is not None:
         environment["PGSSLROOTCERT"] = address.ca_file
     return arguments, environment
+
+
+def _given(**options: str) -> list[str]:
+    """The options that say something; for the others the client has its own defaults."""
+    return [f"--{name}={value}" for name, value in options.items() if value]

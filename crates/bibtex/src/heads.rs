@@ -1,0 +1,105 @@
+//! Takes text in which something is wrong; gives the places where entries begin in it.
+//!
+//! Reading goes on at one of these behind a bad entry, and by them is counted what was passed over.
+
+use std::ops::ControlFlow;
+
+use memchr::{memchr_iter, memrchr};
+
+use crate::splitter::{MAX_TYPE_BYTES, is_space, is_word_byte};
+
+/// So many bytes decide whether an `@` begins an entry; more white space than that around its type is
+/// not looked through.
+pub(crate) const HEAD_BYTES: usize = MAX_TYPE_BYTES + 64;
+
+/// The next `@` from `from` on that probably begins an entry: the first of its line and followed by
+/// a word and a delimiter, or at the very beginning of its line and followed by a word.
+/// `starts_blank` says that nothing but white space comes before `text` in its line.
+pub(crate) fn next_head(text: &[u8], from: usize, starts_blank: bool) -> Option<usize> {
+    let found = each_head(text, from, starts_blank, ControlFlow::Break);
+    match found {
+        ControlFlow::Break(at) => Some(at),
+        ControlFlow::Continue(()) => None,
+    }
+}
+
+/// Whether more than `limit` entries seem to begin inside an entry, behind its own `@`.
+pub(crate) fn has_more_heads_than(limit: usize, text: &[u8]) -> bool {
+    let mut count = 0;
+    each_head(text, 1, false, |at| {
+        count += 1;
+        if count > limit {
+            ControlFlow::Break(at)
+        } else {
+            ControlFlow::Continue(())
+        }
+    })
+    .is_break()
+}
+
+/// How many entries begin in `text`, wherever in their lines; definitions are none.
+pub(crate) fn count_entries(text: &[u8]) -> u64 {
+    memchr_iter(b'@', text)
+        .filter(|&at| at == 0 || !is_word_byte(text[at - 1]))
+        .filter(|&at| head(text, at).is_some_and(|word| !is_definition(word)))
+        .count() as u64
+}
+
+/// Whether the type at the beginning of an item says that it is no entry.
+pub(crate) fn is_definition(word: &[u8]) -> bool {
+    let others: [&[u8]; 3] = [b"string", b"preamble", b"comment"];
+    others.iter().any(|other| word.eq_ignore_ascii_case(other))
+}
+
+fn each_head(
+    text: &[u8],
+    from: usize,
+    starts_blank: bool,
+    mut visit: impl FnMut(usize) -> ControlFlow<usize>,
+) -> ControlFlow<usize> {
+    for at in memchr_iter(b'@', &text[from..]).map(|at| from + at) {
+        let line = memrchr(b'\n', &text[..at]).map(|end| end + 1);
+        let before = &text[line.unwrap_or(0)..at];
+        let is_first = (line.is_some() || starts_blank) && before.iter().all(|&b| is_space(b));
+        let is_word = || text.get(at + 1).is_some_and(|&byte| is_word_byte(byte));
+        let is_outermost = before.is_empty() && is_word();
+        if is_first && (is_outermost || head(text, at).is_some()) {
+            visit(at)?;
+        }
+    }
+    ControlFlow::Continue(())
+}
+
+/// The word between the `@` at `at` and an opening delimiter.
+fn head(text: &[u8], at: usize) -> Option<&[u8]> {
+    let rest = &text[at + 1..text.len().min(at + HEAD_BYTES)];
+    let start = rest.iter().position(|&byte| !is_space(byte))?;
+    let length = rest[start..].iter().position(|&byte| !is_word_byte(byte))?;
+    let word = &rest[start..start + length];
+    let opening = rest[start + length..]
+        .iter()
+        .find(|&&byte| !is_space(byte))?;
+    (!word.is_empty() && matches!(opening, b'{' | b'(')).then_some(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_begin_lines_and_mail_addresses_do_not() {
+        let text = b"@a{x, joe@b.org{\n \t@c {y,\n @home\n@d\n text @e{z\n@String{s={}}";
+        let mut found = Vec::new();
+        let mut from = 1;
+        while let Some(at) = next_head(text, from, false) {
+            found.push(text[at + 1]);
+            from = at + 1;
+        }
+        assert_eq!(found, *b"cdS");
+        assert_eq!(next_head(b"  @a{", 0, true), Some(2));
+        assert_eq!(next_head(b"  @a{", 0, false), None);
+        assert!(has_more_heads_than(2, text) && !has_more_heads_than(3, text));
+        // `a`, `c` and `e`; `b` is inside a word, `home` and `d` open nothing.
+        assert_eq!(count_entries(text), 3);
+    }
+}

@@ -1,0 +1,178 @@
+//! Takes the text of a `month` field; gives the number of its month, and the days of it that it names.
+//!
+//! BibTeX's manual writes a day as `month = "10~" # jan`, bibclean as `jan # " 10"`; both are read, and
+//! so are ranges of days (`"20--28~" # mar`), several months, of which the first counts
+//! (`"1~" # feb # "/" # mar`), names in full (`{September 15}`) and a number alone (`7`). One form is
+//! not: a day that `#` joins to a macro with a blank where a tie belongs (`"31 " # aug`). The sanity
+//! check of months reports it among those it does not know.
+
+use std::ops::Range;
+
+use crate::columns::MONTH;
+use crate::entry::PieceKind;
+use crate::fields::Fields;
+use crate::splitter::is_space;
+use crate::timestamp::month_number;
+
+/// Stands for a blank that should be a tie; no text has this byte in a place where it matters.
+const MISPLACED_BLANK: u8 = 0x1F;
+
+/// The month of one entry, and the memory that reading it takes.
+#[derive(Default)]
+pub(crate) struct Month {
+    text: Vec<u8>,
+    found: Option<Found>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Found {
+    /// 1 to 12.
+    number: u32,
+    days: Option<Range<usize>>,
+}
+
+impl Month {
+    pub(crate) fn read(&mut self, fields: &Fields<'_>) {
+        self.text.clear();
+        self.found = None;
+        let Some(field) = fields.field(MONTH) else {
+            return;
+        };
+        for piece in &fields.written.entry.pieces[field.pieces.clone()] {
+            if piece.kind == PieceKind::Macro && self.text.last().is_some_and(|&b| is_space(b)) {
+                self.text.push(MISPLACED_BLANK);
+            }
+            self.text
+                .extend_from_slice(&fields.written.text[piece.text.clone()]);
+        }
+        self.found = find(&self.text);
+    }
+
+    /// 1 to 12, where the field names a month.
+    pub(crate) fn number(&self) -> Option<u32> {
+        self.found.as_ref().map(|found| found.number)
+    }
+
+    /// A day or a range of days in the month, as it is written.
+    pub(crate) fn days(&self) -> Option<&[u8]> {
+        Some(&self.text[self.found.as_ref()?.days.clone()?])
+    }
+}
+
+fn find(text: &[u8]) -> Option<Found> {
+    let mut days_before = None;
+    let mut at = 0;
+    loop {
+        at += separators(&text[at..]);
+        let rest = &text[at..];
+        let digits = run(rest, |byte| byte.is_ascii_digit());
+        let letters = run(rest, |byte| byte.is_ascii_alphabetic());
+        if digits > 0 {
+            let days = days(text, at);
+            at = days.as_ref().map_or(at + digits, |days| days.end);
+            if days.is_none() && digits != 4 {
+                return None; // neither a day nor a year
+            }
+            days_before = days_before.or(days);
+            at += ordinal(&text[at..]);
+        } else if letters > 0 {
+            let number = month_of(&rest[..letters])?;
+            let days = days_before.or_else(|| days_behind(text, at + letters));
+            return Some(Found { number, days });
+        } else {
+            break;
+        }
+    }
+    // A number alone is that of a month.
+    let number = std::str::from_utf8(text.trim_ascii()).ok()?;
+    let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
+    let number: u32 = is_number.then(|| number.parse().ok())??;
+    (1..=12)
+        .contains(&number)
+        .then_some(Found { number, days: None })
+}
+
+/// What may stand between days and months: `~`, `--`, `/`, `\slash `, `, ` and the like.
+fn separators(text: &[u8]) -> usize {
+    let mut at = 0;
+    while at < text.len() {
+        at += match text[at] {
+            b'\\' if text[at..].starts_with(b"\\slash") => b"\\slash".len(),
+            b'\\'
+                if text
+                    .get(at + 1)
+                    .is_some_and(|&next| matches!(next, b',' | b' ' | b'/' | b'&')) =>
+            {
+                2
+            }
+            b'~' | b'-' | b'/' | b',' | b'.' | b'&' | b'{' | b'}' => 1,
+            byte if is_space(byte) => 1,
+            _ if text[at..].starts_with("–".as_bytes()) => "–".len(),
+            _ => break,
+        };
+    }
+    at
+}
+
+fn days_behind(text: &[u8], end_of_month: usize) -> Option<Range<usize>> {
+    let mut at = end_of_month;
+    loop {
+        at += match text.get(at)? {
+            b'\\'
+                if text
+                    .get(at + 1)
+                    .is_some_and(|&next| matches!(next, b',' | b' ')) =>
+            {
+                2
+            }
+            b'~' | b',' | b'.' | b'{' | b'}' => 1,
+            &byte if is_space(byte) => 1,
+            _ => break,
+        };
+    }
+    days(text, at)
+}
+
+/// A day, or two with a dash or a slash between them, at `at`.
+fn days(text: &[u8], at: usize) -> Option<Range<usize>> {
+    let first = day(text, at)?;
+    let between = text[first..]
+        .iter()
+        .take_while(|byte| matches!(byte, b'-' | b'/'))
+        .count();
+    let between = if text[first..].starts_with("–".as_bytes()) {
+        "–".len()
+    } else {
+        between
+    };
+    let last = (between > 0).then(|| day(text, first + between)).flatten();
+    Some(at..last.unwrap_or(first))
+}
+
+/// The end of the number from 1 to 31 that stands at `at`.
+fn day(text: &[u8], at: usize) -> Option<usize> {
+    let digits = run(&text[at..], |byte| byte.is_ascii_digit());
+    if digits == 0 || digits > 2 {
+        return None;
+    }
+    let day = text[at..at + digits]
+        .iter()
+        .fold(0, |day, &digit| day * 10 + (digit - b'0'));
+    (1..=31).contains(&day).then_some(at + digits)
+}
+
+fn ordinal(text: &[u8]) -> usize {
+    let letters = run(text, |byte| byte.is_ascii_alphabetic());
+    let is_one = ["st", "nd", "rd", "th"]
+        .iter()
+        .any(|ordinal| text[..letters].eq_ignore_ascii_case(ordinal.as_bytes()));
+    if is_one { letters } else { 0 }
+}
+
+fn month_of(word: &[u8]) -> Option<u32> {
+    month_number(&word.get(..3)?.to_ascii_lowercase())
+}
+
+fn run(text: &[u8], is_part: impl Fn(u8) -> bool) -> usize {
+    text.iter().take_while(|&&byte| is_part(byte)).count()
+}
