@@ -3,11 +3,12 @@
 /// A silence is as long as this, at least.
 pub const LEAST_NS: u64 = 1_000_000_000;
 
-const SECOND_NS: u64 = 1_000_000_000;
+/// A tenth of a second.
+const PART_NS: u64 = 100_000_000;
 const PARTS: usize = 10;
 
 /// A stretch of time since the beginning of the measurement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stretch {
     pub from_ns: u64,
     pub to_ns: u64,
@@ -49,28 +50,48 @@ impl Stretch {
 /// The first and the last end in each tenth of one second: books of several threads can be put together,
 /// and between two tenths nothing is as long as a silence.
 #[derive(Debug, Default)]
-pub struct Ends([Option<Stretch>; PARTS]);
+pub struct Ends {
+    parts: [Option<Stretch>; PARTS],
+    /// The part of the last end, which is nearly always that of the next; empty at first.
+    open: Stretch,
+    place: usize,
+}
 
 impl Ends {
     #[inline]
     pub fn at(&mut self, since_ns: u64) {
-        let part = since_ns % SECOND_NS * PARTS as u64 / SECOND_NS;
-        let Some(part) = usize::try_from(part).ok().and_then(|at| self.0.get_mut(at)) else {
-            return;
+        if since_ns.wrapping_sub(self.open.from_ns) >= self.open.length_ns() {
+            self.turn_to(since_ns);
+        }
+        if let Some(ends) = &mut self.parts[self.place] {
+            ends.from_ns = ends.from_ns.min(since_ns);
+            ends.to_ns = ends.to_ns.max(since_ns);
+        }
+    }
+
+    #[cold]
+    fn turn_to(&mut self, since_ns: u64) {
+        let part = since_ns / PART_NS;
+        self.place = usize::try_from(part % PARTS as u64).expect("it is less than ten");
+        self.open = Stretch {
+            from_ns: part * PART_NS,
+            to_ns: (part + 1) * PART_NS,
         };
-        let ends = part.get_or_insert(Stretch {
+        self.parts[self.place].get_or_insert(Stretch {
             from_ns: since_ns,
             to_ns: since_ns,
         });
-        ends.from_ns = ends.from_ns.min(since_ns);
-        ends.to_ns = ends.to_ns.max(since_ns);
     }
 
     pub fn merge(&mut self, other: &Self) {
-        for ends in other.0.iter().flatten() {
+        for ends in other.each() {
             self.at(ends.from_ns);
             self.at(ends.to_ns);
         }
+    }
+
+    fn each(&self) -> impl Iterator<Item = &Stretch> {
+        self.parts.iter().flatten()
     }
 }
 
@@ -84,7 +105,7 @@ pub struct Silences {
 impl Silences {
     /// The next second.
     pub fn hear(&mut self, ends: &Ends) {
-        for ends in ends.0.iter().flatten() {
+        for ends in ends.each() {
             self.until(ends.from_ns);
             self.last_end_ns = ends.to_ns;
         }
@@ -92,7 +113,7 @@ impl Silences {
 
     /// Of a second that has been heard before: what was a silence may be two, or none.
     pub fn hear_late(&mut self, ends: &Ends) {
-        for ends in ends.0.iter().flatten() {
+        for ends in ends.each() {
             let found = std::mem::take(&mut self.found).into_iter();
             self.found = found
                 .flat_map(|silence| silence.without(ends))
