@@ -125,9 +125,9 @@ class Section:
     ) -> tuple[float, ...]:
         return tuple(map(float, self._listed(key, default, quantity.expected, quantity.holds)))
 
-    def scalars(self, key: str) -> tuple[Any, ...]:
+    def scalars(self, key: str, *, may_be_empty: bool = False) -> tuple[Any, ...]:
         """A list of values or a single one: the levels of a factor."""
-        return tuple(self._listed(key, None, _SCALAR, _is_scalar))
+        return tuple(self._listed(key, None, _SCALAR, _is_scalar, may_be_empty=may_be_empty))
 
     def words(self, key: str) -> tuple[str, ...]:
         """A list of values or a single one, each as it would stand on a command line, for a reader

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from assay import toml_file
+from assay import registry, toml_file
 from assay.errors import ExperimentError
-from assay.report import declaration, published, units
+from assay.report import check_declarations, declaration, published, units
+from assay.workloads import reader
 
 
 def read(folder: Path, text: str) -> declaration.Declaration:
@@ -63,3 +64,8 @@ def test_numbers_have_four_significant_digits_and_no_exponent() -> None:
 def test_sizes_are_decimal() -> None:
     shown = [units.size(value) for value in (0, 999, 1500, 694_737_740, 3.5e9, 999.9e6)]
     assert shown == ["0 B", "999 B", "1.5 kB", "695 MB", "3.5 GB", "1 GB"]
+
+
+@pytest.mark.parametrize("name", registry.workloads())
+def test_what_our_own_workloads_declare_and_publish_can_be_read(name: str) -> None:
+    check_declarations(reader.read(name))

@@ -112,7 +112,7 @@ def of_record(workload: Mapping[str, Any], test: str) -> Published | None:
 
 def _row(section: Section) -> Mapping[str, Any]:
     section.text("system")
-    section.scalars("values")
+    section.scalars("values", may_be_empty=True)
     return section.plain()
 
 
