@@ -105,6 +105,11 @@ def _row(found: CalibrationRecord) -> rows.Row:
         "threads": found.threads,
         "statements_per_s": round(found.statements_per_s),
         "client_us_per_statement": round(found.client_ns_per_statement / 1e3, 2),
-        "p50_us": round(found.p50_ns / 1e3, 1),
-        "p99_us": round(found.p99_ns / 1e3, 1),
+        "p50_us": _microseconds(found.p50_ns),
+        "p99_us": _microseconds(found.p99_ns),
     }
+
+
+def _microseconds(percentile_ns: int) -> float:
+    """As many digits as the histogram has."""
+    return float(f"{percentile_ns / 1e3:.{units.PERCENTILE_DIGITS}g}")
