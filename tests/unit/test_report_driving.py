@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import sqlite3
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -289,8 +291,9 @@ def test_every_form_writes_all_of_it(tmp_path: Path) -> None:
 def test_a_record_of_before_there_was_a_choice_is_still_reported(tmp_path: Path) -> None:
     path = tmp_path / "old.sqlite"
     invented.campaign(path, invented.plan([invented.SQLITE]), 1.0)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("UPDATE runs SET cell = json_remove(cell, '$.driving')")
     with Store(path) as store:
-        store._connection.execute("UPDATE runs SET cell = json_remove(cell, '$.driving')")
         record = store.campaign(1)
     assert record.runs[0].driving == {}
     stream = io.StringIO()
@@ -300,10 +303,10 @@ def test_a_record_of_before_there_was_a_choice_is_still_reported(tmp_path: Path)
 
 def test_what_people_ask_with_sql_is_in_the_views(tmp_path: Path) -> None:
     campaign(tmp_path, OPEN, **open_loop())
-    with Store(tmp_path / "r.sqlite") as store:
+    with closing(sqlite3.connect(tmp_path / "r.sqlite")) as connection:
 
         def ask(question: str) -> list[tuple[Any, ...]]:
-            return store._connection.execute(question).fetchall()
+            return connection.execute(question).fetchall()
 
         assert ask("SELECT arrival, offered_rate_per_s, warm_up_s FROM driving") == [
             ("constant", 100.0, 5.0)

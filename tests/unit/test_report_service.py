@@ -184,7 +184,8 @@ def test_an_older_file_gets_the_views_and_its_runs_say_nothing_of_it(tmp_path: P
             old.execute(f"INSERT INTO main.{name} ({columns}) SELECT {columns} FROM new.{name}")
     with Store(path) as store:
         record = store.campaign(1)
-        ask = store._connection.execute
+    with closing(sqlite3.connect(path)) as connection:
+        ask = connection.execute
         assert ask("SELECT * FROM service").fetchall() == []
         assert ask("SELECT * FROM standstills").fetchall() == []
         assert ask("SELECT stalled_ns FROM intervals").fetchall() == [(None,)]
@@ -196,8 +197,8 @@ def test_an_older_file_gets_the_views_and_its_runs_say_nothing_of_it(tmp_path: P
 def test_what_people_ask_with_sql_is_in_the_views(tmp_path: Path) -> None:
     stood_still = [{"from_ns": 4 * S, "to_ns": 9 * S}]
     campaign(tmp_path, **{**ONE_SERVED, "stalls": stood_still})
-    with Store(tmp_path / "r.sqlite") as store:
-        ask = store._connection.execute
+    with closing(sqlite3.connect(tmp_path / "r.sqlite")) as connection:
+        ask = connection.execute
         assert ask(
             "SELECT least_transactions, most_transactions, in_flight, oldest_in_flight_ns,"
             " in_flight_since_warm_up, clients_at_work, clients_by_law FROM service"
