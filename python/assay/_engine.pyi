@@ -14,6 +14,8 @@ __all__ = [
     "bib_synthesize",
     "bib_write_sql",
     "build_info",
+    "check_clients",
+    "check_load_sessions",
     "drive",
     "drivers",
     "evaluate",
@@ -34,8 +36,8 @@ __all__ = [
 class EngineError(Exception):
     """What the engine could not do.
 
-    ``kind`` is ``script``, ``system``, ``source`` or ``document``. A place (``file``, ``line``,
-    ``column``) comes with scripts and sources; ``error_class`` and ``code`` with systems.
+    ``kind`` is ``script``, ``system``, ``source``, ``machine`` or ``document``. A place (``file``,
+    ``line``, ``column``) comes with scripts and sources; ``error_class`` and ``code`` with systems.
     """
 
     kind: str
@@ -73,6 +75,13 @@ class Session:
 
 def build_info() -> str:
     """JSON: version, profile, drivers."""
+
+def check_clients(driver: str, clients: int, threads: int) -> None:
+    """Raises where this machine has not the threads and open files for so many clients; 0 threads:
+    as the engine chooses."""
+
+def check_load_sessions(sessions: int) -> None:
+    """Raises where this machine has not the threads and open files for so many sessions."""
 
 def drivers() -> list[str]: ...
 def drive(document: str, progress: Callable[[str], None] | None = None) -> str:

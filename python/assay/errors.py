@@ -12,7 +12,8 @@
     │   │                            machine has no room
     │   ├── SystemMissing            its programs are not on this machine
     │   ├── SystemRefused            it said no: its words and its code are kept
-    │   └── SystemDied               it went away while it was needed
+    │   ├── SystemDied               it went away while it was needed
+    │   └── MachineLimit             this machine has not the threads or open files for it
     ├── RunFailed           exit 1   everything worked, and the answer is no
     └── Bug                 exit 4   we are wrong; please report it
 
@@ -107,6 +108,10 @@ class SystemRefused(SystemUnderTestError):
 
 class SystemDied(SystemUnderTestError):
     """The system went away while it was needed; the message holds the end of its log."""
+
+
+class MachineLimit(SystemUnderTestError):
+    """This machine does not allow as many threads or open files as are needed; says how many."""
 
 
 class RunFailed(AssayError):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay import __version__, _engine, procedures
-from assay.drive.prepare import compile_all
+from assay.drive.prepare import check_limits, compile_all
 from assay.errors import RunFailed, SystemMissing, SystemUnderTestError
 from assay.experiment import Experiment
 from assay.input.bibliography import resolve
@@ -50,7 +50,8 @@ def run(
 ) -> CampaignResult:
     """Runs an experiment, from the question to the record.
 
-    1. Read the workload, lay out every run, compile every script and how rows are made.
+    1. Read the workload, lay out every run, compile every script and how rows are made; see whether
+       this machine has room for the clients.
     2. Read the data it is run on; what was asked wrongly ends here.
     3. Put the plan on record, before anything is started.
 
@@ -70,6 +71,7 @@ def run(
     check_declarations(workload)
     planned = plan(experiment, workload)
     compile_all(workload, planned.runs)
+    check_limits(workload, planned.runs, loading.sessions)
     check_rows(workload, planned.runs)
     is_bib = workload.data_source == "bib"
     bibliography = resolve(experiment, workload, progress) if is_bib else None

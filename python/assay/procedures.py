@@ -300,7 +300,7 @@ def _consistency(
     observation: Observation | None = None,
 ) -> list[Check]:
     """The queries of the test that must find nothing, asked now; none where the system is gone."""
-    if observation is not None and observation.get("ended_by") == "lost":
+    if observation is not None and (observation.get("ended_by") == "lost" or _is_deaf(observation)):
         return []
     workload, parameters = lab.workload, planned.cell.parameters
     known = workload.checks_for(bench.system.dialect.name)
@@ -420,13 +420,27 @@ def _conclusion(
     lab.store.checked(checks)
     is_lost = observation.get("ended_by") == "lost"
     died = _why_it_died(planned, site, is_lost) if site is not None else None
-    if died is not None or is_lost:
+    if died is not None or is_lost or _is_in_disorder(observation):
         lab.benches.discard(planned)
     rides_through = planned.cell.driving.reconnect_patience_s is not None
     reason = why_failed(observation, checks, died, rides_through=rides_through)
     if reason is not None and is_out_of_space(observation, died):
         raise SystemRefused(reason, error_class=RESOURCES, hint=RESOURCES_HINT)
     return reason
+
+
+def _is_deaf(observation: Observation) -> bool:
+    """Whether transactions did not end, and the system opened no further session behind them."""
+    unfinished = observation.get("unfinished")
+    return unfinished is not None and not unfinished["responds"]
+
+
+def _is_in_disorder(observation: Observation) -> bool:
+    """Whether the system may still be at work on transactions that were given up."""
+    unfinished = observation.get("unfinished")
+    if unfinished is None:
+        return False
+    return _is_deaf(observation) or unfinished["cancelled"] < unfinished["transactions"]
 
 
 def _why_it_died(planned: PlannedRun, site: Site, is_lost: bool) -> str | None:

@@ -117,6 +117,7 @@ DRIVING: Final[Mapping[str, Quantity]] = {
     "duration_s": DURATION_S,
     "ramp_up_s": WAIT_S,
     "warm_up_s": WAIT_S,
+    "drain_s": WAIT_S,
     "latency_limit_s": WAIT_S,
     "offered_rate_per_s": OFFERED_RATE_PER_S,
     "retries": RETRIES,

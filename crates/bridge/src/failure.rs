@@ -106,6 +106,13 @@ pub fn raise(error: Engine) -> PyErr {
             failure.into_exception()
         }
         Engine::Source(error) => Failure::from(error).into_exception(),
+        Engine::Machine { message, hint } => Failure {
+            kind: "machine",
+            message,
+            hint,
+            ..Failure::default()
+        }
+        .into_exception(),
         Engine::Document(message) => Failure::document(message).into_exception(),
         Engine::Interrupted => PyKeyboardInterrupt::new_err("interrupted"),
     }

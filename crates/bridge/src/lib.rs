@@ -28,7 +28,7 @@ mod _engine {
     use crate::session::{Rows, Session, query};
     #[pymodule_export]
     use crate::work::{
-        build_info, drive, drivers, explain, is_distribution, probe, script_reference,
-        split_statements, statements,
+        build_info, check_clients, check_load_sessions, drive, drivers, explain, is_distribution,
+        probe, script_reference, split_statements, statements,
     };
 }

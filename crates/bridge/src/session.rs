@@ -73,9 +73,13 @@ impl Session {
     #[new]
     fn new(py: Python<'_>, site: &str) -> PyResult<Self> {
         let site = SiteDocument::parse(site).map_err(raise)?;
-        let open = py
-            .detach(|| assay_engine::Session::open(&site))
-            .map_err(raise)?;
+        let mut listener = Listener::new(None);
+        let go_on = &mut || listener.tell(&());
+        let opened = py.detach(|| assay_engine::Session::open_while(&site, go_on));
+        if let Some(failure) = listener.into_failure() {
+            return Err(failure);
+        }
+        let open = opened.map_err(raise)?;
         Ok(Self {
             server_version: open.server_version().to_owned(),
             open: Mutex::new(Some(open)),

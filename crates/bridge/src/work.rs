@@ -28,12 +28,25 @@ pub fn drive(py: Python<'_>, document: &str, progress: Option<Py<PyAny>>) -> PyR
     ended(listener, observed.map_err(raise))
 }
 
+/// Raises where this machine does not allow so many clients of a driver, on so many threads.
+#[pyfunction]
+pub fn check_clients(driver: &str, clients: u32, threads: u32) -> PyResult<()> {
+    assay_engine::check_clients(driver, clients, threads).map_err(raise)
+}
+
+/// Raises where this machine does not allow so many sessions of a load.
+#[pyfunction]
+pub fn check_load_sessions(sessions: u32) -> PyResult<()> {
+    assay_engine::check_load_sessions(sessions).map_err(raise)
+}
+
 #[pyfunction]
 pub fn probe(py: Python<'_>, site: &str, upto: u32) -> PyResult<String> {
     let site = SiteDocument::parse(site).map_err(raise)?;
-    py.detach(|| assay_engine::probe(&site, upto))
-        .map(|found| printed(&found))
-        .map_err(raise)
+    let mut listener = Listener::new(None);
+    let go_on = &mut || listener.tell(&());
+    let found = py.detach(|| assay_engine::probe(&site, upto, go_on));
+    ended(listener, found.map_err(raise))
 }
 
 /// The instruction list of a drive document's scripts; its site is not touched.

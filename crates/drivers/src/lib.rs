@@ -118,6 +118,20 @@ pub trait Wire: Send {
 
     /// The server's id of this session (process id, connection id), 0 where there is none.
     fn session_id(&self) -> u64;
+
+    /// How to break off what the server does for this session; none where it has no way.
+    fn cancel(&self) -> Option<Cancel> {
+        None
+    }
+}
+
+/// How a request under way is broken off from outside its session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cancel {
+    /// By these bytes on a connection of their own, which the server then closes.
+    Message(Vec<u8>),
+    /// By this statement in another session of the same user.
+    Statement(String),
 }
 
 /// A library that answers before it returns: one OS thread per client.

@@ -6,7 +6,8 @@ use std::ops::ControlFlow;
 use assay_datagen::Row;
 
 use crate::{
-    Answer, Blocking, Canceller, ConnectOptions, LocalOptions, Progress, Request, SystemError, Wire,
+    Answer, Blocking, Cancel, Canceller, ConnectOptions, LocalOptions, Progress, Request,
+    SystemError, Wire,
 };
 
 /// How a session of a driver begins.
@@ -14,8 +15,12 @@ use crate::{
 pub enum Door {
     /// The engine owns the socket; any number of clients share a thread.
     Wire(fn(ConnectOptions) -> AnyWire),
-    /// The library answers before it returns; a thread for each client.
-    Blocking(fn(&LocalOptions<'_>) -> Result<AnyBlocking, SystemError>),
+    /// The library answers before it returns; a thread for each client, and so many files open in each
+    /// session.
+    Blocking {
+        open: fn(&LocalOptions<'_>) -> Result<AnyBlocking, SystemError>,
+        open_files: u32,
+    },
 }
 
 /// Makes an enum for each kind of driver, so that the hot path calls through a jump and not through a
@@ -40,9 +45,12 @@ macro_rules! drivers {
             $((stringify!($wire_name), Door::Wire(|options| {
                 AnyWire::$wire($wire_name::$wire::new(options))
             })),)*
-            $((stringify!($blocking_name), Door::Blocking(|options| {
-                $blocking_name::$blocking::open(options).map(AnyBlocking::$blocking)
-            })),)*
+            $((stringify!($blocking_name), Door::Blocking {
+                open: |options| {
+                    $blocking_name::$blocking::open(options).map(AnyBlocking::$blocking)
+                },
+                open_files: $blocking_name::$blocking::OPEN_FILES,
+            }),)*
         ];
 
         $(use crate::$wire_name;)*
@@ -113,6 +121,10 @@ macro_rules! drivers {
 
             fn session_id(&self) -> u64 {
                 match self { $(Self::$wire(wire) => wire.session_id(),)* }
+            }
+
+            fn cancel(&self) -> Option<Cancel> {
+                match self { $(Self::$wire(wire) => wire.cancel(),)* }
             }
         }
 

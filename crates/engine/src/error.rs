@@ -19,6 +19,12 @@ pub enum EngineError {
     /// A document is not one that the engine takes: which key, what was expected, what was found.
     #[error("{0}")]
     Document(String),
+    /// This machine does not allow what is asked: threads, open files.
+    #[error("{message}")]
+    Machine {
+        message: String,
+        hint: Option<String>,
+    },
     /// The progress callback asked to stop, and there is nothing to hand back.
     #[error("interrupted")]
     Interrupted,

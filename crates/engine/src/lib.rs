@@ -5,6 +5,7 @@
 //! | `document` | JSON → what is to be done, or which key is wrong |
 //! | `transport` | an address → non-blocking sockets, and TLS as a layer over them |
 //! | `session` | a site → sessions; a wire driver, perhaps TLS and a socket put together |
+//! | `limits` | how many threads and files are needed → whether this machine allows them |
 //! | `load` | a source of rows → filled tables |
 //! | `drive` | scripts → clients at work: one event loop for each processor, or a thread for each client |
 //! | `query` | a script → the rows of its answers, values bound |
@@ -21,6 +22,7 @@ mod cost;
 mod document;
 mod drive;
 mod error;
+mod limits;
 mod load;
 mod observation;
 mod query;
@@ -33,13 +35,15 @@ pub use document::{
     ReconnectDocument, RetriesDocument, ScriptDocument, ServeDocument, SiteDocument, StopDocument,
     TableDocument, TlsMode,
 };
-pub use drive::{DriveProgress, compile, drive};
+pub use drive::{DrainProgress, DriveProgress, check_clients, compile, drive};
 pub use error::EngineError;
+pub use limits::check_load_sessions;
 pub use load::{LoadProgress, LoadReport, Source, TableReport, load, load_parts};
 pub use observation::{
     AllOk, Arrival, CarriedOver, ClientCost, ClientEnd, ErrorReport, InFlight, Interval,
     LittlesLaw, Observation, Outage, Outcomes, Passes, Resolution, ResponseTime, ResultReport,
     Standstill, StatementReport, TransactionOutcomes, TransactionReport, TransactionsPerClient,
+    Unfinished,
 };
 pub use query::{Answered, query};
 pub use serve::{Listening, Served, null_protocols, serve};

@@ -3,6 +3,7 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use assay_drivers::{Answer, Keep, Request};
 use assay_script::{Ending, Machine, Program, Reply, Step};
@@ -10,7 +11,7 @@ use assay_script::{Ending, Machine, Program, Reply, Step};
 use crate::EngineError;
 use crate::document::DriveDocument;
 use crate::drive::compile;
-use crate::session::Session;
+use crate::session::{LOOK_UP_EVERY, Session};
 
 /// What one statement answered.
 pub struct Answered {
@@ -35,7 +36,7 @@ pub fn query(
         EngineError::Document("the drive document, key `site`: expected a site, found none".into())
     })?;
     let program = Arc::new(compile(document)?);
-    let mut session = Session::open(site)?;
+    let mut session = Session::open_while(site, go_on)?;
     let mut is_prepared = vec![false; program.statements.len()];
     let mut machine = Machine::new(Arc::clone(&program), document.seed, 0);
     let mut answers = Vec::new();
@@ -74,7 +75,7 @@ pub fn query(
                     answers.push(of(&program, statement, answer));
                 }
                 Step::Sleep { duration_ns, .. } => {
-                    std::thread::sleep(std::time::Duration::from_nanos(duration_ns));
+                    pause(Duration::from_nanos(duration_ns), go_on)?;
                 }
                 Step::End(Ending::Failed { message, .. }) => {
                     return Err(EngineError::Document(message));
@@ -89,6 +90,25 @@ pub fn query(
         }
     }
     Ok(answers)
+}
+
+/// # Errors
+/// Where `go_on` broke meanwhile.
+fn pause(
+    duration: Duration,
+    go_on: &mut dyn FnMut() -> ControlFlow<()>,
+) -> Result<(), EngineError> {
+    let began = Instant::now();
+    loop {
+        let left = duration.saturating_sub(began.elapsed());
+        if left.is_zero() {
+            return Ok(());
+        }
+        std::thread::sleep(left.min(LOOK_UP_EVERY));
+        if go_on().is_break() {
+            return Err(EngineError::Interrupted);
+        }
+    }
 }
 
 /// # Errors

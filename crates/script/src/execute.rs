@@ -272,7 +272,9 @@ impl Registers {
             Instruction::Shell { command } => {
                 let shell = &program.shells[command.0 as usize];
                 let line = self.command_line(program, shell)?;
-                if let (Some(value), Some(slot)) = (shell.run(&line)?, shell.into) {
+                if let (Some(value), Some(slot)) =
+                    (shell.run(&line, &program.children)?, shell.into)
+                {
                     self.write(slot, value);
                 }
             }

@@ -14,6 +14,7 @@
 
 mod assemble;
 mod blocks;
+mod children;
 mod choices;
 mod class;
 mod command;
@@ -53,6 +54,7 @@ mod token;
 mod tree;
 mod variables;
 
+pub use children::Children;
 pub use class::{FURTHER_CLASSES, STATEMENT_CLASSES};
 pub use compile::{Source, compile};
 pub use error::ScriptError;

@@ -1,5 +1,6 @@
 //! Takes nothing; holds what the compiler made of all scripts of a run, shared by all its clients.
 
+use crate::children::Children;
 use crate::opcode::Instruction;
 use crate::operand::{ConstantId, GatherId, Slot};
 use crate::place::Place;
@@ -20,6 +21,8 @@ pub struct Program {
     pub(crate) gathers: Vec<Gather>,
     pub(crate) choices: Vec<Choice>,
     pub(crate) shells: Vec<Shell>,
+    /// The commands that run now.
+    pub children: Children,
     /// As they are spelled, and as they are.
     pub(crate) distributions: Vec<(String, Distribution)>,
     /// How many statements the scripts have as they are written, each choice of an identifier aside.

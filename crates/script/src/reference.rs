@@ -161,7 +161,9 @@ deviation of its logarithm.
 
 `\\shell` and `\\setshell` run whatever the script says, and the client waits for it; they need `--allow-shell`. The line
 is divided at white space, put together again with the values of its `:name`s, and given to `/bin/sh`. `::name` is the
-text `:name`.
+text `:name`. What `\\shell` prints goes to standard error, so that standard output holds nothing but the report (pgbench
+lets it into its own standard output, among its results). A command has nothing to read; when the run is interrupted, or
+has waited for it as long as `--drain` says, it is ended together with all that it has started.
 ";
 
 const EXPRESSIONS: &str = "\

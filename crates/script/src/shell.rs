@@ -1,5 +1,6 @@
 //! Takes a command of `\shell` or `\setshell` and the values of its variables; runs it on this machine.
 
+use crate::children::Children;
 use crate::names::name_end;
 use crate::number::Fault;
 use crate::operand::{Operand, Slot};
@@ -8,7 +9,6 @@ use crate::program::Program;
 use crate::statement::Name;
 use assay_datagen::Value;
 use std::ops::Range;
-use std::process::Command;
 
 /// A command as the script spells it.
 #[derive(Clone, Debug)]
@@ -86,26 +86,16 @@ impl Shell {
     }
 
     /// Runs the command line; where it has an answer to give, that is the integer that it prints.
-    pub fn run(&self, line: &str) -> Result<Option<Value>, Fault> {
-        let mut command = Command::new("/bin/sh");
-        command.arg("-c").arg(line);
-        let cannot = |error| Fault::of(format!("cannot run {line}: {error}"));
-        if self.into.is_none() {
-            let status = command.status().map_err(cannot)?;
-            return if status.success() {
-                Ok(None)
-            } else {
-                Err(Fault::of(format!("the command {line} failed: {status}")))
-            };
-        }
-        let output = command.stderr(std::process::Stdio::inherit());
-        let output = output.output().map_err(cannot)?;
-        if !output.status.success() {
-            let status = output.status;
+    pub fn run(&self, line: &str, children: &Children) -> Result<Option<Value>, Fault> {
+        let (status, printed) = children
+            .run(line, self.into.is_some())
+            .map_err(|error| Fault::of(format!("cannot run {line}: {error}")))?;
+        if !status.success() {
             return Err(Fault::of(format!("the command {line} failed: {status}")));
         }
-        let printed = String::from_utf8_lossy(&output.stdout);
-        let printed = printed.lines().next().unwrap_or_default().trim();
+        let Some(printed) = printed else {
+            return Ok(None);
+        };
         match printed.parse() {
             Ok(number) => Ok(Some(Value::Int(number))),
             Err(_) => Err(Fault::of(format!(

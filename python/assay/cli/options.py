@@ -125,6 +125,13 @@ _EXPERIMENT_OPTIONS = (
         "[default: the test's own]",
     ),
     click.option(
+        "--drain",
+        type=Number(quantities.WAIT_S),
+        metavar="S",
+        help="Seconds that transactions still open at the end of the measurement are waited for; "
+        "then they are cancelled and counted as unknown. [default: the test's own; 10]",
+    ),
+    click.option(
         "--arrival",
         type=click.Choice(ARRIVALS),
         help="closed: a client's next transaction waits for its last; constant, poisson: "

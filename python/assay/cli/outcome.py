@@ -8,6 +8,7 @@ Standard output is for data alone; what becomes of it is in `assay.cli.streams`.
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 import tempfile
 import traceback
@@ -28,7 +29,7 @@ def outcome_of(program: str, work: Callable[[], int | None]) -> int:
     """Runs ``work`` and turns however it ends into an exit status."""
     with standard_streams():
         try:
-            with raise_on_termination():
+            with raise_on_termination(_say_at_once):
                 status = work() or 0
                 sys.stdout.flush()
                 return status
@@ -47,6 +48,12 @@ def outcome_of(program: str, work: Callable[[], int | None]) -> int:
         except Exception as error:
             say_bug(error)
             return BUG
+
+
+def _say_at_once(line: str) -> None:
+    """A line from within a signal's handler, where no buffered stream may be touched."""
+    with contextlib.suppress(OSError):
+        os.write(2, f"{line}\n".encode())
 
 
 def _ended(error: BaseException) -> int:

@@ -18,6 +18,9 @@ from assay.progress import Progress
 from assay.report.units import counted, duration
 from assay.visible import visible
 
+_SAY_AFTER_S = 1.0
+"""Behind the end of the measurement: most transactions have ended by then."""
+
 
 @contextmanager
 def progress(stream: TextIO | None = None) -> Iterator[Progress]:
@@ -50,12 +53,14 @@ class Lines:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._driving = Driving()
+        self._drained = False
 
     def run(self, planned: PlannedRun, of: int) -> None:
         self._driving = planned.cell.driving
         self._say(_name(planned, of))
 
     def stage(self, name: str) -> None:
+        self._drained = False
         planned_s = self._driving.planned_s if name.startswith("drive ") else None
         self._say(f"  {name}" + (f", about {duration(planned_s)}" if planned_s else ""))
 
@@ -63,7 +68,10 @@ class Lines:
         """Nothing: its stage has been told."""
 
     def driving(self, report: dict[str, Any]) -> None:
-        """Nothing: its stage has been told."""
+        """Nothing but that its end is waited for: its stage has been told."""
+        if not self._drained and (line := _still_open(report)):
+            self._drained = True
+            self._say(f"  {line}")
 
     def ended(self, planned: PlannedRun, reason: str | None) -> None:
         if reason is not None:
@@ -84,6 +92,7 @@ class Bars:
         self._bars = bars
         self._task: rich.progress.TaskID | None = None
         self._driving = Driving()
+        self._drained = False
 
     def run(self, planned: PlannedRun, of: int) -> None:
         self._driving = planned.cell.driving
@@ -91,6 +100,7 @@ class Bars:
 
     def stage(self, name: str) -> None:
         """A bar of its own, so that the time left is that of this stage."""
+        self._drained = False
         if self._task is not None:
             self._bars.remove_task(self._task)
         self._task = self._bars.add_task(visible(name), total=None, detail="")
@@ -106,6 +116,9 @@ class Bars:
         self._show(done, total, f"{report['table']} {report['rows']} rows")
 
     def driving(self, report: dict[str, Any]) -> None:
+        if not self._drained and (line := _still_open(report)):
+            self._drained = True
+            self._console.print(Text(f"  {line}"))
         failed = f", {report['failed']} failed" if report["failed"] else ""
         clients = counted(report["clients_running"], "client")
         detail = f"{report['done']} transactions, {clients}{failed}"
@@ -134,6 +147,17 @@ class Bars:
 def _line(text: str) -> Text:
     """One line, whatever a server or a file name put into it."""
     return Text(visible(text))
+
+
+def _still_open(report: dict[str, Any]) -> str | None:
+    """What to say of transactions that do not end; None while there is nothing to say of them."""
+    draining = report.get("draining")
+    if not draining or not draining["open"] or draining["elapsed_s"] < _SAY_AFTER_S:
+        return None
+    return (
+        f"{counted(draining['open'], 'transaction')} still open {draining['elapsed_s']:.0f} s "
+        f"after the end of the measurement; waiting up to {draining['limit_s']:g} s (--drain)"
+    )
 
 
 def _phase(driving: Driving, elapsed_s: float) -> str:

@@ -62,6 +62,7 @@ def document_of(
         "protocol": cell.protocol,
         "stop": cell.driving.stop,
         "warm_up_s": float(cell.driving.warm_up_s),
+        "drain_s": float(cell.driving.drain_s),
         "seed": planned.seed,
         "digest": not workload.is_bare,
         "statement_timeout_s": None,

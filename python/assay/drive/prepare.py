@@ -15,6 +15,9 @@ from assay.plan import PlannedRun
 from assay.provision.session import as_ours
 from assay.workloads.values import Workload
 
+_DRIVING = {"drive", "connect", "reference"}
+"""Procedures in which as many clients work at once as the cell says."""
+
 
 def compile_all(workload: Workload, runs: Iterable[PlannedRun]) -> None:
     """Raises `ScriptError` for the first script that does not compile, `ArgumentError` for an
@@ -33,6 +36,30 @@ def compile_all(workload: Workload, runs: Iterable[PlannedRun]) -> None:
         if levels not in seen:
             seen.add(levels)
             explained(workload, run)
+
+
+def check_limits(workload: Workload, runs: Iterable[PlannedRun], load_sessions: int | None) -> None:
+    """Raises `MachineLimit` where this machine has not the threads or open files that the clients
+    of a run need, or the sessions of a load that were asked for."""
+    needs = {
+        (_driver(run), run.cell.clients, run.cell.threads)
+        for run in runs
+        if workload.test(run.cell.test).procedure in _DRIVING
+    }
+    try:
+        for driver, clients, threads in sorted(needs):
+            _engine.check_clients(driver, clients, threads)
+        if load_sessions is not None:
+            _engine.check_load_sessions(load_sessions)
+    except _engine.EngineError as error:
+        raise as_ours(error) from error
+
+
+def _driver(run: PlannedRun) -> str:
+    """The engine's driver for the run; a system that speaks several protocols has an option."""
+    choice = run.cell.system
+    spoken = choice.options.get("protocol", "")
+    return spoken if spoken in _engine.drivers() else registry.system(choice.name).driver
 
 
 def explained(workload: Workload, run: PlannedRun) -> str:

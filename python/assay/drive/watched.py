@@ -16,6 +16,7 @@ from assay.drive.sampler import Sampler, TimedSample
 from assay.drive.server_cost import device_cost, server_cost
 from assay.drive.transactions import Observation, observe
 from assay.errors import SystemUnderTestError
+from assay.provision.session import responds
 from assay.provision.site import Site
 from assay.systems.protocol import System
 
@@ -44,7 +45,11 @@ def observe_watched(
     moved = device_cost(sampler.samples, sampler.began_unix_ns, observation)
     if moved is not None and sampler.devices is not None:
         observation["device_cost"] = {"device": sampler.devices.label, **moved}
-    if grown := counters.grown():
+    unfinished = observation.get("unfinished")
+    if unfinished is not None:
+        # Whoever left transactions open may be deaf to any other session too.
+        unfinished["responds"] = responds(site.address)
+    if (unfinished is None or unfinished["responds"]) and (grown := counters.grown()):
         observation["server_counters"] = grown
     return observation, sampler.samples
 

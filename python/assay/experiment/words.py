@@ -41,6 +41,7 @@ class Words:
     transactions: int | None = None
     warm_up: float | None = None
     ramp_up: float | None = None
+    drain: float | None = None
     arrival: str | None = None
     offered_rate: str | None = None
     think_time: str | None = None
@@ -149,6 +150,7 @@ def _driving(words: Words) -> dict[str, Any]:
         "transactions": words.transactions,
         "warm_up_s": words.warm_up,
         "ramp_up_s": words.ramp_up,
+        "drain_s": words.drain,
         "arrival": words.arrival,
         "latency_limit_s": None if limit_ms is None else limit_ms / 1000,
         "retries": words.retries,

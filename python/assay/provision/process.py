@@ -24,10 +24,13 @@ from assay.errors import Bug, SystemDied, SystemMissing, SystemRefused
 from assay.provision import ledger, marked
 from assay.provision.directory import identity_of
 from assay.provision.identity import ProcessIdentity
+from assay.provision.signals import is_ending
 from assay.systems.protocol import ServerDirectory
 
 SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _LAST_LINES = 20
+_HURRIED_S = 2.0
+"""For each step of stopping a server when somebody waits for the prompt."""
 
 StopStep = tuple[signal.Signals, float]
 """A signal and the seconds to wait for its effect."""
@@ -36,10 +39,12 @@ StopStep = tuple[signal.Signals, float]
 class ServerProcess:
     """A server that we started. Made by `start`."""
 
-    def __init__(self, child: subprocess.Popen[bytes], program: str, log: Path) -> None:
+    def __init__(self, child: subprocess.Popen[bytes], program: str, log: Path, mark: str) -> None:
         self._child = child
         self.program = program
         self.log = log
+        self._mark = mark
+        self._leader = ProcessIdentity.of(child.pid)
 
     @property
     def pid(self) -> int:
@@ -73,19 +78,32 @@ class ServerProcess:
         self._child.send_signal(number)
 
     def stop(self, steps: Sequence[StopStep]) -> None:
-        """Sends each signal and waits; kills at last whatever still lives. Interrupted, it kills at
-        once and lets the interruption through."""
+        """Sends each signal and waits; kills at last the server with all its processes.
+
+        Processes that somebody has stopped are continued first: they would hear no signal but the
+        last. Behind an interruption no step has more than `_HURRIED_S`; interrupted itself, it
+        kills at once and lets the interruption through.
+        """
+        family: list[ProcessIdentity] = []
         try:
             for number, patience_s in steps:
                 if self._child.poll() is not None:
                     return
+                family = marked.processes_of(self._mark, self._leader)
+                for one in family:
+                    one.continue_if_stopped()
                 self._child.send_signal(number)
                 with contextlib.suppress(subprocess.TimeoutExpired):
-                    self._child.wait(patience_s)
+                    self._child.wait(min(patience_s, _HURRIED_S) if is_ending() else patience_s)
         finally:
             if self._child.poll() is None:
+                # Once their parent is gone, some of them could no longer be told from strangers.
+                family += marked.processes_of(self._mark, self._leader)
+                for one in family:
+                    one.send(signal.SIGKILL)
                 self._child.kill()
                 self._child.wait()
+                marked.kill(self._mark)
 
 
 _running: dict[int, ServerProcess] = {}
@@ -140,7 +158,7 @@ def start(
             stderr=subprocess.STDOUT,
             **_setting(directory, environment, as_ourselves),
         )
-    server = ServerProcess(child, program, log)
+    server = ServerProcess(child, program, log, identity_of(directory))
     _running[child.pid] = server
     try:
         held.update(leader=ProcessIdentity.of(child.pid))

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import NoReturn
 
 from assay import _engine
@@ -16,11 +17,15 @@ from assay.errors import (
     AssayError,
     Bug,
     InputError,
+    MachineLimit,
     ScriptError,
     SystemDied,
     SystemRefused,
+    SystemUnderTestError,
 )
 from assay.provision.site import Address
+
+_RESPONSE_S = 3.0
 
 
 @contextmanager
@@ -34,6 +39,15 @@ def session(address: Address) -> Iterator[_engine.Session]:
             opened.close()
     except _engine.EngineError as error:
         raise_as_ours(error)
+
+
+def responds(address: Address) -> bool:
+    """Whether the system opens a session within a few seconds."""
+    try:
+        with session(replace(address, connect_timeout_s=_RESPONSE_S)):
+            return True
+    except SystemUnderTestError:
+        return False
 
 
 def raise_as_ours(error: _engine.EngineError) -> NoReturn:
@@ -51,6 +65,8 @@ def as_ours(error: _engine.EngineError) -> AssayError:
         return InputError(
             error.message, file=error.file, line=error.line, column=error.column, hint=error.hint
         )
+    if error.kind == "machine":
+        return MachineLimit(error.message, hint=error.hint)
     if error.kind == "system":
         if error.error_class == "lost connection":
             return SystemDied(error.message, hint=error.hint)

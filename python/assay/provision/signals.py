@@ -1,7 +1,8 @@
-"""Turns the polite signals to end into an exception, so that every teardown runs.
+"""Turns the signals that ask us to end into an exception, so that every teardown runs, and says so
+at once: what is under way may take a moment to end.
 
-Ctrl-C is one already. A terminal that closes sends SIGHUP, a service manager or a batch system
-SIGTERM; by default both end Python on the spot, and the servers with nobody to stop them.
+Ctrl-C is an exception already. A terminal that closes sends SIGHUP, a service manager or a batch
+system SIGTERM; by default both end Python on the spot, and the servers with nobody to stop them.
 """
 
 from __future__ import annotations
@@ -9,8 +10,11 @@ from __future__ import annotations
 import contextlib
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FrameType
+
+_asked: list[signal.Signals] = []
+"""Every signal to end that has come inside `raise_on_termination`."""
 
 
 class Terminated(KeyboardInterrupt):
@@ -26,26 +30,39 @@ class Terminated(KeyboardInterrupt):
         return 128 + self.number
 
 
+def is_ending() -> bool:
+    """Whether somebody has asked us to end: what is torn down now has little time."""
+    return bool(_asked)
+
+
 @contextlib.contextmanager
-def raise_on_termination() -> Iterator[None]:
+def raise_on_termination(told: Callable[[str], None] | None = None) -> Iterator[None]:
     """Inside, SIGTERM and SIGHUP raise `Terminated` in the main thread, the first one only: the
     teardown that it begins has its own limits of time and must not be cut short by the SIGHUP that
-    often follows. Ctrl-C still cuts it short. A SIGHUP that is ignored (``nohup``) stays ignored.
-    Does nothing outside the main thread, where Python allows no handlers.
+    often follows. Ctrl-C raises `KeyboardInterrupt` each time, and so cuts it short. A signal that
+    is ignored (``nohup``) stays ignored. Does nothing outside the main thread, where Python allows
+    no handlers.
+
+    ``told`` hears of the first signal, from within its handler: it must not write into a buffered
+    stream.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    is_ending = False
 
     def end(number: int, _frame: FrameType | None) -> None:
-        nonlocal is_ending
-        if not is_ending:
-            is_ending = True
-            raise Terminated(signal.Signals(number))
+        by = signal.Signals(number)
+        _asked.append(by)
+        if len(_asked) == 1 and told is not None:
+            again = "; press Ctrl-C again to stop at once" if by is signal.SIGINT else ""
+            told(f"{by.name}: stopping{again}")
+        if by is signal.SIGINT:
+            raise KeyboardInterrupt
+        if sum(one is not signal.SIGINT for one in _asked) == 1:
+            raise Terminated(by)
 
     before = {}
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:
             before[number] = signal.signal(number, end)
     try:
@@ -53,3 +70,4 @@ def raise_on_termination() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler if handler is not None else signal.SIG_DFL)
+        _asked.clear()

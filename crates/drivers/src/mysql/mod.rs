@@ -41,7 +41,7 @@ use std::ops::ControlFlow;
 
 use assay_datagen::Row;
 
-use crate::{Answer, BulkForm, ConnectOptions, Progress, Request, SystemError, Wire};
+use crate::{Answer, BulkForm, Cancel, ConnectOptions, Progress, Request, SystemError, Wire};
 use column::Column;
 use constants::command;
 use file_load::FileLoad;
@@ -325,5 +325,10 @@ impl Wire for MysqlWire {
 
     fn session_id(&self) -> u64 {
         self.server.session_id
+    }
+
+    fn cancel(&self) -> Option<Cancel> {
+        let id = self.session_id();
+        (id != 0).then(|| Cancel::Statement(format!("KILL QUERY {id}")))
     }
 }

@@ -49,6 +49,8 @@ struct Bulk {
 }
 
 impl NullConnection {
+    pub const OPEN_FILES: u32 = 0;
+
     /// # Errors
     /// Where an option says something impossible, or the site has as many sessions as it takes.
     pub fn open(site: &LocalOptions<'_>) -> Result<Self, SystemError> {

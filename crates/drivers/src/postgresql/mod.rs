@@ -34,7 +34,9 @@ use assay_datagen::{Row, Value};
 use bytes::BytesMut;
 use postgres_protocol::message::frontend;
 
-use crate::{Answer, BulkForm, ConnectOptions, ErrorClass, Progress, Request, SystemError, Wire};
+use crate::{
+    Answer, BulkForm, Cancel, ConnectOptions, ErrorClass, Progress, Request, SystemError, Wire,
+};
 use copy_data::CopyData;
 use exchange::{Asked, Description, Exchange, Kept};
 pub use server::PostgresqlServer;
@@ -385,6 +387,10 @@ impl Wire for PostgresqlWire {
 
     fn session_id(&self) -> u64 {
         self.server.process_id
+    }
+
+    fn cancel(&self) -> Option<Cancel> {
+        self.server.cancel_request().map(Cancel::Message)
     }
 }
 

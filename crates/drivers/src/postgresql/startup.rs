@@ -33,6 +33,20 @@ enum Step {
 pub(super) struct Server {
     pub version: String,
     pub process_id: u64,
+    /// What proves to the server that we may cancel what it does for this session.
+    pub secret: Vec<u8>,
+}
+
+impl Server {
+    /// The message that cancels the request under way; none where the server gave no key for it.
+    pub fn cancel_request(&self) -> Option<Vec<u8>> {
+        const CODE: u32 = 80_877_102;
+        let process_id = u32::try_from(self.process_id).ok()?;
+        let length = u32::try_from(12 + self.secret.len()).ok()?;
+        let words = [length, CODE, process_id].map(u32::to_be_bytes);
+        let is_known = process_id != 0 && !self.secret.is_empty();
+        is_known.then(|| [words.as_flattened(), &self.secret].concat())
+    }
 }
 
 /// Writes the startup message. Everything that is not the person's choice stays the server's, except
@@ -99,8 +113,9 @@ impl Startup {
                 }
             }
             (tag::BACKEND_KEY, Step::Parameters) => {
-                let id = Fields(message.body).int32()?;
-                server.process_id = u64::from(id.cast_unsigned());
+                let mut fields = Fields(message.body);
+                server.process_id = u64::from(fields.int32()?.cast_unsigned());
+                server.secret = fields.0.to_vec();
             }
             (tag::READY, Step::Parameters) => return self.next_statement(0, options, out),
             (tag::READY, Step::Statement(index)) => {

@@ -38,6 +38,9 @@ pub struct SqliteConnection {
 }
 
 impl SqliteConnection {
+    /// The database, its journal, and a temporary file now and then.
+    pub const OPEN_FILES: u32 = 3;
+
     /// Opens the file, which is made where it is missing (unless the session is to read only), and
     /// runs the session's statements.
     ///

@@ -21,6 +21,10 @@ pub struct Ledger {
     pub ends: Vec<End>,
     /// For answers that were long in coming, in the warm-up too.
     pub waits: Waits,
+    /// Transactions that were given up because they did not end.
+    pub given_up: u64,
+    /// How many of these the system is known to have ended then.
+    pub cancelled: u64,
     /// What drivers have counted themselves, over the measured part.
     pub counters: BTreeMap<&'static str, u64>,
     tray: Arc<Tray>,
@@ -62,6 +66,8 @@ impl Ledger {
             results: ResultLog::new(statements),
             ends: Vec::new(),
             waits: Waits::new(scripts),
+            given_up: 0,
+            cancelled: 0,
             counters: BTreeMap::new(),
             tray,
             book,

@@ -52,6 +52,10 @@ pub struct DriveDocument {
     pub ramp_up_s: Duration,
     #[serde(default, deserialize_with = "seconds")]
     pub warm_up_s: Duration,
+    /// How long transactions that are under way at the end of the measurement are waited for; then they
+    /// are cancelled, and what became of them is unknown.
+    #[serde(default = "ten_seconds", deserialize_with = "seconds")]
+    pub drain_s: Duration,
     /// A response time beyond it is `late`; an arrival of an open loop that could not begin within it is
     /// `skipped`.
     #[serde(default, deserialize_with = "optional_seconds")]
@@ -122,7 +126,8 @@ pub struct StopDocument {
     /// all its clients together.
     #[serde(default)]
     pub transactions: Option<u64>,
-    /// Since the end of the warm-up. A transaction under way is brought to its end.
+    /// Since the end of the warm-up. A transaction under way is brought to its end, or
+    /// given up after `drain_s`.
     #[serde(default, deserialize_with = "optional_seconds")]
     pub duration_s: Option<Duration>,
 }
@@ -193,6 +198,10 @@ impl DriveDocument {
 
 fn one() -> u32 {
     1
+}
+
+fn ten_seconds() -> Duration {
+    Duration::from_secs(10)
 }
 
 fn seconds<'de, D: Deserializer<'de>>(reader: D) -> Result<Duration, D::Error> {

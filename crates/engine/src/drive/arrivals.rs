@@ -224,6 +224,7 @@ mod tests {
             ramped_ns: 77 + ramp_up_ns,
             measure_ns: 77 + ramp_up_ns + 2 * SECOND,
             stop_ns: 77 + ramp_up_ns + 12 * SECOND,
+            drain_ns: SECOND,
         }
     }
 

@@ -12,13 +12,13 @@
 //! ```
 
 use assay_drivers::{Answer, ErrorClass, Keep, Request, SystemError};
-use assay_script::{Machine, Reply, Step};
+use assay_script::{Ending, Machine, Reply, Step};
 
 use super::arrivals::Arrival;
 use super::life::Life;
 use super::phase::{Before, Phase, Queued, Then};
 use super::rest::REFUSED_REST_NS;
-use super::schedule::{DRAIN_NS, Schedule};
+use super::schedule::Schedule;
 use super::shared::Shared;
 use crate::account::{Ledger, Outcome, State};
 
@@ -43,6 +43,9 @@ pub enum Next<'a> {
     Ended,
     /// Something of the script is settled: ask again.
     Again,
+    /// A program that the script had started was ended because the run does not wait for it any longer:
+    /// [`Client::abandoned`].
+    Abandoned,
     /// The client has done its work; its end is in the ledger.
     Done,
 }
@@ -191,6 +194,9 @@ impl<'a> Client<'a> {
                 Next::Pause {
                     until_ns: now_ns.saturating_add(duration_ns),
                 }
+            }
+            Step::End(Ending::Failed { .. }) if life.plan.program.children.is_ended() => {
+                Next::Abandoned
             }
             Step::End(ending) => {
                 let then = life.judge(ending, now_ns, ledger);
@@ -397,14 +403,16 @@ impl<'a> Client<'a> {
         let state = if life.is_interrupted() {
             State::Interrupted
         } else {
-            let patience = std::time::Duration::from_nanos(DRAIN_NS);
-            let message = format!("still under way {patience:?} after the end of the measurement");
+            let limit_s = std::time::Duration::from_nanos(life.plan.drain_ns).as_secs_f64();
+            let message = format!(
+                "not ended {limit_s} s after the end of the measurement (--drain), and cancelled"
+            );
             let error = SystemError::new(ErrorClass::Timeout, "", message);
             let script = life.is_in_transaction().then_some(life.turn.script);
             ledger.errors.count(&error, script, now_ns);
             State::TimedOut
         };
-        life.break_off(now_ns, ledger);
+        life.give_up(now_ns, ledger);
         life.end(now_ns, state, ledger);
     }
 

@@ -13,7 +13,7 @@ use super::counters::Counters;
 use super::entrant::unprepared;
 use super::gate::{Arrival, Verdict};
 use super::line::timed_out;
-use super::schedule::Schedule;
+use super::schedule::{Drain, Draining, Schedule};
 use super::shared::Shared;
 use super::sleep;
 use super::watchdog::{Reason, Watch};
@@ -63,6 +63,7 @@ pub fn run(shared: &Shared, site: &LocalSite<'_>, watch: &Watch, number: u32) ->
                 watch,
                 library: None,
                 counters: Counters::default(),
+                drain: Drain::default(),
                 ledger,
             };
             worker.take(library);
@@ -125,6 +126,7 @@ struct Worker<'a> {
     /// None while the client has no connection.
     library: Option<AnyBlocking>,
     counters: Counters,
+    drain: Drain,
     ledger: Ledger,
 }
 
@@ -144,11 +146,18 @@ impl Worker<'_> {
                     let called = self.call(&request, &mut answer, now_ns);
                     now_ns = clock.now_ns();
                     match called {
+                        // Each of its statements may be short, and there may be no end of them.
+                        Ok(()) if self.draining(now_ns) == Draining::TooLong => {
+                            client.abandoned(now_ns, &mut self.ledger);
+                            self.ledger.cancelled += 1;
+                            break;
+                        }
                         Ok(()) => {
                             client.answered(now_ns, &mut answer, &mut self.ledger);
                         }
                         Err(Broken::Abandoned) => {
                             client.abandoned(now_ns, &mut self.ledger);
+                            self.ledger.cancelled += 1;
                             break;
                         }
                         Err(Broken::Lost(error)) => {
@@ -161,7 +170,16 @@ impl Worker<'_> {
                     }
                     continue;
                 }
-                Next::Pause { until_ns } => self.pause(&mut client, until_ns),
+                Next::Pause { until_ns } => {
+                    if !self.pause(&mut client, until_ns) {
+                        break;
+                    }
+                }
+                Next::Abandoned => {
+                    client.abandoned(clock.now_ns(), &mut self.ledger);
+                    self.ledger.cancelled += 1;
+                    break;
+                }
                 Next::Connect => {
                     if !self.connect(&mut client) {
                         break;
@@ -225,11 +243,10 @@ impl Worker<'_> {
     /// Does what comes after a connection was lost, or could not be had; says whether the client goes on.
     fn follow(&mut self, after: After, client: &mut Client<'_>) -> bool {
         match after {
-            After::Ended => return false,
-            After::GoOn => {}
+            After::Ended => false,
+            After::GoOn => true,
             After::Pause { until_ns } => self.pause(client, until_ns),
         }
-        true
     }
 
     /// Takes the next arrival of the run and waits until it is due; says whether there was one.
@@ -293,17 +310,30 @@ impl Worker<'_> {
         }
     }
 
-    fn pause(&mut self, client: &mut Client<'_>, until_ns: u64) {
+    #[inline]
+    fn draining(&mut self, now_ns: u64) -> Draining {
+        let signals = &self.shared.signals;
+        self.drain.look(now_ns, &self.schedule, signals)
+    }
+
+    /// Pauses; says whether the client goes on, and is not given up in the middle of a pause that is a
+    /// part of its transaction.
+    fn pause(&mut self, client: &mut Client<'_>, until_ns: u64) -> bool {
         let clock = self.shared.clock;
         loop {
             let now_ns = clock.now_ns();
-            let is_stopping =
-                now_ns >= self.schedule.stop_ns || self.shared.signals.is_interrupted();
-            if is_stopping && client.cut_pause(now_ns, &mut self.ledger) {
-                return;
+            let draining = self.draining(now_ns);
+            if draining != Draining::No && client.cut_pause(now_ns, &mut self.ledger) {
+                return true;
             }
             if now_ns >= until_ns {
-                return client.woken(now_ns);
+                client.woken(now_ns);
+                return true;
+            }
+            if draining == Draining::TooLong {
+                client.abandoned(now_ns, &mut self.ledger);
+                self.ledger.cancelled += 1;
+                return false;
             }
             let slice_end_ns = until_ns.min(self.schedule.stop_ns.max(now_ns + 1));
             sleep::until(clock, slice_end_ns, PAUSE_SLICE);

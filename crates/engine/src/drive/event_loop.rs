@@ -16,6 +16,7 @@ use std::time::Duration;
 use mio::{Events, Poll};
 
 use super::arrivals::{Arrivals, Share};
+use super::cancelling::cancel;
 use super::client::Client;
 use super::line::{Line, Status};
 use super::room::{ALARM, Room};
@@ -29,6 +30,11 @@ use crate::transport::Together;
 
 /// How often deadlines, the end of the run and an interrupt are looked at.
 const LOOK_UP_EVERY_NS: u64 = 50_000_000;
+
+/// How long the server has to break off what was given up, …
+const CANCEL_PATIENCE: Duration = Duration::from_secs(5);
+/// … and where somebody waits for the prompt.
+const INTERRUPTED_CANCEL_PATIENCE: Duration = Duration::from_millis(500);
 
 /// So many clients are not made to wait for the sends of others.
 const SEND_AT: usize = 32;
@@ -72,6 +78,7 @@ impl<'a> EventLoop<'a> {
             idle: VecDeque::new(),
             deadlines: vec![u64::MAX; lines.len()],
             to_send: Vec::new(),
+            unanswered: Vec::new(),
             now_ns: 0,
         };
         Self {
@@ -93,7 +100,22 @@ impl<'a> EventLoop<'a> {
             Ok(()) => {}
             Err(error) => self.all_lost(&error),
         }
+        self.cancel_unanswered();
         (self.room.ledger, self.room.arrivals)
+    }
+
+    /// Has the server break off what it still does for clients that were given up.
+    fn cancel_unanswered(&mut self) {
+        let sessions = std::mem::take(&mut self.room.unanswered);
+        if sessions.is_empty() {
+            return;
+        }
+        let patience = match self.room.shared.signals.is_interrupted() {
+            true => INTERRUPTED_CANCEL_PATIENCE,
+            false => CANCEL_PATIENCE,
+        };
+        self.room.ledger.cancelled +=
+            cancel(self.room.site, sessions, &mut self.room.scratch, patience);
     }
 
     fn turn_until_all_ended(&mut self, alarm: &mut Alarm) -> io::Result<()> {

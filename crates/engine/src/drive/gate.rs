@@ -67,6 +67,15 @@ impl Gate {
         }
     }
 
+    /// So many threads will never come, and nothing can be driven without them.
+    pub fn absent(&self, threads: usize, failure: EngineError) {
+        self.cancel();
+        let mut state = self.state();
+        state.arrived += threads;
+        state.failure.get_or_insert(failure);
+        self.changed.notify_all();
+    }
+
     /// Waits at most `patience` for all `threads`; says whether they have come.
     pub fn all_arrived(&self, threads: usize, patience: std::time::Duration) -> bool {
         let state = self.state();

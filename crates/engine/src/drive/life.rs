@@ -434,6 +434,19 @@ impl<'a> Life<'a> {
     /// The session has gone, or was given up, in the middle of whatever the client does. A transaction
     /// under way ends with it: failed where it is known to be undone, and otherwise nobody knows.
     pub fn break_off(&mut self, now_ns: u64, ledger: &mut Ledger) {
+        let is_undone = self.is_undone();
+        self.end_transaction(now_ns, is_undone, ledger);
+    }
+
+    /// The run does not wait for the transaction any longer. What the system makes of it, if it makes
+    /// anything of it at all, nobody hears.
+    pub fn give_up(&mut self, now_ns: u64, ledger: &mut Ledger) {
+        ledger.given_up += u64::from(self.is_in_transaction());
+        let is_undone = !self.may_have_done;
+        self.end_transaction(now_ns, is_undone, ledger);
+    }
+
+    fn end_transaction(&mut self, now_ns: u64, is_undone: bool, ledger: &mut Ledger) {
         match self.phase {
             // It had failed, or was to be aborted, before: the session's end rolls back as well.
             Phase::RollingBack { then } => {
@@ -445,7 +458,6 @@ impl<'a> Life<'a> {
             }
             _ if !self.is_in_transaction() => {}
             _ => {
-                let is_undone = self.is_undone();
                 if matches!(self.phase, Phase::Waiting { .. } | Phase::Syncing { .. }) {
                     ledger.waits.waited(self.turn.script, self.asked_ns, now_ns);
                 }

@@ -191,6 +191,7 @@ impl<'a> Line<'a> {
                         return Status::Ended;
                     }
                 },
+                Next::Abandoned => return self.abandon(room),
                 Next::Done => return Status::Ended,
                 Next::Ended => self.transaction_ended(room),
                 Next::Again => {}
@@ -235,14 +236,26 @@ impl<'a> Line<'a> {
     /// The run is stopping.
     pub fn drain(&mut self, draining: Draining, room: &mut Room<'_>) -> Status {
         if draining == Draining::TooLong {
-            self.client.abandoned(room.now_ns, &mut room.ledger);
-            return Status::Ended;
+            return self.abandon(room);
         }
         if !self.client.cut_pause(room.now_ns, &mut room.ledger) {
             return Status::Open;
         }
         self.wake_ns = u64::MAX;
         self.go_on(room.now_ns, room)
+    }
+
+    /// The run does not wait for the client any longer. What the server still does for it is to be
+    /// cancelled, for which the session must stay open.
+    #[cold]
+    fn abandon(&mut self, room: &mut Room<'_>) -> Status {
+        let is_waiting = self.client.is_waiting();
+        self.client.abandoned(room.now_ns, &mut room.ledger);
+        match std::mem::replace(&mut self.session, Session::Closed) {
+            Session::Open(conversation) if is_waiting => room.unanswered.push(conversation),
+            session => self.session = session,
+        }
+        Status::Ended
     }
 
     #[cold]

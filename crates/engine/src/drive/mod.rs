@@ -1,6 +1,7 @@
 //! Takes a drive document; sets clients to work on a site; gives an observation.
 
 mod arrivals;
+mod cancelling;
 mod client;
 mod client_thread;
 mod connecting;
@@ -27,7 +28,7 @@ pub mod timers;
 mod watchdog;
 
 pub use plan::compile;
-pub use supervisor::DriveProgress;
+pub use supervisor::{DrainProgress, DriveProgress};
 
 use std::num::NonZero;
 use std::ops::ControlFlow;
@@ -36,8 +37,9 @@ use crate::EngineError;
 use crate::account::{Ledger, Stretch};
 use crate::cost;
 use crate::document::DriveDocument;
+use crate::limits::{self, Need, Who};
 use crate::observation::Observation;
-use crate::session::{Site, allow_many_open_files};
+use crate::session::Site;
 use arrivals::Arrivals;
 use plan::Plan;
 use pulse::Pulse;
@@ -51,7 +53,8 @@ use watchdog::Watch;
 /// 2. Every client connects and prepares its statements; those who are done wait at the gate.
 /// 3. Is one not let in, nothing is driven: the observation says `refused`, and how.
 /// 4. Otherwise all begin at once, or over the ramp-up. `progress` is told ten times a second; where it breaks, clients end with
-///    the transaction under way, or a second later without it.
+///    the transaction under way, or a second later without it. What is under way at the end of the measurement has
+///    `drain_s` to come to its own; then the system is asked to break it off.
 /// 5. The threads' accounts are put together, and the identity of the outcomes is checked.
 ///
 /// # Errors
@@ -68,13 +71,17 @@ pub fn drive(
         ));
     };
     let site = Site::of(site)?;
-    allow_many_open_files();
-
     let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
     let threads = match &site {
         Site::Wire(_) => wire_threads(document, processors),
         Site::Local(_) => document.clients,
-    } as usize;
+    };
+    let files_each = match &site {
+        Site::Wire(_) => FILES_OF_SOCKET,
+        Site::Local(site) => site.open_files,
+    };
+    Need::of_clients(document.clients, threads, files_each).check()?;
+    let threads = threads as usize;
     let resident_before_bytes = cost::resident_bytes();
     let shared = Shared::new(plan, threads, processors);
     let watches: Vec<Watch> = match &site {
@@ -106,13 +113,34 @@ pub fn drive(
     ))
 }
 
+/// A session behind a socket has no other file open.
+const FILES_OF_SOCKET: u32 = 1;
+
+/// Whether this machine allows so many clients of a driver, on so many threads (0: as the engine
+/// chooses): to be asked before anything is started for them.
+///
+/// # Errors
+/// Where it does not, or there is no such driver.
+pub fn check_clients(driver: &str, clients: u32, threads: u32) -> Result<(), EngineError> {
+    let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let (threads, files_each) = match Site::files_of_library(driver)? {
+        Some(open_files) => (clients, open_files),
+        None => (most_threads(threads, clients, processors), FILES_OF_SOCKET),
+    };
+    Need::of_clients(clients, threads, files_each).check()
+}
+
 /// As many threads as asked for, or as there are processors; never more than clients.
 fn wire_threads(document: &DriveDocument, processors: usize) -> u32 {
-    let asked = match document.threads {
+    most_threads(document.threads, document.clients, processors)
+}
+
+fn most_threads(asked: u32, clients: u32, processors: usize) -> u32 {
+    let asked = match asked {
         0 => u32::try_from(processors).unwrap_or(u32::MAX),
         threads => threads,
     };
-    asked.min(document.clients)
+    asked.min(clients)
 }
 
 /// What a thread has written down, and what it has left of its share of an open loop's schedule.
@@ -134,18 +162,26 @@ fn work(
     let pulse = Pulse::default();
     let (watched, accounts) = std::thread::scope(|scope| {
         let beating = pulse.beat(scope, shared.clock, processors);
-        let at_work: Vec<_> = (0..threads)
-            .map(|thread| {
-                let watch = watches.get(thread);
-                scope.spawn(move || match site {
-                    Site::Wire(site) => event_thread::run(shared, site, thread, threads),
-                    Site::Local(site) => {
-                        let watch = watch.expect("there is one for each client");
-                        (client_thread::run(shared, site, watch, thread as u32), None)
-                    }
-                })
-            })
-            .collect();
+        let mut at_work = Vec::with_capacity(threads);
+        for thread in 0..threads {
+            let watch = watches.get(thread);
+            let work = move || match site {
+                Site::Wire(site) => event_thread::run(shared, site, thread, threads),
+                Site::Local(site) => {
+                    let watch = watch.expect("there is one for each client");
+                    (client_thread::run(shared, site, watch, thread as u32), None)
+                }
+            };
+            match limits::start(scope, &format!("clients-{}", thread + 1), work) {
+                Ok(started) => at_work.push(started),
+                Err(error) => {
+                    let who = Who::Clients(shared.plan.clients.into());
+                    let refused = limits::refused(who, thread, threads, &error);
+                    shared.never_started(threads - thread, refused);
+                    break;
+                }
+            }
+        }
         let watched = supervisor.watch();
         let accounts = at_work.into_iter().map(|thread| {
             thread

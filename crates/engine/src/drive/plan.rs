@@ -25,6 +25,7 @@ pub struct Plan {
     pub keying_time: Option<Distribution>,
     pub ramp_up_ns: u64,
     pub warm_up_ns: u64,
+    pub drain_ns: u64,
     pub latency_limit_ns: Option<u64>,
     pub most_retries: u32,
     /// Words of the error classes after which a transaction is tried again.
@@ -110,6 +111,7 @@ impl Plan {
             keying_time: document.keying_time,
             ramp_up_ns: nanoseconds(document.ramp_up_s),
             warm_up_ns: nanoseconds(document.warm_up_s),
+            drain_ns: nanoseconds(document.drain_s),
             latency_limit_ns: document.latency_limit_s.map(nanoseconds),
             most_retries: document.retries.most,
             retried_classes: (document.retries.classes.iter())

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::PoisonError;
+use std::time::Duration;
 
 use super::Account;
 use super::service;
@@ -11,7 +12,7 @@ use crate::account::{Book, End, ErrorLog, Outcome, ResultLog, State, Stretch, Ti
 use crate::document::{ArrivalDocument, Order};
 use crate::observation::{
     AllOk, Arrival, ClientEnd, Observation, Outcomes, Passes, Resolution, ResponseTime,
-    ResultReport, StatementReport, TransactionOutcomes, TransactionReport,
+    ResultReport, StatementReport, TransactionOutcomes, TransactionReport, Unfinished,
 };
 
 /// What the ledgers of all threads say together.
@@ -21,6 +22,8 @@ struct Sums {
     begun: Vec<Outcomes>,
     statements: u64,
     reconnects: u64,
+    given_up: u64,
+    cancelled: u64,
     errors: ErrorLog,
     results: ResultLog,
     ends: Vec<End>,
@@ -96,6 +99,11 @@ pub fn assemble(
         results: agreements(shared, &sums.results, has_digests),
         client_cost,
         driver_counters: sums.counters,
+        unfinished: (sums.given_up > 0).then(|| Unfinished {
+            transactions: sums.given_up,
+            cancelled: sums.cancelled,
+            limit_s: Duration::from_nanos(plan.drain_ns).as_secs_f64(),
+        }),
     }
 }
 
@@ -137,6 +145,8 @@ impl Sums {
             }
             sums.statements += ledger.statements;
             sums.reconnects += ledger.reconnects;
+            sums.given_up += ledger.given_up;
+            sums.cancelled += ledger.cancelled;
             sums.errors.merge(ledger.errors);
             sums.results.merge(&ledger.results);
             sums.ends.extend(ledger.ends);

@@ -9,7 +9,7 @@ use super::entrant::Door;
 use super::shared::Shared;
 use super::timers::Timers;
 use crate::account::Ledger;
-use crate::session::{Scratch, WireSite};
+use crate::session::{Conversation, Scratch, WireSite};
 
 pub struct Room<'a> {
     pub shared: &'a Shared,
@@ -28,6 +28,8 @@ pub struct Room<'a> {
     pub deadlines: Vec<u64>,
     /// Clients that have something to send, and will with the others.
     pub to_send: Vec<usize>,
+    /// Sessions of clients that were given up while the server owed them an answer.
+    pub unanswered: Vec<Conversation>,
     /// The clock, as it was read last.
     pub now_ns: u64,
 }

@@ -2,10 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// After the end of the measurement a transaction under way is waited for this long; then it is given up,
-/// and counted as `unknown`.
-pub const DRAIN_NS: u64 = 60_000_000_000;
-/// The same after an interrupt: somebody is waiting for the prompt.
+/// After an interrupt a transaction under way is waited for no longer than this: somebody is waiting for
+/// the prompt.
 pub const INTERRUPT_DRAIN_NS: u64 = 1_000_000_000;
 
 /// Instants on the run's clock, the same for all clients.
@@ -18,6 +16,9 @@ pub struct Schedule {
     pub measure_ns: u64,
     /// `u64::MAX` where the clock does not stop the run.
     pub stop_ns: u64,
+    /// After the end of the measurement a transaction under way is waited for this long; then it is given
+    /// up, and counted as `unknown`.
+    pub drain_ns: u64,
 }
 
 impl Schedule {
@@ -70,7 +71,7 @@ pub enum Draining {
 impl Drain {
     pub fn look(&mut self, now_ns: u64, schedule: &Schedule, signals: &Signals) -> Draining {
         if now_ns >= schedule.stop_ns {
-            self.within(schedule.stop_ns.saturating_add(DRAIN_NS));
+            self.within(schedule.stop_ns.saturating_add(schedule.drain_ns));
         }
         if signals.is_interrupted() && !self.is_within(now_ns + INTERRUPT_DRAIN_NS) {
             self.within(now_ns + INTERRUPT_DRAIN_NS);

@@ -8,6 +8,7 @@ use super::arrivals::{Arrivals, Share};
 use super::gate::{Gate, Verdict};
 use super::plan::Plan;
 use super::schedule::{Schedule, Signals};
+use crate::EngineError;
 use crate::account::{Book, Ledger, Outages, Tray};
 use crate::clock::Clock;
 
@@ -90,6 +91,12 @@ impl Shared {
     #[must_use]
     pub fn threads_left(&self) -> usize {
         self.threads_left.load(Ordering::Acquire)
+    }
+
+    /// So many threads could not be started: nobody waits for them, and nothing is driven.
+    pub fn never_started(&self, threads: usize, failure: EngineError) {
+        self.gate.absent(threads, failure);
+        self.threads_left.fetch_sub(threads, Ordering::Release);
     }
 
     /// To be held by each thread for as long as it works.

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::Serialize;
 
 use super::gate::Verdict;
-use super::schedule::{Drain, Schedule};
+use super::schedule::{Drain, Draining, Schedule};
 use super::shared::Shared;
 use super::watchdog::Watch;
 use crate::account::Series;
@@ -33,6 +33,20 @@ pub struct DriveProgress {
     /// Failed, or of unknown outcome.
     pub failed: u64,
     pub clients_running: u32,
+    /// The measurement has ended, and transactions that are under way are waited for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub draining: Option<DrainProgress>,
+}
+
+/// How far the end of a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct DrainProgress {
+    /// Transactions that are still open.
+    pub open: u32,
+    /// Since the measurement ended.
+    pub elapsed_s: f64,
+    /// How long they are waited for.
+    pub limit_s: f64,
 }
 
 /// What the supervisor has seen.
@@ -99,7 +113,7 @@ impl Supervisor<'_> {
                 // A thread has panicked before it arrived.
                 return true;
             }
-            if !is_interrupted && self.tell(0).is_break() {
+            if !is_interrupted && self.tell(None).is_break() {
                 is_interrupted = true;
                 self.shared.gate.cancel();
             }
@@ -121,6 +135,7 @@ impl Supervisor<'_> {
             ramped_ns,
             measure_ns,
             stop_ns,
+            drain_ns: plan.drain_ns,
         }
     }
 
@@ -149,11 +164,14 @@ impl Supervisor<'_> {
                 tell_ns = now_ns + TELL_EVERY_NS;
                 self.shared.empty_trays(schedule.measure_ns);
                 self.close_seconds(now_ns, schedule, &mut watched.series);
-                if self.tell(schedule.start_ns).is_break() {
+                if self.tell(Some(&schedule)).is_break() {
                     watched.was_interrupted = true;
                     signals.interrupt();
                 }
                 let draining = drain.look(now_ns, &schedule, signals);
+                if draining == Draining::TooLong {
+                    self.shared.plan.program.children.end_all();
+                }
                 self.watches
                     .iter()
                     .for_each(|watch| watch.look(now_ns, draining));
@@ -188,7 +206,7 @@ impl Supervisor<'_> {
         }
     }
 
-    fn tell(&mut self, start_ns: u64) -> ControlFlow<()> {
+    fn tell(&mut self, schedule: Option<&Schedule>) -> ControlFlow<()> {
         let mut outcomes = Outcomes::default();
         for book in &self.shared.books {
             outcomes.add(
@@ -198,14 +216,23 @@ impl Supervisor<'_> {
                     .outcomes(),
             );
         }
-        let elapsed = Duration::from_nanos(self.shared.clock.now_ns().saturating_sub(start_ns));
+        let now_ns = self.shared.clock.now_ns();
+        let start_ns = schedule.map_or(0, |schedule| schedule.start_ns);
+        let elapsed = Duration::from_nanos(now_ns.saturating_sub(start_ns));
+        let clients_running = self.shared.clients_running.load(Ordering::Relaxed);
+        let stopped = schedule.filter(|schedule| now_ns >= schedule.stop_ns);
         (self.progress)(&DriveProgress {
             elapsed_s: elapsed.as_secs_f64(),
             done: outcomes.ended() + outcomes.skipped,
             scheduled: self.shared.plan.scheduled(),
             ok: outcomes.ok,
             failed: outcomes.failed + outcomes.unknown,
-            clients_running: self.shared.clients_running.load(Ordering::Relaxed),
+            clients_running,
+            draining: stopped.map(|schedule| DrainProgress {
+                open: clients_running,
+                elapsed_s: Duration::from_nanos(now_ns - schedule.stop_ns).as_secs_f64(),
+                limit_s: Duration::from_nanos(schedule.drain_ns).as_secs_f64(),
+            }),
         })
     }
 }

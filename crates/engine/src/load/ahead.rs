@@ -8,6 +8,9 @@ use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use assay_datagen::{Row, RowSource, SourceError};
 
 use super::Source;
+use super::failure::Failure;
+use crate::limits;
+use crate::session::no_thread;
 
 /// Rows that are handed over together: enough that waking a thread costs next to nothing for each.
 const BATCH_ROWS: usize = 128;
@@ -17,14 +20,18 @@ const BATCH_BYTES: usize = 256 * 1024;
 const BATCHES: usize = 4;
 
 /// Runs `work` with the rows of `source`, which another thread makes.
-pub(super) fn ahead<T>(source: Source<'_>, work: impl FnOnce(&mut dyn RowSource) -> T) -> T {
+///
+/// # Errors
+/// Those of `work`; or where the machine has no room for a thread, and nothing was begun.
+pub(super) fn ahead(
+    source: Source<'_>,
+    work: impl FnOnce(&mut dyn RowSource) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     std::thread::scope(|scope| {
         let (made, next) = mpsc::sync_channel(BATCHES);
         let (spent, empty) = mpsc::channel();
-        std::thread::Builder::new()
-            .name("load-rows".to_owned())
-            .spawn_scoped(scope, move || make(source, &made, &empty))
-            .expect("the system has room for a thread");
+        limits::start(scope, "load-rows", move || make(source, &made, &empty))
+            .map_err(|error| Failure::System(no_thread(&error), None))?;
         // Dropped before the scope waits for the thread, which ends when nobody takes its rows.
         let mut rows = Ahead {
             next,
@@ -166,7 +173,9 @@ mod tests {
                 }
                 assert_eq!(rows.next_row(&mut row).is_err(), fails);
                 assert_eq!(rows.bytes_read(), 0);
-            });
+                Ok(())
+            })
+            .unwrap_or_else(|_| panic!("nothing fails but the source"));
         }
     }
 
@@ -180,6 +189,8 @@ mod tests {
         ahead(&mut source, |rows| {
             let mut row = Row::new();
             assert_eq!(rows.next_row(&mut row), Ok(Some(0)));
-        });
+            Ok(())
+        })
+        .unwrap_or_else(|_| panic!("nothing fails"));
     }
 }

@@ -17,6 +17,7 @@ pub(super) const ROWS_ARE_IN: usize = 1;
 pub(super) struct Gate {
     sessions: usize,
     is_given_up: AtomicBool,
+    is_interrupted: AtomicBool,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -33,6 +34,7 @@ impl Gate {
         Self {
             sessions,
             is_given_up: AtomicBool::new(false),
+            is_interrupted: AtomicBool::new(false),
             state: Mutex::default(),
             changed: Condvar::new(),
         }
@@ -63,6 +65,16 @@ impl Gate {
         let _state = self.state();
         self.is_given_up.store(true, Ordering::Relaxed);
         self.changed.notify_all();
+    }
+
+    /// The same, because the caller wants to stop.
+    pub fn interrupt(&self) {
+        self.is_interrupted.store(true, Ordering::Relaxed);
+        self.give_up();
+    }
+
+    pub fn is_interrupted(&self) -> bool {
+        self.is_interrupted.load(Ordering::Relaxed)
     }
 
     pub fn is_given_up(&self) -> bool {

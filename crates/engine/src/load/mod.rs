@@ -20,6 +20,7 @@ use assay_datagen::RowSource;
 
 use crate::EngineError;
 use crate::document::LoadDocument;
+use crate::limits::{self, Need, Who};
 use crate::session::{LOOK_UP_EVERY, Patience, Session, Site};
 use ahead::ahead;
 use failure::Failure;
@@ -66,15 +67,22 @@ pub fn load_parts(
         sessions: sources.len(),
         begun: OnceLock::new(),
     };
+    let sessions = sources.len();
+    Need::of_load(sessions).check()?;
     let asked = Instant::now();
     std::thread::scope(|scope| {
         let (ended, end) = mpsc::channel();
         for (number, (source, gauge)) in sources.into_iter().zip(&gauges).enumerate() {
             let (work, ended) = (&work, ended.clone());
-            std::thread::Builder::new()
-                .name(format!("load-{}", number + 1))
-                .spawn_scoped(scope, move || work.part(number, source, gauge, &ended))
-                .expect("the system has room for a thread");
+            let part = move || work.part(number, source, gauge, &ended);
+            if let Err(error) = limits::start(scope, &format!("load-{}", number + 1), part) {
+                let who = Who::LoadSessions(sessions as u64);
+                work.gate
+                    .blame(limits::refused(who, number, sessions, &error));
+                // Those that have begun see it at their next look.
+                work.gate.give_up();
+                break;
+            }
         }
         drop(ended);
         loop {
@@ -83,7 +91,7 @@ pub fn load_parts(
                 Err(RecvTimeoutError::Timeout) => {
                     let begun = *work.begun.get().unwrap_or(&asked);
                     if progress(&progress::told(document, &gauges, begun)).is_break() {
-                        work.gate.give_up();
+                        work.gate.interrupt();
                     }
                 }
                 Err(RecvTimeoutError::Disconnected) => break,

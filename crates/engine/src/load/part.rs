@@ -1,6 +1,7 @@
 //! Takes one session's share of the rows; brings it in, between the statements before and after.
 
 use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
 
 use assay_datagen::{Row, RowSource, row_sum};
 use assay_drivers::{Answer, Keep, SystemError};
@@ -13,6 +14,11 @@ use crate::session::{Halt, Patience, Session, State};
 
 /// Bytes are counted after so many rows: asking for them costs as much as a short row.
 const ROWS_A_COUNT: u64 = 64;
+
+/// How long a system may take to confirm that a bulk load was given up, …
+const ABORT_PATIENCE: Duration = Duration::from_secs(30);
+/// … and where somebody waits for the prompt: the server gives up by itself when the session has gone.
+const INTERRUPTED_PATIENCE: Duration = Duration::from_secs(2);
 
 /// One session of a load under way.
 pub(super) struct Part<'a> {
@@ -110,7 +116,11 @@ impl Part<'_> {
     /// back then.
     pub fn clean_up(&mut self) -> Result<(), SystemError> {
         if self.session.state() == State::Bulk {
-            match self.session.bulk_abort("given up by the client") {
+            let patience = match self.gate.is_interrupted() {
+                true => INTERRUPTED_PATIENCE,
+                false => ABORT_PATIENCE,
+            };
+            match self.session.bulk_abort("given up by the client", patience) {
                 Ok(()) => {}
                 Err(Halt::System(error)) => return Err(error),
                 Err(Halt::Interrupted) => return Err(failure::would_not_stop()),
@@ -119,8 +129,12 @@ impl Part<'_> {
         if self.session.state() != State::Idle || self.session.has_transaction() == Some(false) {
             return Ok(());
         }
-        let mut never = || ControlFlow::Continue(());
-        let mut patience = Patience::new(&mut never);
+        let deadline = Instant::now() + ABORT_PATIENCE;
+        let mut ask = || match Instant::now() < deadline {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        };
+        let mut patience = Patience::new(&mut ask);
         for statement in &self.document.on_error {
             match self.session.run(statement, Keep::Count, &mut patience) {
                 Ok(Answer {

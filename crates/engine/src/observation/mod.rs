@@ -64,6 +64,9 @@ pub struct Observation {
     /// What drivers have counted themselves in the measured part, over all clients (`buffer_hits`, …).
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub driver_counters: BTreeMap<&'static str, u64>,
+    /// Transactions that were given up because they did not end; none where there were none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unfinished: Option<Unfinished>,
     /// `stop`, `interrupted`, `refused` (a client was not let in, and nothing was driven), `lost` (every
     /// client lost its connection), or `all clients failed` (every client ended early, not all of them so).
     pub ended_by: &'static str,
@@ -85,6 +88,17 @@ impl Resolution {
         significant_digits: assay_histogram::SIGNIFICANT_DIGITS,
         highest_ns: assay_histogram::HIGHEST_NS,
     };
+}
+
+/// What was given up at the end.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Unfinished {
+    /// Measured or not.
+    pub transactions: u64,
+    /// How many of them the system is known to have ended when it was asked to.
+    pub cancelled: u64,
+    /// How long they were waited for after the end of the measurement.
+    pub limit_s: f64,
 }
 
 /// How transactions arrived, as the document said.

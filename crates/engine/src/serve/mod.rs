@@ -26,7 +26,8 @@ use serde::Serialize;
 
 use crate::EngineError;
 use crate::document::ServeDocument;
-use crate::session::{allow_many_open_files, out_of_resources};
+use crate::limits::{self, allow_many_open_files};
+use crate::session::out_of_resources;
 use attendant::Attendant;
 use counts::Counts;
 use door::Door;
@@ -96,10 +97,14 @@ pub fn serve(
         return Err(EngineError::Interrupted);
     }
     let received = std::thread::scope(|scope| {
+        let mut received = Ok(());
         for attendant in attendants {
-            scope.spawn(move || attendant.run());
+            let started = limits::start(scope, "null-server", move || attendant.run());
+            received = received.and(started.map(drop));
         }
-        let received = hall.receive(go_on);
+        if received.is_ok() {
+            received = hall.receive(go_on);
+        }
         is_over.store(true, Ordering::Relaxed);
         hall.close();
         received

@@ -21,7 +21,7 @@ use mio::{Interest, Registry, Token};
 use super::hall::Visitor;
 use crate::clock::Clock;
 use crate::drive::timers::Timers;
-use crate::transport::Socket;
+use crate::transport::{Socket, Unsent};
 
 pub struct Visit {
     socket: Socket,
@@ -35,13 +35,16 @@ pub struct Visit {
     /// The beginning of a message, or all that came behind a statement that waits.
     partial: Vec<u8>,
     /// What the socket did not take.
-    unsent: Vec<u8>,
+    unsent: Unsent,
     /// The socket may hold more than was read.
     has_input: bool,
     /// The session is over as soon as nothing is unsent.
     is_over: bool,
     watches_writing: bool,
 }
+
+/// A buffer that one huge message has blown up is given back beyond this size.
+const KEPT_BYTES: usize = 1024 * 1024;
 
 enum Owed {
     Given(Given),
@@ -98,7 +101,7 @@ impl Visit {
             owed: None,
             due_ns: u64::MAX,
             partial: Vec::new(),
-            unsent: Vec::new(),
+            unsent: Unsent::default(),
             has_input: false,
             is_over: false,
             watches_writing: false,
@@ -114,7 +117,7 @@ impl Visit {
         let mut out = std::mem::take(&mut room.scratch.out);
         out.clear();
         self.server.connected(&mut out);
-        let status = self.handle(&[], &mut out, room);
+        let (_, status) = self.handle(&[], &mut out, room);
         room.scratch.out = out;
         status
     }
@@ -160,8 +163,7 @@ impl Visit {
         }
         let mut out = std::mem::take(&mut room.scratch.out);
         out.clear();
-        let bytes = std::mem::take(&mut self.partial);
-        let status = self.handle(&bytes, &mut out, room);
+        let status = self.handle_partial(&mut out, room);
         room.scratch.out = out;
         if status == Status::Open && self.has_input && !self.is_busy() {
             return self.read(false, room);
@@ -190,11 +192,12 @@ impl Visit {
             };
             out.clear();
             let status = if self.partial.is_empty() {
-                self.handle(&input[..count], &mut out, room)
+                let (used, status) = self.handle(&input[..count], &mut out, room);
+                self.partial.extend_from_slice(&input[used..count]);
+                status
             } else {
-                let mut bytes = std::mem::take(&mut self.partial);
-                bytes.extend_from_slice(&input[..count]);
-                self.handle(&bytes, &mut out, room)
+                self.partial.extend_from_slice(&input[..count]);
+                self.handle_partial(&mut out, room)
             };
             // A read that did not fill its buffer has emptied the socket.
             if status == Status::Ended || (count < input.len() && !is_closed) {
@@ -206,10 +209,24 @@ impl Visit {
         status
     }
 
+    /// The same with the bytes that were kept. What is left of them stays where it is: a message that
+    /// comes in a thousand pieces is not copied a thousand times.
+    fn handle_partial(&mut self, out: &mut Vec<u8>, room: &mut Room<'_>) -> Status {
+        let mut bytes = std::mem::take(&mut self.partial);
+        let (used, status) = self.handle(&bytes, out, room);
+        if used == bytes.len() && bytes.capacity() > KEPT_BYTES {
+            bytes = Vec::new();
+        } else {
+            bytes.drain(..used);
+        }
+        self.partial = bytes;
+        status
+    }
+
     /// Writes the answer that is owed, if one is, and then does what `bytes` ask, until an answer must
-    /// wait or the bytes are used up.
+    /// wait or the bytes are used up. Says how many of them it has used.
     #[inline]
-    fn handle(&mut self, bytes: &[u8], out: &mut Vec<u8>, room: &mut Room<'_>) -> Status {
+    fn handle(&mut self, bytes: &[u8], out: &mut Vec<u8>, room: &mut Room<'_>) -> (usize, Status) {
         let mut used = 0;
         loop {
             if self.owed.is_some() && !self.pay(out) {
@@ -217,7 +234,7 @@ impl Visit {
             }
             let Ok((size, demand)) = self.server.receive(&bytes[used..], out) else {
                 // What came is no message of this protocol: there is nothing to say to it.
-                return Status::Ended;
+                return (used, Status::Ended);
             };
             used += size;
             match (demand, &mut self.guest) {
@@ -225,7 +242,7 @@ impl Visit {
                     *room.statements += 1;
                     let Fate::Answered { after, error } = guest.fate(statement, Instant::now())
                     else {
-                        return Status::Ended;
+                        return (used, Status::Ended);
                     };
                     self.owed = Some(match error {
                         Some(error) => Owed::Error(error),
@@ -246,12 +263,11 @@ impl Visit {
                 }
             }
         }
-        self.partial.extend_from_slice(&bytes[used..]);
         let sent = push(&mut self.socket, &mut self.unsent, out);
         if sent.is_err() || (self.is_over && self.unsent.is_empty()) {
-            return Status::Ended;
+            return (used, Status::Ended);
         }
-        self.watch(room)
+        (used, self.watch(room))
     }
 
     /// Writes the answer that is owed; false where the client must first take some of it.
@@ -279,8 +295,15 @@ impl Visit {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        let unsent = std::mem::take(&mut self.unsent);
-        push(&mut self.socket, &mut self.unsent, &unsent)
+        while !self.unsent.is_empty() {
+            match self.socket.write(self.unsent.bytes()) {
+                Ok(count) => self.unsent.advance(count),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
     }
 
     /// Asks for writability only while it matters.
@@ -305,7 +328,7 @@ impl Visit {
 
 /// Sends as far as the socket takes it; the rest is left in `unsent`.
 #[inline]
-fn push(socket: &mut Socket, unsent: &mut Vec<u8>, mut bytes: &[u8]) -> io::Result<()> {
+fn push(socket: &mut Socket, unsent: &mut Unsent, mut bytes: &[u8]) -> io::Result<()> {
     while unsent.is_empty() && !bytes.is_empty() {
         match socket.write(bytes) {
             Ok(count) => bytes = &bytes[count..],
@@ -314,6 +337,6 @@ fn push(socket: &mut Socket, unsent: &mut Vec<u8>, mut bytes: &[u8]) -> io::Resu
             Err(error) => return Err(error),
         }
     }
-    unsent.extend_from_slice(bytes);
+    unsent.buffer().extend_from_slice(bytes);
     Ok(())
 }

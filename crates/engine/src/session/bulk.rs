@@ -8,8 +8,6 @@ use assay_drivers::{Answer, Blocking as _, BulkForm, Keep, Request};
 
 use super::{End, Halt, Patience, Session, State};
 
-/// How long a system may take to confirm that a bulk load was given up.
-const ABORT_PATIENCE: Duration = Duration::from_secs(30);
 /// A library is fed from this thread; the caller is asked after so many rows.
 const ROWS_A_LOOK: u64 = 256;
 
@@ -83,8 +81,8 @@ impl Session {
     ///
     /// # Errors
     /// Where the session is over, or the system does not give up in time.
-    pub(crate) fn bulk_abort(&mut self, reason: &str) -> Result<(), Halt> {
-        let deadline = Instant::now() + ABORT_PATIENCE;
+    pub(crate) fn bulk_abort(&mut self, reason: &str, patience: Duration) -> Result<(), Halt> {
+        let deadline = Instant::now() + patience;
         let mut ask = || match Instant::now() < deadline {
             true => ControlFlow::Continue(()),
             false => ControlFlow::Break(()),

@@ -15,23 +15,25 @@ use std::io::{self, Read as _, Write as _};
 use std::os::fd::AsRawFd as _;
 
 use assay_drivers::registry::AnyWire;
-use assay_drivers::{Answer, ErrorClass, Progress, Request, SystemError, Wire as _};
+use assay_drivers::{Answer, Cancel, ErrorClass, Progress, Request, SystemError, Wire as _};
 use mio::{Interest, Registry, Token};
 
 use super::refusal::lost;
 use super::security::Security;
 use super::{Scratch, WireSite};
-use crate::transport::{Parcel, Socket};
+use crate::transport::{Parcel, Socket, Unsent};
 
-/// A session's buffer that one huge answer has blown up is given back beyond this size.
+/// A buffer of `partial` that one huge answer has blown up is given back beyond this size.
 const KEPT_BYTES: usize = 1024 * 1024;
 
 pub struct Conversation {
     socket: Socket,
+    /// Which place of the site's address it is connected to.
+    place: usize,
     wire: AnyWire,
     security: Security,
     is_connected: bool,
-    unsent: Vec<u8>,
+    unsent: Unsent,
     partial: Vec<u8>,
     /// What of `partial` has been read: the answers of a pipeline are taken out one by one.
     taken: usize,
@@ -51,10 +53,11 @@ impl Conversation {
     pub fn begin(site: &WireSite, place: usize) -> io::Result<Self> {
         Ok(Self {
             socket: Socket::connect(&site.address, place)?,
+            place,
             wire: site.driver(),
             security: Security::new(site.tls.as_ref()),
             is_connected: false,
-            unsent: Vec::new(),
+            unsent: Unsent::default(),
             partial: Vec::new(),
             taken: 0,
             more_to_take: false,
@@ -77,6 +80,18 @@ impl Conversation {
     #[must_use]
     pub fn wire(&mut self) -> &mut AnyWire {
         &mut self.wire
+    }
+
+    /// How to break off what the server does for this session.
+    #[must_use]
+    pub fn cancel(&self) -> Option<Cancel> {
+        self.wire.cancel()
+    }
+
+    /// The place of the site's address that it is connected to.
+    #[must_use]
+    pub fn place(&self) -> usize {
+        self.place
     }
 
     #[must_use]
@@ -147,16 +162,17 @@ impl Conversation {
     pub fn put(&mut self, request: &Request<'_>, scratch: &mut Scratch) -> Result<(), SystemError> {
         self.queued.clear();
         let Some(tls) = self.security.encrypted() else {
-            let start = self.unsent.len();
-            let written = self.wire.request(request, &mut self.unsent);
+            let unsent = self.unsent.buffer();
+            let start = unsent.len();
+            let written = self.wire.request(request, unsent);
             if written.is_err() {
-                self.unsent.truncate(start);
+                unsent.truncate(start);
             }
             return written;
         };
         scratch.out.clear();
         self.wire.request(request, &mut scratch.out)?;
-        tls.encrypt(&scratch.out, &mut self.unsent);
+        tls.encrypt(&scratch.out, self.unsent.buffer());
         Ok(())
     }
 
@@ -166,7 +182,7 @@ impl Conversation {
     pub fn to_send(&self) -> Parcel<'_> {
         Parcel {
             socket: self.socket.as_raw_fd(),
-            bytes: &self.unsent,
+            bytes: self.unsent.bytes(),
         }
     }
 
@@ -177,13 +193,7 @@ impl Conversation {
     #[inline]
     pub fn sent(&mut self, result: io::Result<usize>) -> io::Result<()> {
         match result {
-            Ok(count) if count == self.unsent.len() => {
-                self.unsent.clear();
-                if self.unsent.capacity() > KEPT_BYTES {
-                    self.unsent = Vec::new();
-                }
-            }
-            Ok(count) => drop(self.unsent.drain(..count)),
+            Ok(count) => self.unsent.advance(count),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
@@ -211,9 +221,9 @@ impl Conversation {
     pub fn put_sync(&mut self) {
         self.wire.sync(&mut self.queued);
         match self.security.encrypted() {
-            None => self.unsent.append(&mut self.queued),
+            None => self.unsent.buffer().append(&mut self.queued),
             Some(tls) => {
-                tls.encrypt(&self.queued, &mut self.unsent);
+                tls.encrypt(&self.queued, self.unsent.buffer());
                 self.queued.clear();
             }
         }
@@ -290,7 +300,7 @@ impl Conversation {
     /// Where the connection is over.
     pub fn flush(&mut self) -> io::Result<()> {
         while !self.unsent.is_empty() {
-            match self.socket.write(&self.unsent) {
+            match self.socket.write(self.unsent.bytes()) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
                 result => self.sent(result)?,
             }
@@ -307,7 +317,7 @@ impl Conversation {
                 Err(error) => return Err(error),
             }
         }
-        self.unsent.extend_from_slice(bytes);
+        self.unsent.buffer().extend_from_slice(bytes);
         Ok(())
     }
 

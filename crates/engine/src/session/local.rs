@@ -5,7 +5,8 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use assay_drivers::registry::AnyBlocking;
 use assay_drivers::{Answer, Blocking as _, Request};
 
-use super::{Halt, LOOK_UP_EVERY, Patience};
+use super::{Halt, LOOK_UP_EVERY, Patience, no_thread};
+use crate::limits;
 
 /// Runs one request to its end while `patience` is asked; an error of the statement is in `answer`.
 ///
@@ -26,7 +27,10 @@ pub fn request(
     };
     let (ended, end) = mpsc::channel();
     std::thread::scope(|scope| {
-        scope.spawn(move || ended.send(library.request(request, answer)));
+        limits::start(scope, "statement", move || {
+            ended.send(library.request(request, answer))
+        })
+        .map_err(|error| no_thread(&error))?;
         let mut wish = Ok(());
         loop {
             match end.recv_timeout(LOOK_UP_EVERY) {

@@ -5,7 +5,6 @@ mod bulk;
 mod conversation;
 mod link;
 mod local;
-mod open_files;
 mod patience;
 mod probe;
 mod refusal;
@@ -15,10 +14,9 @@ mod site;
 
 pub use conversation::Conversation;
 pub use link::Link;
-pub use open_files::allow_many as allow_many_open_files;
 pub use patience::{Halt, LOOK_UP_EVERY, Patience};
 pub use probe::{Probe, ProbeError, probe};
-pub use refusal::{RETRY_AFTER, lost, out_of_resources, too_late, unreachable};
+pub use refusal::{RETRY_AFTER, lost, no_thread, out_of_resources, too_late, unreachable};
 pub use scratch::Scratch;
 pub use site::{LocalSite, Site, WireSite, driver_names};
 
@@ -58,9 +56,19 @@ impl Session {
     /// # Errors
     /// Where the document is wrong, or the system cannot be reached or refuses.
     pub fn open(document: &SiteDocument) -> Result<Self, EngineError> {
-        let mut never = || ControlFlow::Continue(());
+        Self::open_while(document, &mut || ControlFlow::Continue(()))
+    }
+
+    /// The same, asking `go_on` ten times a second whether to wait any longer.
+    ///
+    /// # Errors
+    /// As [`Session::open`], or where `go_on` broke.
+    pub fn open_while(
+        document: &SiteDocument,
+        go_on: &mut dyn FnMut() -> ControlFlow<()>,
+    ) -> Result<Self, EngineError> {
         let site = Site::of(document)?;
-        Self::at(&site, &mut Patience::new(&mut never))
+        Self::at(&site, &mut Patience::new(go_on))
             .map_err(|halt| in_context(halt, "opening a session"))
     }
 

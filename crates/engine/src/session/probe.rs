@@ -4,9 +4,10 @@ use std::ops::ControlFlow;
 
 use serde::Serialize;
 
-use super::{Halt, Patience, Session, Site, allow_many_open_files};
+use super::{Halt, Patience, Session, Site};
 use crate::EngineError;
 use crate::document::SiteDocument;
+use crate::limits::allow_many_open_files;
 
 /// What came of opening sessions one after the other, all held to the end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -28,12 +29,16 @@ pub struct ProbeError {
 /// Opens sessions until one is refused, at most `upto`.
 ///
 /// # Errors
-/// Where the document is wrong. A refusal is a finding, also of the first session.
-pub fn probe(document: &SiteDocument, upto: u32) -> Result<Probe, EngineError> {
+/// Where the document is wrong, or `go_on`, which is asked ten times a second, broke. A refusal is a
+/// finding, also of the first session.
+pub fn probe(
+    document: &SiteDocument,
+    upto: u32,
+    go_on: &mut dyn FnMut() -> ControlFlow<()>,
+) -> Result<Probe, EngineError> {
     allow_many_open_files();
     let site = Site::of(document)?;
-    let mut never = || ControlFlow::Continue(());
-    let mut patience = Patience::new(&mut never);
+    let mut patience = Patience::new(go_on);
     let mut held = Vec::new();
     for opened in 0..upto {
         match Session::at(&site, &mut patience) {

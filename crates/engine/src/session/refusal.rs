@@ -46,6 +46,15 @@ pub fn out_of_resources(error: &io::Error) -> SystemError {
     )
 }
 
+/// The machine has no room for one more thread.
+pub fn no_thread(error: &io::Error) -> SystemError {
+    SystemError::new(
+        ErrorClass::Resources,
+        "",
+        format!("a thread cannot be started: {error} (see `ulimit -u` and `ulimit -v`)"),
+    )
+}
+
 /// The socket of an open session has failed.
 pub fn lost(error: &io::Error) -> SystemError {
     SystemError::new(ErrorClass::LostConnection, "", error.to_string())

@@ -29,24 +29,46 @@ pub struct WireSite {
 pub struct LocalSite<'a> {
     document: &'a SiteDocument,
     open: fn(&LocalOptions<'_>) -> Result<AnyBlocking, SystemError>,
+    /// Of each session.
+    pub open_files: u32,
 }
 
 impl<'a> Site<'a> {
     /// # Errors
     /// Where the driver is unknown, the address cannot be looked up, or TLS cannot be as asked.
     pub fn of(document: &'a SiteDocument) -> Result<Self, EngineError> {
-        let Some((_, door)) = DRIVERS.iter().find(|(name, _)| *name == document.driver) else {
-            return Err(EngineError::Document(format!(
-                "the site document, key `driver`: unknown driver `{}`, expected one of {}",
-                document.driver,
-                driver_names().join(", ")
-            )));
-        };
-        match *door {
+        match door(&document.driver)? {
             Door::Wire(begin) => Ok(Self::Wire(Box::new(WireSite::of(document, begin)?))),
-            Door::Blocking(open) => Ok(Self::Local(LocalSite { document, open })),
+            Door::Blocking { open, open_files } => Ok(Self::Local(LocalSite {
+                document,
+                open,
+                open_files,
+            })),
         }
     }
+}
+
+impl Site<'_> {
+    /// How many files each session of a driver has open that is a library; none behind a socket.
+    ///
+    /// # Errors
+    /// Where there is no such driver.
+    pub fn files_of_library(driver: &str) -> Result<Option<u32>, EngineError> {
+        match door(driver)? {
+            Door::Wire(_) => Ok(None),
+            Door::Blocking { open_files, .. } => Ok(Some(open_files)),
+        }
+    }
+}
+
+fn door(driver: &str) -> Result<Door, EngineError> {
+    let found = DRIVERS.iter().find(|(name, _)| *name == driver);
+    found.map(|(_, door)| *door).ok_or_else(|| {
+        EngineError::Document(format!(
+            "the site document, key `driver`: unknown driver `{driver}`, expected one of {}",
+            driver_names().join(", ")
+        ))
+    })
 }
 
 impl WireSite {

@@ -6,9 +6,11 @@ mod certificates;
 mod socket;
 mod tls;
 mod together;
+mod unsent;
 
 pub use address::Address;
 pub use certificates::TlsOffer;
 pub use socket::Socket;
 pub use tls::TlsLayer;
 pub use together::{Parcel, Together};
+pub use unsent::Unsent;

@@ -117,10 +117,18 @@ fn a_probe_finds_the_first_session_that_is_refused() {
     let site = |name: &str, options| {
         assay_engine::SiteDocument::parse(&null_site(name, options).to_string()).unwrap()
     };
-    let found = probe(&site("probe", json!({ "refuse_after": "7" })), 20).unwrap();
+    let found = probe(
+        &site("probe", json!({ "refuse_after": "7" })),
+        20,
+        &mut || ControlFlow::Continue(()),
+    )
+    .unwrap();
     assert_eq!((found.opened, found.refused_at), (7, Some(8)));
     assert_eq!(found.error.unwrap().class, "too many connections");
-    let found = probe(&site("open", json!({})), 20).unwrap();
+    let found = probe(&site("open", json!({})), 20, &mut || {
+        ControlFlow::Continue(())
+    })
+    .unwrap();
     assert_eq!(
         (found.opened, found.refused_at, found.error),
         (20, None, None)

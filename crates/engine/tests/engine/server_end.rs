@@ -64,11 +64,12 @@ fn a_server_without_room_is_asked_to_the_end_and_nothing_is_driven() {
 
     // Sessions of the run before may still be on their way out.
     let site = SiteDocument::parse(&server.site().to_string()).unwrap();
-    let found = std::iter::repeat_with(|| probe(&site, 40).unwrap())
-        .take(50)
-        .inspect(|_| std::thread::sleep(std::time::Duration::from_millis(20)))
-        .find(|found| found.opened == 20)
-        .expect("the server has 20 places, superusers' included");
+    let found =
+        std::iter::repeat_with(|| probe(&site, 40, &mut || ControlFlow::Continue(())).unwrap())
+            .take(50)
+            .inspect(|_| std::thread::sleep(std::time::Duration::from_millis(20)))
+            .find(|found| found.opened == 20)
+            .expect("the server has 20 places, superusers' included");
     assert_eq!(found.refused_at, Some(21));
     assert_eq!(found.error.unwrap().class, "too many connections");
 }

@@ -1,0 +1,70 @@
+//! Takes bytes for a socket; gives those that it has not taken yet. Nothing is moved when the socket
+//! takes a part, so that sending a very long message costs no more for each byte than a short one.
+
+/// A buffer that one huge message has blown up is given back beyond this size.
+const KEPT_BYTES: usize = 1024 * 1024;
+
+#[derive(Debug, Default)]
+pub struct Unsent {
+    bytes: Vec<u8>,
+    /// So many of them have been sent; less than all, or 0.
+    sent: usize,
+}
+
+impl Unsent {
+    #[must_use]
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// What is to be sent next.
+    #[must_use]
+    #[inline]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[self.sent..]
+    }
+
+    /// Where more is appended.
+    #[inline]
+    pub fn buffer(&mut self) -> &mut Vec<u8> {
+        &mut self.bytes
+    }
+
+    /// The socket has taken the first `count` bytes.
+    #[inline]
+    pub fn advance(&mut self, count: usize) {
+        self.sent += count;
+        if self.sent >= self.bytes.len() {
+            self.clear();
+        }
+    }
+
+    /// Forgets what has not been sent.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.sent = 0;
+        self.bytes.clear();
+        if self.bytes.capacity() > KEPT_BYTES {
+            self.bytes = Vec::new();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_sent_is_gone_and_what_is_appended_follows() {
+        let mut unsent = Unsent::default();
+        unsent.buffer().extend_from_slice(b"abcdef");
+        unsent.advance(2);
+        unsent.buffer().extend_from_slice(b"gh");
+        assert_eq!(unsent.bytes(), b"cdefgh");
+        unsent.advance(6);
+        assert!(unsent.is_empty() && unsent.bytes().is_empty());
+        unsent.buffer().push(b'x');
+        assert_eq!(unsent.bytes(), b"x");
+    }
+}

@@ -1,0 +1,144 @@
+"""Runs that do not end by themselves: transactions without an end, pauses, programs of scripts."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from assay.record import DEFAULT_FILE_NAME, Store
+
+ASSAY = Path(sys.executable).parent / "assay"
+HANG_S = 60
+"""Only a hang takes so long."""
+
+ENDLESS = (
+    "with recursive n(x) as (select 1 union all select x + 1 from n) select count(*) from n;\n"
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path
+
+
+def started(folder: Path, *words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [ASSAY, "run", *words],
+        cwd=folder,
+        env={**os.environ, "XDG_STATE_HOME": str(folder / "state")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def awaited(condition: Callable[[], object], what: str) -> None:
+    deadline = time.monotonic() + HANG_S
+    while not condition():
+        assert time.monotonic() < deadline, f"waited in vain until {what}"
+        time.sleep(0.02)
+
+
+SIGNALLED = pytest.mark.parametrize(
+    ("system", "number"),
+    [
+        ("sqlite", signal.SIGINT),
+        ("null", signal.SIGTERM),
+        ("null[protocol=postgresql]", signal.SIGINT),
+    ],
+)
+
+
+@SIGNALLED
+def test_a_signal_ends_a_pause(folder: Path, system: str, number: signal.Signals) -> None:
+    (folder / "pause.sql").write_text("\\shell touch begun\n\\sleep 600 s\nselect 1;\n")
+    words = ("pause.sql", "--on", system, "--allow-shell", "--duration", "600")
+    with started(folder, *words) as running:
+        awaited((folder / "begun").exists, "the pause has begun")
+        running.send_signal(number)
+        _, said = running.communicate(timeout=HANG_S)
+    assert running.returncode == 128 + number, said
+    assert f"{number.name}: stopping" in said
+
+
+@SIGNALLED
+def test_a_signal_ends_a_program_with_all_that_it_has_started(
+    folder: Path, system: str, number: signal.Signals
+) -> None:
+    # Of the two that it starts, one is deaf to a polite signal.
+    (folder / "program.sh").write_text(
+        "sh -c 'trap \"\" TERM; while :; do sleep 1; done' &\nsleep 600 &\n"
+        "echo $$ > new; mv new begun; wait\n"
+    )
+    (folder / "shell.sql").write_text("\\shell sh program.sh\nselect 1;\n")
+    words = ("shell.sql", "--on", system, "--allow-shell", "--duration", "600")
+    with started(folder, *words) as running:
+        awaited((folder / "begun").exists, "the program has begun")
+        program = psutil.Process(int((folder / "begun").read_text()))
+        awaited(lambda: len(program.children()) == 2, "it has started two")
+        family = [program, *program.children(recursive=True)]
+        running.send_signal(number)
+        _, said = running.communicate(timeout=HANG_S)
+    assert running.returncode == 128 + number, said
+    _, left = psutil.wait_procs(family, timeout=HANG_S)
+    assert all(one.status() == psutil.STATUS_ZOMBIE for one in left), left
+
+
+def test_what_a_program_prints_is_not_among_our_data(folder: Path) -> None:
+    (folder / "echo.sql").write_text("\\shell echo noise\nselect 1;\n")
+    words = ("echo.sql", "--on", "null", "--allow-shell", "--transactions", "1")
+    with started(folder, *words, "--format", "json") as running:
+        out, said = running.communicate(timeout=HANG_S)
+    assert running.returncode == 0, said
+    json.loads(out)
+    assert "noise\n" in said
+
+
+@pytest.mark.parametrize(
+    ("system", "text"),
+    [
+        ("null[delay=constant:600s]", "select 1;\n"),
+        ("null[delay=constant:600s,protocol=postgresql]", "select 1;\n"),
+        ("null", "select 1;\n\\sleep 600 s\nselect 2;\n"),
+        ("null", "select 1;\n\\shell sleep 600\nselect 2;\n"),
+        ("null", "\\for i in 1..1000000000000\nselect :i;\n\\endfor\n"),
+        ("sqlite", ENDLESS),
+    ],
+)
+def test_a_transaction_without_an_end_is_given_up_at_the_stated_limit(
+    folder: Path, system: str, text: str
+) -> None:
+    (folder / "endless.sql").write_text(text)
+    words = ("endless.sql", "--on", system, "--allow-shell", "--duration", "0.5", "--drain", "1.5")
+    with started(folder, *words, "--format", "json") as running:
+        out, said = running.communicate(timeout=HANG_S)
+    assert running.returncode == 1, said
+    assert "1 transaction still open 1 s after the end of the measurement" in said
+    assert "waiting up to 1.5 s (--drain)" in said
+    assert "not ended 1.5 s after the end of the measurement (--drain)" in said
+    json.loads(out)
+    with Store(folder / DEFAULT_FILE_NAME, must_exist=True) as store:
+        observation = store.latest().runs[0].observation
+    assert observation is not None
+    outcomes = observation["outcomes"]
+    assert (outcomes["scheduled"], outcomes["unknown"]) == (outcomes["ok"] + 1, 1)
+    assert observation["unfinished"]["transactions"] == 1
+
+
+def test_a_library_that_was_given_up_serves_the_next_run(folder: Path) -> None:
+    (folder / "endless.sql").write_text(ENDLESS)
+    words = ("endless.sql", "--on", "sqlite", "--duration", "0.5", "--drain", "0.5")
+    with started(folder, *words, "--repetitions", "2") as running:
+        _, said = running.communicate(timeout=HANG_S)
+    assert running.returncode == 1, said
+    assert said.count("run 2 failed: ") == 1
+    assert said.count("not ended 0.5 s after") == 2

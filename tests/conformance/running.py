@@ -1,0 +1,50 @@
+"""Our commands while they run: what they have on record, and the server that they started."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+from commands import BIN
+
+from assay.record import DEFAULT_FILE_NAME, Store
+
+
+@contextmanager
+def started(laboratory: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
+    """``assay`` in the background, in the laboratory; ended with the block whatever happens."""
+    with subprocess.Popen(
+        [BIN / "assay", *words],
+        cwd=laboratory,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "XDG_STATE_HOME": str(laboratory / "state")},
+    ) as running:
+        try:
+            yield running
+        finally:
+            running.terminate()
+
+
+def wait_for_state(laboratory: Path, state: str) -> None:
+    """Until the last run on record is in that state."""
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        if (laboratory / DEFAULT_FILE_NAME).exists():
+            with Store(laboratory / DEFAULT_FILE_NAME, must_exist=True) as store:
+                if any(run.state == state for run in store.runs()):
+                    return
+        time.sleep(0.05)
+    raise AssertionError(f"no run came to the state {state}")
+
+
+def server_of(assay: subprocess.Popen[str]) -> psutil.Process:
+    """The server that this Assay started: its child."""
+    (server,) = psutil.Process(assay.pid).children()
+    return server

@@ -1,0 +1,104 @@
+"""Servers that do not answer: what was given up is cancelled, and stopped processes are taken
+down."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from commands import need
+from running import server_of, started
+from servers import SERVERS, ask, provisioned
+
+from assay.drive.transactions import observe
+from assay.provision.site import StorageFacts
+from assay.record import DEFAULT_FILE_NAME, Store
+from assay.systems import System
+
+HANG_S = 100
+"""Only a hang takes so long."""
+
+# No sleep of MariaDB's: to kill one it may need two seconds.
+ENDLESS = {
+    "postgresql": "select pg_sleep(600)",
+    "mariadb": "select benchmark(1000000000000, md5('a'))",
+}
+UNDER_WAY = {
+    "postgresql": "select count(*) from pg_stat_activity where query like 'select pg_sleep%'"
+    " and state = 'active'",
+    "mariadb": "select count(*) from information_schema.processlist"
+    " where info like 'select benchmark%'",
+}
+
+
+@pytest.mark.server
+def test_what_is_given_up_is_cancelled_on_the_server(server: System, storage: StorageFacts) -> None:
+    document = {
+        "scripts": [{"name": "endless", "path": "endless.sql", "text": ENDLESS[server.name]}],
+        "order": "mix",
+        "clients": 3,
+        "threads": 2,
+        "stop": {"duration_s": 0.3},
+        "drain_s": 0.3,
+        "seed": 1,
+    }
+    with provisioned(server, storage) as site:
+        observation = observe(site, document)
+        assert observation["outcomes"]["unknown"] == 3
+        assert observation["unfinished"] == {"transactions": 3, "cancelled": 3, "limit_s": 0.3}
+        assert ask(site, UNDER_WAY[server.name]) == [("0",)]
+
+
+def stopped(child: subprocess.Popen[str]) -> list[psutil.Process]:
+    """The server's processes, once it is driven, all of them stopped."""
+    assert child.stderr is not None
+    said = iter(child.stderr.readline, "")
+    assert any(line.startswith("  drive ") for line in said), "it ended before it drove anything"
+    time.sleep(0.5)
+    family = [server_of(child), *server_of(child).children(recursive=True)]
+    for one in family:
+        one.suspend()
+    return family
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("system", SERVERS)
+def test_ctrl_c_takes_a_stopped_server_down(laboratory: Path, system: str) -> None:
+    need(system)
+    (laboratory / "read.sql").write_text("select 1;\n")
+    with started(
+        laboratory, "run", "read.sql", "--on", system, "--clients", "3", "--duration", "600"
+    ) as child:
+        family = stopped(child)
+        child.send_signal(signal.SIGINT)
+        _, said = child.communicate(timeout=HANG_S)
+    assert child.returncode == 130, said
+    assert "SIGINT: stopping; press Ctrl-C again to stop at once" in said
+    assert not [one for one in family if one.is_running()], said
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("system", SERVERS)
+def test_a_stopped_server_does_not_hold_a_run_beyond_its_limit(
+    laboratory: Path, system: str
+) -> None:
+    need(system)
+    (laboratory / "read.sql").write_text("select 1;\n")
+    words = ("run", "read.sql", "--on", system, "--duration", "1.5", "--drain", "1.5")
+    with started(laboratory, *words) as child:
+        family = stopped(child)
+        _, said = child.communicate(timeout=HANG_S)
+    assert child.returncode == 1, said
+    assert "waiting up to 1.5 s (--drain)" in said
+    assert not [one for one in family if one.is_running()], said
+    with Store(laboratory / DEFAULT_FILE_NAME, must_exist=True) as store:
+        (run,) = store.latest().runs
+    assert run.state == "failed" and "--drain" in (run.reason or "")
+    assert run.observation is not None
+    assert run.observation["unfinished"] == {
+        "transactions": 1, "cancelled": 0, "limit_s": 1.5, "responds": False,
+    }  # fmt: skip
