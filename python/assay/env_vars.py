@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -65,3 +66,11 @@ BIBSQL_PROFILES = EnvVar(
 XDG_CONFIG_HOME = EnvVar(
     "XDG_CONFIG_HOME", "Where programs keep what a person configured; see ASSAY_BIBSQL_PROFILES."
 )
+
+
+def home() -> Path | None:
+    """The user's home directory; None where neither $HOME nor the password file names one."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        return None

@@ -41,6 +41,16 @@ def read(file: Path, error: Error, *, most_bytes: int = MOST_BYTES) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
+def shown_if_not_utf8(name: str | Path) -> str | None:
+    """A file's name as it can be shown, where it is not UTF-8; None where it is. The record, the
+    reports and the engine take names as text."""
+    try:
+        str(name).encode("utf-8")
+    except UnicodeEncodeError:
+        return os.fsencode(name).decode("utf-8", "backslashreplace")
+    return None
+
+
 def _content(file: Path, error: Error, most_bytes: int) -> bytes:
     # Opening a pipe without a writer would wait for one.
     descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)

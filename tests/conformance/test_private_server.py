@@ -7,6 +7,8 @@ import os
 import signal
 import time
 from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -133,3 +135,17 @@ def test_a_killed_server_says_how_it_died_and_is_cleared_away(
         assert died is not None
         assert told in died
         assert "ready" in died, "the end of its log"
+
+
+def test_it_runs_where_the_path_has_blanks_colons_backslashes_and_quotes(
+    server: System, storage: StorageFacts
+) -> None:
+    # Longer than the path of a socket may be, too.
+    odd = Path(storage.directory, "a b:c\\d'e\"f$g;h," + "long" * 25)
+    odd.mkdir(mode=0o755)
+    try:
+        with provisioned(server, replace(storage, directory=str(odd))) as site:
+            assert ask(site, "SELECT 40 + 2") == [("42",)]
+            assert site.data_directory is not None and site.data_directory.is_relative_to(odd)
+    finally:
+        odd.rmdir()  # also asserts that everything in it was removed

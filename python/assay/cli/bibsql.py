@@ -135,7 +135,8 @@ def profiles_file() -> Path:
     if given := env_vars.BIBSQL_PROFILES.get():
         return Path(given)
     configuration = env_vars.XDG_CONFIG_HOME.get()
-    folder = Path(configuration) if configuration else Path.home() / ".config"
+    home = env_vars.home() or Path("/nonexistent")
+    folder = Path(configuration) if configuration else home / ".config"
     return folder / "assay" / "bibsql.toml"
 
 

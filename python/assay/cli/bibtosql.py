@@ -25,6 +25,7 @@ from assay.cli.outcome import outcome_of, say
 from assay.cli.seed_options import Option, Parsed, help_text, parse
 from assay.cli.sql_script import script_document
 from assay.cli.streams import OutputLost
+from assay.cli.surroundings import refuse_other_encodings
 from assay.input.bibliography import counted, skipped_text
 from assay.workloads import reader
 from assay.workloads.values import Workload
@@ -71,6 +72,7 @@ def run(arguments: list[str]) -> int | None:
         return None
     server = servers.server(parsed.last_or("server", workload.default_system))
     files = [] if parsed.rest == ["-"] else parsed.rest
+    refuse_other_encodings(files)
     document = script_document(workload, server, parsed, files)
     if files:
         _check(document["source"])

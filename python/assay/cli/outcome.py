@@ -17,6 +17,11 @@ from collections.abc import Callable
 import click
 
 from assay.cli.streams import standard_streams
+from assay.cli.surroundings import (
+    has_no_working_directory,
+    keep_own_rights,
+    no_working_directory,
+)
 from assay.errors import AssayError, YouError
 from assay.provision.signals import Terminated, raise_on_termination
 from assay.visible import visible, visible_lines
@@ -27,6 +32,7 @@ BUG = 4
 
 def outcome_of(program: str, work: Callable[[], int | None]) -> int:
     """Runs ``work`` and turns however it ends into an exit status."""
+    keep_own_rights()
     with standard_streams():
         try:
             with raise_on_termination(_say_at_once):
@@ -41,13 +47,19 @@ def outcome_of(program: str, work: Callable[[], int | None]) -> int:
         except click.ClickException as error:
             say_error(error.format_message())
             return YouError.exit_code
-        except AssayError as error:
-            if error.message:
-                say_error(error.message, hint=error.hint)
-            return error.exit_code
         except Exception as error:
-            say_bug(error)
-            return BUG
+            return _failed(error)
+
+
+def _failed(raised: Exception) -> int:
+    """Says what went wrong; gives the exit status."""
+    error = no_working_directory() if has_no_working_directory() else raised
+    if not isinstance(error, AssayError):
+        say_bug(error)
+        return BUG
+    if error.message:
+        say_error(error.message, hint=error.hint)
+    return error.exit_code
 
 
 def _say_at_once(line: str) -> None:

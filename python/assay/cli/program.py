@@ -10,6 +10,7 @@ from itertools import pairwise
 import click
 
 from assay.cli.outcome import outcome_of
+from assay.cli.surroundings import refuse_other_encodings
 from assay.registry import did_you_mean
 
 COMMANDS = (
@@ -94,6 +95,7 @@ def run_program(arguments: list[str]) -> int:
     """Runs ``assay`` with these arguments; gives its exit status."""
 
     def work() -> int | None:
+        refuse_other_encodings(arguments)
         status = group.main(arguments, prog_name="assay", standalone_mode=False)
         return status if isinstance(status, int) else None
 

@@ -19,6 +19,7 @@ from assay.input import beebe
 from assay.input.place import PLACE_HINT, input_folder
 from assay.load.dataset import DataRequest
 from assay.provision.session import raise_as_ours
+from assay.text_file import shown_if_not_utf8
 from assay.workloads.values import Workload
 
 SYNTHETIC_SEED = 1
@@ -141,6 +142,8 @@ def files_of(paths: Iterable[str]) -> list[Path]:
         if not found:
             raise InputError("this folder holds no *.bib file", file=path)
         for file in found:
+            if shown := shown_if_not_utf8(file):
+                raise InputError("its name is not UTF-8", file=shown, hint="rename the file")
             if not file.exists():
                 raise InputError("there is no such file", file=file, hint="check the spelling")
             other = by_name.setdefault(file.name, file)

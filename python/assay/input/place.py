@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from assay import env_vars
@@ -14,4 +15,9 @@ def input_folder() -> Path:
     if given := env_vars.INPUT_DIRECTORY.get():
         return Path(given)
     data = env_vars.XDG_DATA_HOME.get()
-    return (Path(data) if data else Path.home() / ".local" / "share") / "assay" / "input"
+    if data:
+        return Path(data) / "assay" / "input"
+    home = env_vars.home()
+    if home is None:
+        return Path(f"/var/tmp/assay-{os.geteuid()}") / "input"
+    return home / ".local" / "share" / "assay" / "input"

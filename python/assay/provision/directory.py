@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from assay.errors import AssayError, SystemUnderTestError
+from assay.errors import ArgumentError, AssayError, SystemUnderTestError
 from assay.provision import ledger
 from assay.provision.leftovers import noted
 from assay.provision.site import StorageFacts
 from assay.provision.users import ServerUser, first_unreachable, server_user
 from assay.systems.protocol import ServerDirectory
+from assay.text_file import shown_if_not_utf8
 
+_PLAIN = re.compile(r"[A-Za-z0-9_./-]+")
 _LONGEST_RUN_PATH = 70  # leaves 37 bytes for the name of a socket
 
 
@@ -30,6 +33,7 @@ def server_directory(storage: StorageFacts) -> Iterator[ServerDirectory]:
     At the end every process that still carries the directory's mark is killed and everything below
     is removed. Raises `SystemUnderTestError` if the directory cannot be made, reached or removed.
     """
+    _refuse_other_encodings(storage.directory)
     user = server_user()
     identity = ledger.new_id()
     root = Path(storage.directory).resolve() / f"assay-{identity}"
@@ -37,12 +41,22 @@ def server_directory(storage: StorageFacts) -> Iterator[ServerDirectory]:
     with noted(identity, directories=(root, run)):
         for path in (root, run):
             _make(path, user)
-        yield ServerDirectory(root=root, data=root / "data", run=run, storage=storage)
+        directory = ServerDirectory(root=root, data=root / "data", run=run, storage=storage)
+        directory.plain_root.symlink_to(root)
+        yield directory
 
 
 def identity_of(directory: ServerDirectory) -> str:
     """The id under which this directory stands in the ledger."""
     return directory.root.name.removeprefix("assay-")
+
+
+def _refuse_other_encodings(directory: str) -> None:
+    if shown := shown_if_not_utf8(directory):
+        raise ArgumentError(
+            f"the storage's directory {shown} is not in UTF-8, as the engine needs it",
+            hint="choose another: --storage here:DIRECTORY",
+        )
 
 
 def _make(path: Path, user: ServerUser) -> None:
@@ -68,9 +82,6 @@ def _unreachable(blocked: Path, path: Path, user: ServerUser) -> AssayError:
 
 
 def _short_directory() -> Path:
-    chosen = Path(tempfile.gettempdir())
-    return (
-        chosen
-        if len(str(chosen)) + len("/assay-run-123456789abc") <= _LONGEST_RUN_PATH
-        else Path("/tmp")
-    )
+    chosen = tempfile.gettempdir()
+    is_short = len(chosen) + len("/assay-run-123456789abc") <= _LONGEST_RUN_PATH
+    return Path(chosen if is_short and _PLAIN.fullmatch(chosen) else "/tmp")

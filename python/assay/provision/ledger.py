@@ -69,6 +69,7 @@ class HeldEntry:
         del _held[self.entry.id]
 
     def _write(self) -> None:
+        state_directory()  # somebody may have removed it since
         fresh = self._path.with_suffix(".new")
         lock = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -140,7 +141,7 @@ def _choose_state_directory() -> Path:
         return Path(given).absolute()
     if state_home := env_vars.XDG_STATE_HOME.get():
         return Path(state_home).absolute() / "assay"
-    home = Path.home()
-    if os.access(home, os.W_OK):
+    home = env_vars.home()
+    if home is not None and os.access(home, os.W_OK):
         return home / ".local" / "state" / "assay"
     return Path(f"/var/tmp/assay-{os.geteuid()}")

@@ -55,6 +55,12 @@ class ServerDirectory:
     """Socket, pid file, log; a short path, because socket paths end at 107 bytes. Exists."""
     storage: StorageFacts
 
+    @property
+    def plain_root(self) -> Path:
+        """`root` by another path, of letters, digits and slashes alone: a symbolic link in `run`.
+        For programs that divide paths at blanks or colons."""
+        return self.run / "root"
+
 
 @dataclass(frozen=True)
 class ProcessSample:

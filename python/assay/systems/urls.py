@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import getpass
+import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import unquote
@@ -31,6 +33,17 @@ def meaning(parameter: str, word: str, meanings: Mapping[str, str]) -> str:
     if word not in meanings:
         raise ArgumentError(f"{parameter}={word} in the URL is not one of {', '.join(meanings)}")
     return meanings[word]
+
+
+def own_name(scheme: str) -> str:
+    """The name of the user we are, for a URL that holds none. Raises `ArgumentError`."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError) as error:
+        raise ArgumentError(
+            f"the URL names no user, and user {os.geteuid()} of this machine has no name",
+            hint=form(scheme),
+        ) from error
 
 
 def form(scheme: str) -> str:

@@ -85,7 +85,8 @@ def initialise(
     arguments: list[str | Path] = [
         installation.installer,
         "--no-defaults",
-        f"--datadir={directory.data}",
+        # A shell script, which loses blanks and backslashes on the way.
+        f"--datadir={directory.plain_root / directory.data.name}",
         f"--tmpdir={temporary}",
         "--auth-root-authentication-method=normal",
         "--skip-test-db",
@@ -111,7 +112,7 @@ def _temporary_folder(directory: ServerDirectory) -> Path:
         folder.mkdir(mode=0o700)
         owner = directory.root.stat()
         os.chown(folder, owner.st_uid, owner.st_gid)
-    return folder
+    return directory.plain_root / "tmp"  # the setting is a list, divided at colons
 
 
 @contextlib.contextmanager

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
-
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError
 from assay.provision.site import Address
@@ -51,7 +49,7 @@ def address_of(url: str, *, session_statements: tuple[str, ...] = ()) -> Address
         unix=socket,
         host=None if socket else said.host.lower() or "127.0.0.1",
         port=None if socket else said.port or DEFAULT_PORT,
-        user=said.user or getpass.getuser(),
+        user=said.user or urls.own_name(SCHEMES[0]),
         password=said.password,
         database=said.database,
         tls="off" if socket else tls,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import pwd
 import re
 import secrets
 import signal
@@ -65,6 +66,7 @@ def initialise(
     UTF-8 and the locale C: texts compare byte by byte, as on every other system we ask. `checksums`
     is ``on``, ``off`` or ``default`` (which differs between versions). Raises `SystemRefused`.
     """
+    _insist_on_a_name(directory)
     password_file = directory.run / "password"
     password_file.write_text(password, encoding="ascii")
     password_file.chmod(0o644)  # its directory is closed to all but the server's user and us
@@ -86,6 +88,18 @@ def initialise(
         process.run(arguments, directory)
     finally:
         password_file.unlink()
+
+
+def _insist_on_a_name(directory: ServerDirectory) -> None:
+    """The programs look their user up in the password file, and end where there is none."""
+    user = directory.run.stat().st_uid
+    try:
+        pwd.getpwuid(user)
+    except KeyError as error:
+        raise SystemRefused(
+            f"PostgreSQL needs a user with a name, and user {user} of this machine has none: run "
+            "assay as another user, or give this one a name in the password file"
+        ) from error
 
 
 @contextlib.contextmanager

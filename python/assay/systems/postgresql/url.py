@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
-
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError
 from assay.provision.site import Address
@@ -43,7 +41,7 @@ def address_of(url: str, *, session_statements: tuple[str, ...] = ()) -> Address
     tls = urls.meaning("sslmode", parameters.get("sslmode", "prefer"), _TLS_OF_SSLMODE)
     host = parameters.get("host") or said.host or DEFAULT_SOCKET_FOLDER
     port = _port(parameters.get("port", DEFAULT_PORT if said.port is None else said.port))
-    user = parameters.get("user") or said.user or getpass.getuser()
+    user = parameters.get("user") or said.user or urls.own_name(SCHEMES[0])
     is_socket = host.startswith("/")
     return Address(
         driver="postgresql",

@@ -1,0 +1,135 @@
+"""Where a program is started: a mask that takes its own rights, a directory that is gone, names
+that are no text, a user without a name. Each works, or is a sentence with the cure."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.errors import ArgumentError, InputError
+from assay.input.bibliography import files_of
+from assay.input.place import input_folder
+from assay.provision import ledger
+from assay.provision.directory import server_directory
+from assay.provision.site import StorageFacts
+from assay.systems.mariadb import url as mariadb
+from assay.systems.postgresql import url as postgresql
+
+BIN = Path(sys.executable).parent
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    script = tmp_path / "one.sql"
+    script.write_text("SELECT 1;\n")
+    return script
+
+
+def run(
+    folder: Path, *words: str | Path | bytes, umask: int = 0o022, program: str = "assay"
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [BIN / program, *words],
+        cwd=folder,
+        umask=umask,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "XDG_STATE_HOME": str(folder / "state")},
+    )
+
+
+def test_a_mask_that_takes_our_own_rights_takes_nothing(tmp_path: Path, script: Path) -> None:
+    words = ("run", script, "--on", "sqlite", "--transactions", "1", "--records", "r.sqlite")
+    for _ in range(2):  # the second one looks at what the first has left
+        ended = run(tmp_path, *words, umask=0o777)
+        assert ended.returncode == 0, ended.stderr
+    mode = stat.S_IMODE((tmp_path / "r.sqlite").stat().st_mode)
+    assert mode & 0o777 == 0o600, "ours to read and write, and nobody else's"
+
+
+def test_a_working_directory_that_is_gone_is_a_sentence(tmp_path: Path, script: Path) -> None:
+    gone = tmp_path / "gone"
+    words = f"mkdir {gone} && cd {gone} && rmdir {gone} && exec {BIN}/assay"
+    for arguments in ("report", f"run {script} --on sqlite --records {tmp_path}/r.sqlite"):
+        ended = subprocess.run(
+            ["/bin/sh", "-c", f"{words} {arguments}"], capture_output=True, text=True, timeout=60
+        )
+        assert (ended.returncode, "working directory has been removed" in ended.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", b"b\xff.sql", "--on", "sqlite"),
+        ("run", "one.sql", "--on", "sqlite", "--records", b"r\xff.sqlite"),
+        ("run", "one.sql", "--on", "sqlite", "--storage", b"here:d\xff"),
+    ],
+)
+def test_a_name_that_is_not_utf_8_is_refused_with_the_cure(
+    tmp_path: Path, script: Path, words: tuple[str | bytes, ...]
+) -> None:
+    shutil.copy(script, os.fsencode(tmp_path) + b"/b\xff.sql")
+    ended = run(tmp_path, *words)
+    assert ended.returncode == 2, ended.stderr
+    assert r"\xff" in ended.stderr and "rename" in ended.stderr
+
+
+def test_files_and_folders_that_are_found_may_have_such_names_too(tmp_path: Path) -> None:
+    odd = Path(os.fsdecode(os.fsencode(tmp_path) + b"/d\xff"))
+    odd.mkdir()
+    storage = StorageFacts("here", "here", str(odd))
+    with pytest.raises(ArgumentError, match="is not in UTF-8"), server_directory(storage):
+        pass
+    bib = Path(os.fsdecode(os.fsencode(odd) + b"/q\xff.bib"))
+    bib.write_text('@misc{a, title = "x"}\n')
+    with pytest.raises(InputError, match="its name is not UTF-8"):
+        files_of([str(odd)])
+    ended = run(tmp_path, bib, program="bibtosql")
+    assert (ended.returncode, r"q\xff.bib" in ended.stderr) == (2, True)
+
+
+def test_a_user_without_home_and_name_has_a_place_for_state_and_must_say_who_he_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def unknown(uid: int) -> Any:
+        raise KeyError(f"getpwuid(): uid not found: {uid}")
+
+    unset = ("HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "ASSAY_STATE_DIRECTORY")
+    for name in (*unset, "ASSAY_INPUT_DIRECTORY", "USER", "LOGNAME", "LNAME", "USERNAME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    assert str(ledger._choose_state_directory()).startswith("/var/tmp/assay-")
+    assert str(input_folder()).startswith("/var/tmp/assay-")
+    for read in (postgresql.address_of, mariadb.address_of):
+        with pytest.raises(ArgumentError, match="names no user") as refused:
+            read(f"{read.__module__.split('.')[2]}://127.0.0.1:1/d")
+        assert "USER@HOST" in str(refused.value.hint)
+
+
+def test_what_we_made_is_removed_though_its_notes_are_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = tmp_path / "state"
+    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(state))
+    storage = Path("/var/tmp") / f"assay-test-{os.getpid()}"
+    storage.mkdir(mode=0o755)
+    try:
+        with server_directory(StorageFacts("here", "here", str(storage))) as directory:
+            entry = ledger.held(directory.root.name.removeprefix("assay-"))
+            assert entry is not None
+            shutil.rmtree(state)
+            entry.update(leader=None)
+            assert [file.suffix for file in (state / "made").iterdir()] == [".json"]
+            shutil.rmtree(state)
+    finally:
+        storage.rmdir()  # also asserts that everything in it was removed
+    assert not directory.run.exists()
