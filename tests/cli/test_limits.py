@@ -52,7 +52,7 @@ def limited(
             "2000 clients need 2000 threads, the limit",
         ),
         ("-c 0", "one.sql --on sqlite --clients 100000", "100000 clients need"),
-        ("-n 40", "tpcb --on sqlite --load-sessions 30", "30 load sessions need"),
+        ("-n 90", "tpcb --on sqlite --load-sessions 60", "60 load sessions need"),
     ],
 )
 def test_too_many_clients_are_refused_before_anything_is_started(

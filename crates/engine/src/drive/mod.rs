@@ -71,17 +71,16 @@ pub fn drive(
         ));
     };
     let site = Site::of(site)?;
-    let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
-    let threads = match &site {
-        Site::Wire(_) => wire_threads(document, processors),
-        Site::Local(_) => document.clients,
+    let processors = processors();
+    let need = match &site {
+        Site::Wire(_) => Need::of_sockets(
+            document.clients,
+            wire_threads(document.threads, document.clients),
+        ),
+        Site::Local(site) => Need::of_library(document.clients, site.open_files),
     };
-    let files_each = match &site {
-        Site::Wire(_) => FILES_OF_SOCKET,
-        Site::Local(site) => site.open_files,
-    };
-    Need::of_clients(document.clients, threads, files_each).check()?;
-    let threads = threads as usize;
+    need.check()?;
+    let threads = need.threads as usize;
     let resident_before_bytes = cost::resident_bytes();
     let shared = Shared::new(plan, threads, processors);
     let watches: Vec<Watch> = match &site {
@@ -113,34 +112,30 @@ pub fn drive(
     ))
 }
 
-/// A session behind a socket has no other file open.
-const FILES_OF_SOCKET: u32 = 1;
-
 /// Whether this machine allows so many clients of a driver, on so many threads (0: as the engine
 /// chooses): to be asked before anything is started for them.
 ///
 /// # Errors
 /// Where it does not, or there is no such driver.
 pub fn check_clients(driver: &str, clients: u32, threads: u32) -> Result<(), EngineError> {
-    let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
-    let (threads, files_each) = match Site::files_of_library(driver)? {
-        Some(open_files) => (clients, open_files),
-        None => (most_threads(threads, clients, processors), FILES_OF_SOCKET),
+    let need = match Site::files_of_library(driver)? {
+        Some(open_files) => Need::of_library(clients, open_files),
+        None => Need::of_sockets(clients, wire_threads(threads, clients)),
     };
-    Need::of_clients(clients, threads, files_each).check()
+    need.check()
 }
 
 /// As many threads as asked for, or as there are processors; never more than clients.
-fn wire_threads(document: &DriveDocument, processors: usize) -> u32 {
-    most_threads(document.threads, document.clients, processors)
-}
-
-fn most_threads(asked: u32, clients: u32, processors: usize) -> u32 {
+fn wire_threads(asked: u32, clients: u32) -> u32 {
     let asked = match asked {
-        0 => u32::try_from(processors).unwrap_or(u32::MAX),
+        0 => u32::try_from(processors()).unwrap_or(u32::MAX),
         threads => threads,
     };
     asked.min(clients)
+}
+
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZero::get)
 }
 
 /// What a thread has written down, and what it has left of its share of an open loop's schedule.

@@ -32,14 +32,23 @@ pub enum Who {
 }
 
 impl Need {
-    /// Clients of a driver whose sessions have so many files open each, and their threads.
+    /// Clients of a server: each has a socket, and each event loop its poll, its alarm and its ring.
     #[must_use]
-    pub fn of_clients(clients: u32, threads: u32, files_each: u32) -> Self {
+    pub fn of_sockets(clients: u32, threads: u32) -> Self {
         Self {
             by: Who::Clients(clients.into()),
             threads: threads.into(),
-            // Each event loop has its poll, its alarm and its ring.
-            open_files: u64::from(clients) * u64::from(files_each) + 3 * u64::from(threads),
+            open_files: u64::from(clients) + 3 * u64::from(threads),
+        }
+    }
+
+    /// Clients of a library of which each session has so many files open: each has a thread.
+    #[must_use]
+    pub fn of_library(clients: u32, files_each: u32) -> Self {
+        Self {
+            by: Who::Clients(clients.into()),
+            threads: clients.into(),
+            open_files: u64::from(clients) * u64::from(files_each),
         }
     }
 
