@@ -14,6 +14,7 @@ from assay.cli import rows
 from assay.cli.options import format_option, records_option
 from assay.errors import ArgumentError
 
+_LONGEST_NUMBER = 30
 LONG = 100
 """Characters of a value that a table shows."""
 
@@ -52,7 +53,7 @@ def _number(run: str, store: Any) -> int:
         if not ended:
             raise ArgumentError("no run has begun yet", hint="`assay run` makes one")
         return int(max(ended))
-    if not run.isdecimal():
+    if not run.isdecimal() or len(run) > _LONGEST_NUMBER:
         raise ArgumentError(
             f"{run!r} is no run of the record", hint="a number of `assay list runs`, or latest"
         )

@@ -11,14 +11,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from assay.errors import ArgumentError, Bug, RunFailed
-from assay.record import schema
+from assay.errors import Bug
+from assay.record import faults, schema
 
 DEFAULT_FILE_NAME = "assay-records.sqlite"
 
 _BUSY_TIMEOUT_S = 1.0
 """How long SQLite itself waits for another process; the rest of the waiting is `writer`'s."""
-_OTHER_FILE = "name another file with --records"
 
 
 class RecordIsLocked(Exception):
@@ -54,10 +53,7 @@ def open_file(path: Path) -> sqlite3.Connection:
     except sqlite3.Error as error:
         if is_locked(error):
             raise RecordIsLocked(str(path)) from error
-        raise ArgumentError(
-            f"{path}: expected a record file that can be read and written, found: {error}",
-            hint=_OTHER_FILE,
-        ) from error
+        raise faults.not_opened(error, path) from error
     return connection
 
 
@@ -78,21 +74,21 @@ def transaction(connection: sqlite3.Connection, path: Path) -> Iterator[sqlite3.
     except sqlite3.Error as error:
         if is_locked(error):
             raise RecordIsLocked(str(path)) from error
-        raise RunFailed(
-            f"{path}: the record could not be written: {error}",
-            hint=f"what had been written before is safe; free space, or {_OTHER_FILE}",
-        ) from error
+        raise faults.not_written(error, path) from error
 
 
 @contextmanager
 def reading_errors(path: Path) -> Iterator[None]:
-    """Errors of a question, as ours. Raises `RecordIsLocked`."""
+    """Errors of a question, as ours: what is in the file may not be what was written there. Raises
+    `RecordIsLocked`."""
     try:
         yield
     except sqlite3.Error as error:
         if is_locked(error):
             raise RecordIsLocked(str(path)) from error
-        raise RunFailed(f"{path}: the record could not be read: {error}") from error
+        raise faults.not_read(error, path) from error
+    except (ValueError, TypeError, KeyError) as error:
+        raise faults.damaged(error, path) from error
 
 
 def insert(connection: sqlite3.Connection, table: str, **values: object) -> int:

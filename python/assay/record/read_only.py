@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from assay.errors import ArgumentError
-from assay.record import schema
+from assay.record import faults, schema
 
 _BUSY_TIMEOUT_S = 30.0
 
@@ -43,10 +43,7 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
             connection.close()
             raise
     except sqlite3.Error as error:
-        raise ArgumentError(
-            f"{path}: expected a record file that can be read, found: {error}",
-            hint="name another file with --records",
-        ) from error
+        raise faults.not_opened(error, path) from error
 
 
 def _open(path: Path) -> sqlite3.Connection:

@@ -30,7 +30,7 @@ from assay.record.records import (
 from assay.systems.protocol import ProcessSample
 
 _SAMPLE = ", ".join(ProcessSample.__dataclass_fields__)
-_REFERENCE = re.compile(r"(?:(experiment|run)[ :]?)?(\d+)", re.IGNORECASE)
+_REFERENCE = re.compile(r"(?:(experiment|run)[ :]?)?(\d{1,30})", re.IGNORECASE)
 
 _RUNS = """
 SELECT runs.id, experiment_id, position, workload, test, system, system_label, storage, clients,

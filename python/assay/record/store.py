@@ -21,13 +21,13 @@ from types import TracebackType
 from typing import Any, Literal, Self, TypeVar
 
 from assay.drive.sampler import TimedSample
-from assay.errors import Bug
+from assay.errors import Bug, SystemUnderTestError
 from assay.experiment import Experiment
 from assay.plan import Plan, PlannedRun
 from assay.provision.site import Site
 from assay.record import calibrations, reading
 from assay.record.document import json_text, storable, without_secrets
-from assay.record.file import insert
+from assay.record.file import RecordIsLocked, insert, reading_errors
 from assay.record.process import this_process
 from assay.record.read_only import open_for_reading
 from assay.record.records import CalibrationRecord, CampaignRecord, RunRecord, RunSummary
@@ -302,7 +302,13 @@ class Store:
     def _read(self, question: Change[T]) -> T:
         if self._reader is None:
             return self._write().read(question)
-        return question(self._reader)
+        try:
+            with reading_errors(self.path):
+                return question(self._reader)
+        except RecordIsLocked as error:
+            raise SystemUnderTestError(
+                f"{self.path} is locked by another process", hint="try again when it has ended"
+            ) from error
 
     def _run(self) -> int:
         if self._run_id is None:

@@ -1,0 +1,77 @@
+"""Takes what the file's library says of a record; gives the error that a person can act on: a disk
+that is full, a file that is damaged, or one that cannot be used."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+
+from assay.errors import ArgumentError, AssayError, RunFailed, SystemUnderTestError
+
+OTHER_FILE = "name another file with --records"
+_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, 0}
+"""`SQLITE_ERROR` is what a table or a column that is not there gives; 0, text that is no UTF-8."""
+_LEAST_ROOM_BYTES = 64 << 10
+
+
+def not_read(error: sqlite3.Error, path: Path) -> AssayError:
+    """The error of a question."""
+    return damaged(error, path) if _result(error) in _DAMAGED else not_opened(error, path)
+
+
+def not_opened(error: sqlite3.Error, path: Path) -> AssayError:
+    """The error of a file that cannot be opened or prepared."""
+    if is_full(error, path):
+        return _full(path)
+    return ArgumentError(
+        f"{path}: expected a record file that can be used, found: {error}",
+        hint=_repair(path) if _result(error) == sqlite3.SQLITE_CORRUPT else OTHER_FILE,
+    )
+
+
+def not_written(error: sqlite3.Error, path: Path) -> AssayError:
+    """The error of a transaction that was rolled back."""
+    if is_full(error, path):
+        return _full(path)
+    if _result(error) in _DAMAGED:
+        return damaged(error, path)
+    return RunFailed(
+        f"{path}: the record could not be written: {error}",
+        hint=f"what had been written before is safe; {OTHER_FILE}",
+    )
+
+
+def is_full(error: sqlite3.Error, path: Path) -> bool:
+    """Whether there is no room; the library calls it an error of reading or writing where the
+    system refused memory that it maps."""
+    if _result(error) == sqlite3.SQLITE_IOERR:
+        try:
+            room = os.statvfs(path.absolute().parent)
+        except OSError:
+            return False
+        return room.f_bavail * room.f_frsize < _LEAST_ROOM_BYTES
+    return _result(error) == sqlite3.SQLITE_FULL
+
+
+def _full(path: Path) -> AssayError:
+    return SystemUnderTestError(
+        f"{path}: the disk is full: the record could not be written",
+        hint=f"what had been written before is safe; free space there, or {OTHER_FILE}",
+    )
+
+
+def damaged(error: Exception, path: Path) -> AssayError:
+    """What is in the file is not what was written there."""
+    said = f"there is no {error}" if isinstance(error, KeyError) else str(error)
+    return ArgumentError(f"{path}: this record file is damaged: {said}", hint=_repair(path))
+
+
+def _repair(path: Path) -> str:
+    """What the library's own shell gets out of a damaged file."""
+    return f"sqlite3 {path} .recover | sqlite3 rescued.sqlite; or {OTHER_FILE}"
+
+
+def _result(error: sqlite3.Error) -> int:
+    """The primary result code; 0 where the library gave none."""
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF

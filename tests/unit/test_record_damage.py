@@ -1,0 +1,113 @@
+"""A record that is damaged or has no room: a sentence with the cure, never an internal error."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import invented_records as invented
+import pytest
+
+from assay.cli.program import run_program
+from assay.errors import SystemUnderTestError
+from assay.record import Store
+
+
+def sql(*statements: str) -> Callable[[Path], None]:
+    def damage(path: Path) -> None:
+        connection = sqlite3.connect(path)
+        for statement in ("PRAGMA foreign_keys = OFF", *statements):
+            connection.execute(statement)
+        connection.commit()
+        connection.close()
+
+    return damage
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:9000])
+
+
+def garbage(path: Path) -> None:
+    path.write_bytes(bytes(range(256)) * 64)
+
+
+def folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+DAMAGES: dict[str, tuple[Callable[[Path], None], str]] = {
+    "cut": (cut, "malformed"),
+    "garbage": (garbage, "not a database"),
+    "folder": (folder, "is a directory"),
+    "newer": (sql("PRAGMA user_version = 99"), "a newer Assay wrote this record file"),
+    "another": (sql("PRAGMA application_id = 7"), "another program's SQLite file"),
+    "no table": (sql("DROP TABLE runs"), "damaged"),
+    "no JSON": (sql("UPDATE runs SET parameters = 'x'"), "damaged"),
+    "no text": (sql("UPDATE runs SET parameters = CAST(x'FF' AS TEXT)"), "damaged"),
+}  # fmt: skip
+
+
+def fill(store: Store) -> None:
+    planned = invented.plan([invented.POSTGRESQL])
+    store.begin_campaign(
+        planned.experiment,
+        planned,
+        invented.MACHINE,
+        workload=invented.WORKLOAD,
+        build=invented.BUILD,
+    )
+    invented.write_run(store, planned.runs[0], 3 * invented.S)
+    store.end_campaign()
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("records") / "sound.sqlite"
+    with Store(path) as store:
+        fill(store)
+    return path
+
+
+@pytest.mark.parametrize("words", ["report", "list runs", "show 1"])
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_record_is_named_with_a_cure(
+    damage: str, words: str, sound: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "damaged.sqlite"
+    shutil.copy(sound, path)
+    spoil, expected = DAMAGES[damage]
+    spoil(path)
+    assert run_program([*words.split(), "--records", str(path)]) == 2
+    said = capsys.readouterr().err
+    assert expected in said and str(path) in said
+    assert "hint: " in said and "bug" not in said
+
+
+def test_a_record_without_room_says_so_and_keeps_what_it_had(sound: Path, tmp_path: Path) -> None:
+    path = tmp_path / "full.sqlite"
+    shutil.copy(sound, path)
+    with Store(path) as store:
+        before = store.runs()
+        (pages,) = store._connection.execute("PRAGMA page_count").fetchone()
+        store._connection.execute(f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(SystemUnderTestError, match="the disk is full") as full:
+            for _ in range(50):
+                fill(store)
+        assert "free space" in str(full.value.hint)
+        store._run_id = store._campaign_id = None
+        assert store.runs()[-len(before) :] == before
+    connection = sqlite3.connect(path)
+    assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    connection.close()
+
+
+def test_a_number_no_run_can_have_is_refused(
+    sound: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for words in (["show", "9" * 5000], ["report", "9" * 5000]):
+        assert run_program([*words, "--records", str(sound)]) == 2
+        assert "bug" not in capsys.readouterr().err
