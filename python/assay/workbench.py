@@ -14,6 +14,7 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import astuple, replace
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -46,6 +47,8 @@ class Workbench:
         """Of the last load, which may have been of other tables."""
         self._claimed: tuple[Table, ...] = ()
         self._buffer: str | None = None
+        self._sound: set[Path] = set()
+        """Folders of copies that outlive the experiment, once they were found to be whole."""
 
     @property
     def site(self) -> Site:
@@ -72,7 +75,7 @@ class Workbench:
         if self._held is None or self._held[0] != wanted:
             self._claim(tables)
             self.forget()
-            copy = self._copy_of(facts)
+            copy = self._copy_of(facts, progress)
             if copy is not None:
                 dataset = self._restore(copy, tables, request, progress)
                 self._verify(dataset, tables, progress)
@@ -154,10 +157,25 @@ class Workbench:
             found.append(Copies(self._ground.directory.root / "copies", is_kept=False))
         return found
 
-    def _copy_of(self, facts: Facts) -> Copy | None:
+    def _copy_of(self, facts: Facts, progress: Progress) -> Copy | None:
+        """The first copy that is whole; one that is damaged is told and left to be replaced."""
         if not self._ground.can_restart:
             return None
-        return next((one for copies in self._copies() if (one := copies.find(facts))), None)
+        for copies in self._copies():
+            copy = copies.find(facts)
+            if copy is None:
+                continue
+            if copy.folder in self._sound or not copies.is_kept:
+                return copy
+            progress.stage("verify the copy of the data")
+            if (damage := copy.damage()) is None:
+                self._sound.add(copy.folder)
+                return copy
+            progress.warning(
+                f"the copy of the data in {copy.folder} is damaged: {damage}; the data are loaded "
+                "again, and the copy is replaced"
+            )
+        return None
 
     def _keep(self, facts: Facts, dataset: Dataset, progress: Progress) -> None:
         """Stops the server, copies what it wrote, and starts it again. Without room for a copy the

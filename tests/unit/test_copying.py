@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -93,13 +94,55 @@ def test_a_copy_is_found_by_its_facts_alone(
     assert copies.find({**facts, "version": "15.2"}) is None
     assert copies.make(facts, data, dataset()) == made, "who comes second finds it there"
 
-    # What somebody put in its place is not taken for it.
+    # What somebody put in its place is not taken for it, and a file of theirs stays.
     file = made.folder / "dataset.json"
     file.write_text(file.read_text().replace("15.1", "15.2"))
+    (made.folder / "notes.txt").touch()
     assert copies.find(facts) is None
     assert list(copies) == []
     with pytest.raises(SystemUnderTestError, match="not the copy that its name says"):
         copies.make(facts, data, dataset())
+
+
+DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
+    "cut": (lambda rows: os.truncate(rows, 100), "base/1/rows has 100 bytes, expected 3145745"),
+    "changed": (lambda rows: flip_a_bit(rows), "the content of base/1/rows has changed"),
+    "gone": (lambda rows: rows.unlink(), "base/1/rows is missing"),
+    "more": (lambda rows: (rows.parent / "new").touch(), "base/1/new was not there"),
+    "link": (lambda rows: relink(rows.parents[2] / "link"), "the content of link has changed"),
+    "list": (lambda rows: (rows.parents[3] / "files.json").write_text("{"), "files.json cannot"),
+}
+
+
+def flip_a_bit(file: Path) -> None:
+    """Without a trace in its size or its times."""
+    before = file.stat()
+    content = bytearray(file.read_bytes())
+    content[2 * MEBIBYTE] ^= 1
+    file.write_bytes(content)
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def relink(link: Path) -> None:
+    link.unlink()
+    link.symlink_to("elsewhere")
+
+
+@pytest.mark.parametrize("kind", DAMAGES)
+def test_a_copy_that_is_damaged_says_how_and_is_replaced(
+    kind: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
+    copies = Copies(tmp_path / "sets", is_kept=True)
+    made = copies.make({"format": 1}, data, dataset())
+    assert made.damage() is None
+    damage, said = DAMAGES[kind]
+    damage(made.data / "base" / "1" / "rows")
+    assert said in str(made.damage())
+    again = copies.make({"format": 1}, data, dataset())
+    assert again.damage() is None
+    assert contents(again.data) == contents(data)
+    assert [one.name for one in copies.folder.iterdir()] == [made.folder.name]
 
 
 DIES_IN_THE_MIDDLE = """

@@ -4,12 +4,15 @@ decides what is in it.
 ::
 
     FOLDER/<digest>/dataset.json     what it is: system, version, settings, schema, rows, its load
+    FOLDER/<digest>/files.json       every file of it, with its size and what is in it
     FOLDER/<digest>/data/            the data directory as its server left it
 
 A copy is made under another name and gets its own by one rename, when every byte is written: what
 has such a name is whole. It is found again by a system of the same name and version, with the
 settings that a data directory is made with, the same schema and the same rows; any other copy is
-left alone. Nothing here is ever changed: to be rid of a copy, remove its folder.
+left alone. Before the first use in an experiment its files are compared with what they were: a copy
+that is damaged is never used, and the next load takes its place. To be rid of a copy, remove its
+folder.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ from typing import Any
 
 from assay.dialects.protocol import Table
 from assay.errors import ArgumentError, SystemUnderTestError
+from assay.load import manifest
 from assay.load.dataset import DataRequest, Dataset
 from assay.provision import ledger
 from assay.provision.copying import Copied, OnCopied, copy_directory
@@ -39,7 +43,12 @@ FORMAT = 1
 """Of ``dataset.json`` and of what is beside it."""
 
 FACTS_FILE = "dataset.json"
+FILES_FILE = "files.json"
+"""Copies of before there was one have none, and are taken as they are."""
+
 DATA = "data"
+_OURS = {FACTS_FILE, FILES_FILE, DATA}
+"""What a folder holds that may be replaced."""
 Facts = Mapping[str, Any]
 
 
@@ -58,10 +67,22 @@ class Copy:
     """In its files, holes left out."""
     is_shared: bool
     """It was made by sharing the blocks of the data directory."""
+    has_manifest: bool = False
 
     @property
     def data(self) -> Path:
         return self.folder / DATA
+
+    def damage(self) -> str | None:
+        """How it differs from what was copied, in words; None: not at all."""
+        file = self.folder / FILES_FILE
+        if not self.has_manifest:
+            return None
+        try:
+            listed = json.loads(file.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            return f"{FILES_FILE} cannot be read: {error}"
+        return manifest.damage(self.data, listed)
 
     def dataset(self, request: DataRequest) -> Dataset:
         """The data set as it was loaded, for the run that asks for the same one."""
@@ -143,8 +164,9 @@ class Copies:
         yield from sorted(found, key=lambda copy: copy.made_unix_s, reverse=True)
 
     def _finish(self, unfinished: Path, target: Path, document: Mapping[str, Any]) -> None:
-        text = json.dumps(document, indent=2, sort_keys=True)
-        (unfinished / FACTS_FILE).write_text(text + "\n", encoding="utf-8")
+        if self.is_kept:
+            _write(unfinished / FILES_FILE, manifest.manifest_of(unfinished / DATA))
+        _write(unfinished / FACTS_FILE, {**document, "has_manifest": self.is_kept})
         if self.is_kept:
             os.sync()  # a name must not outlive a power cut that what it names does not
         try:
@@ -152,6 +174,14 @@ class Copies:
         except OSError as error:
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                 raise
+            found = _read(target)
+            is_damaged = found is None or found.damage() is not None
+            if is_damaged and {one.name for one in target.iterdir()} <= _OURS:
+                identity = ledger.new_id()
+                aside = self.folder / f".unfinished-{identity}"
+                with noted(identity, directories=(aside,)):  # which removes it
+                    target.rename(aside)
+                    unfinished.rename(target)
 
     def _make_folder(self) -> None:
         try:
@@ -181,6 +211,10 @@ def _document(facts: Facts, dataset: Dataset, copied: Copied) -> dict[str, Any]:
     }
 
 
+def _write(file: Path, document: Mapping[str, Any]) -> None:
+    file.write_text(json.dumps(document, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+
+
 def _in_place(work: Callable[[], None], path: Path) -> None:
     try:
         work()
@@ -206,6 +240,7 @@ def _read(folder: Path) -> Copy | None:
             made_unix_s=int(document["made_unix_s"]),
             bytes=int(document["bytes"]),
             is_shared=bool(document["is_shared"]),
+            has_manifest=bool(document.get("has_manifest", False)),
         )
     except (OSError, ValueError, KeyError, TypeError):
         return None
