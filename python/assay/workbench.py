@@ -25,7 +25,8 @@ from assay.load.dataset import DataRequest, Dataset
 from assay.load.digest import verify
 from assay.load.generated import measure
 from assay.load.loading import DEFAULT, Loading
-from assay.load.stage import drop, load, refuse_foreign_tables
+from assay.load.mark import refuse_foreign_tables
+from assay.load.stage import drop, load
 from assay.plan import Plan, PlannedRun
 from assay.progress import Progress
 from assay.provision.copying import OnCopied

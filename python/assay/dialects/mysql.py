@@ -88,6 +88,16 @@ class MysqlDialect(StandardSql):
         [statement] = super().create_table(table, options)
         return [f"{statement}{engine} {_COLLATION}"]
 
+    def create_marked_table(self, table: Table, options: Mapping[str, str], mark: str) -> list[str]:
+        [statement] = self.create_table(table, options)
+        return [f"{statement} COMMENT = {self.literal(mark)}"]
+
+    def marks_query(self) -> str | None:
+        return (
+            "SELECT table_name, table_comment FROM information_schema.tables "
+            "WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'"
+        )
+
     def add_foreign_keys(self, table: Table, options: Mapping[str, str]) -> list[str]:
         """None in an engine that would pass over them without a word."""
         has_them = options.get("engine", _HAS_FOREIGN_KEYS) == _HAS_FOREIGN_KEYS

@@ -54,6 +54,17 @@ class PostgresqlDialect(StandardSql):
         del options
         return self.table_of(table, self.columns(table))
 
+    def create_marked_table(self, table: Table, options: Mapping[str, str], mark: str) -> list[str]:
+        """In one transaction: a table is never there without its mark."""
+        comment = f"COMMENT ON TABLE {self.identifier(table.name)} IS {self.literal(mark)}"
+        return [self.begin(), *self.create_table(table, options), comment, self.commit()]
+
+    def marks_query(self) -> str | None:
+        return (
+            "SELECT relname, obj_description(oid, 'pg_class') FROM pg_class "
+            "WHERE relkind = 'r' AND pg_table_is_visible(oid)"
+        )
+
     def create_indexes(self, table: Table) -> list[str]:
         keys = [f"ADD {key}" for key in self.keys(table)]
         alter = f"ALTER TABLE {self.identifier(table.name)}\n  "

@@ -91,6 +91,16 @@ class Dialect(Protocol):
         be."""
         ...
 
+    def create_marked_table(self, table: Table, options: Mapping[str, str], mark: str) -> list[str]:
+        """The same for a server that is not ours, with a mark on the table that `marks_query` finds
+        and that goes with the table. The mark is of letters that need no quoting."""
+        ...
+
+    def marks_query(self) -> str | None:
+        """A query of (table, text in which its mark is) for every table that may have one; None
+        where a table can carry no mark."""
+        ...
+
     def create_indexes(self, table: Table) -> list[str]:
         """Statements for a table that is filled: its indexes, and keys that it was made without."""
         ...

@@ -48,6 +48,14 @@ class SqliteDialect(StandardSql):
         keys = [self.foreign_key(key) for key in table.foreign_keys]
         return self.table_of(table, [*self.columns(table), *self.keys(table), *keys])
 
+    def create_marked_table(self, table: Table, options: Mapping[str, str], mark: str) -> list[str]:
+        """The schema keeps a table's text, with a comment that stands inside its parentheses."""
+        [statement] = self.create_table(table, options)
+        return [f"{statement.removesuffix(')')}/* {mark} */)"]
+
+    def marks_query(self) -> str | None:
+        return "SELECT name, sql FROM sqlite_master WHERE type = 'table'"
+
     def add_foreign_keys(self, table: Table, options: Mapping[str, str]) -> list[str]:
         """None: ``create_table`` has said them."""
         del table, options

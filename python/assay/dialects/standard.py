@@ -76,6 +76,14 @@ class StandardSql:
         del options
         return self.table_of(table, [*self.columns(table), *self.keys(table)])
 
+    def create_marked_table(self, table: Table, options: Mapping[str, str], mark: str) -> list[str]:
+        """Without a mark: the standard has no comments on tables."""
+        del mark
+        return self.create_table(table, options)
+
+    def marks_query(self) -> str | None:
+        return None
+
     def table_of(self, table: Table, lines: Sequence[str]) -> list[str]:
         """The statement that makes a table of these lines."""
         body = ",\n  ".join(lines)

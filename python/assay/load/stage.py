@@ -15,10 +15,11 @@ from typing import Any
 
 from assay import _engine
 from assay.dialects.protocol import Dialect, Table
-from assay.errors import ArgumentError, AssayError, RunFailed
+from assay.errors import AssayError, RunFailed
 from assay.load.dataset import DataRequest, Dataset
 from assay.load.digest import verify
 from assay.load.loading import DEFAULT, Loading
+from assay.load.mark import mark
 from assay.provision.session import raise_as_ours, session
 from assay.provision.site import Site
 from assay.systems.protocol import System
@@ -85,23 +86,6 @@ def load(
         sessions=sessions,
         checksums=checksums,
     )
-
-
-def refuse_foreign_tables(site: Site, dialect: Dialect, tables: Sequence[Table]) -> None:
-    """Raises `ArgumentError` where a server that is not ours holds a table of such a name: a load
-    would replace what somebody else may need."""
-    with session(site.address) as opened:
-        for table in tables:
-            try:
-                opened.execute(f"SELECT 1 FROM {dialect.identifier(table.name)} WHERE 1 = 0")
-            except _engine.EngineError as error:
-                if error.error_class != "unknown object":
-                    raise
-            else:
-                raise ArgumentError(
-                    f"{site.label} holds a table {table.name} already, and a load would replace it",
-                    hint="name a database without such a table, or drop it yourself",
-                )
 
 
 def fill(
@@ -178,7 +162,16 @@ def _bulk_statement(dialect: Dialect, table: Table, form: str) -> str:
 
 
 def _schema(dialect: Dialect, tables: Sequence[Table], site: Site) -> list[str]:
-    made = [one for table in tables for one in dialect.create_table(table, site.options)]
+    """On a server that is not ours each table carries our mark (`assay.load.mark`)."""
+    if site.is_private:
+        made = [one for table in tables for one in dialect.create_table(table, site.options)]
+    else:
+        text = mark()
+        made = [
+            one
+            for table in tables
+            for one in dialect.create_marked_table(table, site.options, text)
+        ]
     return _drops(dialect, tables) + made
 
 

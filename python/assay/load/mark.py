@@ -1,0 +1,80 @@
+"""Takes the tables of a server that is not ours; gives whose they are, by the mark that our loads
+leave on each table they make there.
+
+A killed Assay leaves its tables behind, and the next one may replace them: no others, and none that
+an Assay is still at work on.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from collections.abc import Mapping, Sequence
+
+from assay import _engine
+from assay.dialects.protocol import Dialect, Table
+from assay.errors import ArgumentError
+from assay.provision.identity import ProcessIdentity
+from assay.provision.session import session
+from assay.provision.site import Site
+
+_MARK = re.compile(r"loaded by Assay: host (\S+), process (\d+) (\d+) (\S+)")
+
+
+def mark() -> str:
+    """What says that this process made a table; no letter in it has to be quoted anywhere."""
+    process = ProcessIdentity.of(os.getpid())
+    words = (process.pid, process.start_ticks, process.boot) if process else (os.getpid(), 0, "-")
+    return "loaded by Assay: host {}, process {} {} {}".format(_host(), *words)
+
+
+def refuse_foreign_tables(site: Site, dialect: Dialect, tables: Sequence[Table]) -> None:
+    """Raises `ArgumentError` where a server that is not ours holds a table of such a name: a load
+    would replace what somebody else may need. What a killed Assay has left is nobody's."""
+    with session(site.address) as opened:
+        marks = _marks(opened, dialect)
+        for table in tables:
+            try:
+                opened.execute(f"SELECT 1 FROM {dialect.identifier(table.name)} WHERE 1 = 0")
+            except _engine.EngineError as error:
+                if error.error_class != "unknown object":
+                    raise
+            else:
+                _insist_on_nobodys(site, table.name, marks.get(table.name.lower(), ""))
+
+
+def _marks(opened: _engine.Session, dialect: Dialect) -> Mapping[str, str]:
+    """Name in lower case → mark; empty where the server has no such thing."""
+    question = dialect.marks_query()
+    if question is None:
+        return {}
+    try:
+        rows = opened.execute(question).rows
+    except _engine.EngineError:
+        return {}
+    return {str(name).lower(): str(text) for name, text in rows if name and text}
+
+
+def _insist_on_nobodys(site: Site, name: str, text: str) -> None:
+    found = _MARK.search(text)
+    if found is None:
+        raise ArgumentError(
+            f"{site.label} holds a table {name} already, and a load would replace it",
+            hint="name a database without such a table, or drop it yourself",
+        )
+    host, pid, start_ticks, boot = found.groups()
+    if host != _host():
+        raise ArgumentError(
+            f"{site.label} holds a table {name} that an Assay on {host} has loaded and may use",
+            hint="wait until it has ended, name another database, or drop the table yourself",
+        )
+    if ProcessIdentity(int(pid), int(start_ticks), boot).is_alive():
+        raise ArgumentError(
+            f"{site.label} holds a table {name} that another Assay, process {pid}, is using",
+            hint="wait until it has ended, or name another database",
+        )
+
+
+def _host() -> str:
+    return re.sub(r"[^A-Za-z0-9.-]", "-", platform.node()) or "-"

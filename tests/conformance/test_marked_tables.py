@@ -1,0 +1,111 @@
+"""On a server that is not ours: what a killed Assay left is replaced, what others have is not."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from commands import BIN, Assay, need
+from servers import ask, provisioned
+
+from assay import registry
+from assay.dialects.protocol import Table
+from assay.experiment.values import SystemChoice
+from assay.load import mark
+from assay.provision.site import Site, StorageFacts
+from assay.systems import System
+
+SYSTEMS = [name for name in registry.systems() if registry.system(name).dialect.marks_query()]
+RUN = ("run", "tpcb", "--clients", "1")
+TABLE = "pgbench_tellers"
+
+
+@pytest.fixture(params=SYSTEMS)
+def system(request: pytest.FixtureRequest) -> System:
+    need(request.param)
+    return registry.system(request.param)
+
+
+@pytest.fixture
+def url(system: System, storage: StorageFacts, laboratory: Path) -> Iterator[str]:
+    """Of a server, or of a file, that Assay did not make for itself."""
+    if not system.has_connection_limit:
+        file = laboratory / "theirs.db"
+        file.touch()
+        yield f"{system.url_schemes[0]}:///{file}"
+        return
+    with provisioned(system, storage, options={"transport": "tcp"}) as site:
+        to = site.address
+        password = quote(to.password or "", safe="")
+        place = f"{to.user}:{password}@{to.host}:{to.port}/{to.database}"
+        yield f"{system.url_schemes[0]}://{place}"
+
+
+def reached(system: System, url: str) -> Site:
+    with system.attach(SystemChoice(system.name, url=url)) as site:
+        return site
+
+
+def kill_while_it_drives(url: str, laboratory: Path) -> None:
+    process = subprocess.Popen(
+        [BIN / "assay", *RUN, "--on", url, "--duration", "100"],
+        cwd=laboratory,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "XDG_STATE_HOME": str(laboratory / "state")},
+    )
+    assert process.stderr is not None
+    told = ""
+    for line in process.stderr:
+        told += line
+        if line.startswith("  drive"):
+            process.send_signal(signal.SIGKILL)
+    process.stderr.close()
+    assert process.wait(timeout=60) == -signal.SIGKILL, told
+
+
+def test_what_a_killed_assay_left_is_replaced_and_nothing_else(
+    system: System, url: str, assay: Assay, laboratory: Path
+) -> None:
+    kill_while_it_drives(url, laboratory)
+    site = reached(system, url)
+    assert ask(site, f"SELECT count(*) FROM {TABLE}") == [("10",)]
+    again = assay(*RUN, "--on", url, "--transactions", "1")
+    assert again.status == 0, again.err
+    with pytest.raises(Exception, match=TABLE):
+        ask(site, f"SELECT 1 FROM {TABLE}")
+
+    ask(site, f"CREATE TABLE {TABLE} (mine INTEGER)")
+    ask(site, f"INSERT INTO {TABLE} VALUES (7)")
+    refused = assay(*RUN, "--on", url, "--transactions", "1")
+    assert refused.status == 2
+    assert f"holds a table {TABLE} already" in refused.err
+    assert ask(site, f"SELECT mine FROM {TABLE}") == [("7",)]
+    ask(site, f"DROP TABLE {TABLE}")
+
+
+def test_tables_of_an_assay_that_may_be_at_work_are_left_alone(
+    system: System, url: str, assay: Assay
+) -> None:
+    site = reached(system, url)
+    elsewhere = "loaded by Assay: host far-away, process 1 2 3"
+    for text, named in ((mark.mark(), f"process {os.getpid()}"), (elsewhere, "far-away")):
+        for statement in system.dialect.create_marked_table(_tellers(), site.options, text):
+            ask(site, statement)
+        refused = assay(*RUN, "--on", url, "--transactions", "1")
+        assert (refused.status, named in refused.err) == (2, True), refused.err
+        assert ask(site, f"SELECT count(*) FROM {TABLE}") == [("0",)]
+        ask(site, f"DROP TABLE {TABLE}")
+
+
+def _tellers() -> Table:
+    from assay.workloads import reader
+
+    tables = reader.read("tpcb").tables_for(reader.read("tpcb").with_defaults({}))
+    return next(one for one in tables if one.name == TABLE)
