@@ -92,8 +92,9 @@ def test_a_record_without_room_says_so_and_keeps_what_it_had(sound: Path, tmp_pa
     shutil.copy(sound, path)
     with Store(path) as store:
         before = store.runs()
-        (pages,) = store._connection.execute("PRAGMA page_count").fetchone()
-        store._connection.execute(f"PRAGMA max_page_count = {pages}")
+        connection = store._write().connection
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+        connection.execute(f"PRAGMA max_page_count = {pages}")
         with pytest.raises(SystemUnderTestError, match="the disk is full") as full:
             for _ in range(50):
                 fill(store)

@@ -10,8 +10,10 @@ from pathlib import Path
 from assay.errors import ArgumentError, AssayError, RunFailed, SystemUnderTestError
 
 OTHER_FILE = "name another file with --records"
-_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, 0}
-"""`SQLITE_ERROR` is what a table or a column that is not there gives; 0, text that is no UTF-8."""
+_ERROR, _IOERR, _CORRUPT, _FULL, _NOTADB = 1, 10, 11, 13, 26
+"""Primary result codes of SQLite, by its names."""
+_DAMAGED = {_CORRUPT, _NOTADB, _ERROR, 0}
+"""ERROR is what a table or a column that is not there gives; 0, text that is no UTF-8."""
 _LEAST_ROOM_BYTES = 64 << 10
 
 
@@ -25,8 +27,8 @@ def not_opened(error: sqlite3.Error, path: Path) -> AssayError:
     if is_full(error, path):
         return _full(path)
     return ArgumentError(
-        f"{path}: expected a record file that can be used, found: {error}",
-        hint=_repair(path) if _result(error) == sqlite3.SQLITE_CORRUPT else OTHER_FILE,
+        f"{path}: expected a record file that can be read, found: {error}",
+        hint=_repair(path) if _result(error) == _CORRUPT else OTHER_FILE,
     )
 
 
@@ -45,13 +47,13 @@ def not_written(error: sqlite3.Error, path: Path) -> AssayError:
 def is_full(error: sqlite3.Error, path: Path) -> bool:
     """Whether there is no room; the library calls it an error of reading or writing where the
     system refused memory that it maps."""
-    if _result(error) == sqlite3.SQLITE_IOERR:
+    if _result(error) == _IOERR:
         try:
             room = os.statvfs(path.absolute().parent)
         except OSError:
             return False
         return room.f_bavail * room.f_frsize < _LEAST_ROOM_BYTES
-    return _result(error) == sqlite3.SQLITE_FULL
+    return _result(error) == _FULL
 
 
 def _full(path: Path) -> AssayError:
@@ -69,7 +71,7 @@ def damaged(error: Exception, path: Path) -> AssayError:
 
 def _repair(path: Path) -> str:
     """What the library's own shell gets out of a damaged file."""
-    return f"sqlite3 {path} .recover | sqlite3 rescued.sqlite; or {OTHER_FILE}"
+    return f"sqlite3 {path} .recover | sqlite3 RESCUED; or {OTHER_FILE}"
 
 
 def _result(error: sqlite3.Error) -> int:
