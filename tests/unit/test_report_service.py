@@ -102,7 +102,7 @@ def test_a_run_in_which_all_were_served_is_valid(tmp_path: Path) -> None:
             "7 of 8 clients ended 0 transactions, the most served 2000; 7 under way at the end, "
             "the oldest for 21.0 s",
         ),
-        (ONE_SERVED, "littles-law", "8.00 clients at work, 1.00 in the figures"),
+        (ONE_SERVED, "unaccounted-time", "8.00 clients at work, 1.00 in the figures"),
         (
             {"stalls": [{"from_ns": 4 * S, "to_ns": 9 * S}]},
             "stalled",
@@ -127,6 +127,20 @@ def test_each_of_it_is_warned_of_and_limits_the_number(
     assert f"postgresql, 8 clients: {detail}" in {one.name: one.detail for one in warnings}[name]
     assert verdict.word == "indicative"
     assert name.replace("-", " ") in verdict.reason
+
+
+def test_a_run_in_which_nothing_ended_is_warned_of_too(tmp_path: Path) -> None:
+    nothing = dict.fromkeys(("scheduled", "ok", "aborted", "failed", "unknown", "skipped"), 0)
+    record = campaign(
+        tmp_path,
+        outcomes=nothing,
+        transactions=[],
+        client_ends=ends(*[0] * CLIENTS),
+        littles_law=law(0.0),
+        stalls=[{"from_ns": 0, "to_ns": 20 * S}],
+    )
+    _, warnings = judge_run(record.runs[0], invented.MACHINE)
+    assert {"stalled", "unaccounted-time"} <= {one.name for one in warnings}
 
 
 @pytest.mark.parametrize(

@@ -111,9 +111,9 @@ class Kind(Enum):
         "unfairly; judge by the transactions of each client and the oldest in flight",
         limits=True,
     )
-    LITTLES_LAW = _Text(
+    UNACCOUNTED_TIME = _Text(
         f"more than {units.share(service.LAW_LIMIT)} of the clients' time is in no figure: "
-        "clients = throughput x (response time + pause) does not hold",
+        "clients = throughput x (response time + pause), Little's law, does not hold",
         "a longer --duration, in which transactions begun in the warm-up weigh less; if these "
         "never end, look for what they wait for",
         limits=True,
@@ -238,6 +238,7 @@ def _of_run(run: RunRecord, machine: Mapping[str, Any]) -> Iterator[tuple[Kind, 
             yield Kind.SETTINGS_DIFFER, f"{run.system_label}: {name} = {asked} cannot be read back"
         elif not mean_the_same(str(asked), str(found)):
             yield Kind.SETTINGS_DIFFER, f"{run.system_label}: {name} = {asked} became {found}"
+    yield from _of_service(run)
     yield from _of_driving(run)
     overflow = sum(one["response_time"]["overflow"] for one in observation.get("transactions", ()))
     if overflow:
@@ -245,6 +246,19 @@ def _of_run(run: RunRecord, machine: Mapping[str, Any]) -> Iterator[tuple[Kind, 
             Kind.RANGE_EXCEEDED,
             f"{run.system_label}, {units.counted(run.clients, 'client')}: {overflow}",
         )
+
+
+def _of_service(run: RunRecord) -> Iterator[tuple[Kind, str]]:
+    """Whether all clients were served all the time; also where no transaction ended at all."""
+    observation = run.observation or {}
+    for kind, words in (
+        (Kind.STALLED, standstills.summary(observation, standstills.STALLED)),
+        (Kind.CLIENT_SUSPENDED, standstills.summary(observation, standstills.SUSPENDED)),
+        (Kind.STARVED_CLIENTS, service.starved(observation)),
+        (Kind.UNACCOUNTED_TIME, service.missing_by_law(observation)),
+    ):
+        if words:
+            yield kind, f"{run.system_label}, {units.counted(run.clients, 'client')}: {words}"
 
 
 def _of_driving(run: RunRecord) -> Iterator[tuple[Kind, str]]:
@@ -261,14 +275,6 @@ def _of_driving(run: RunRecord) -> Iterator[tuple[Kind, str]]:
     if outages := observation.get("outages"):
         lasted_ns = sum(one["to_ns"] - one["from_ns"] for one in outages)
         yield Kind.OUTAGE, f"{name}: {units.counted(len(outages), 'time')}, {lasted_ns / 1e9:.1f} s"
-    for kind, words in (
-        (Kind.STALLED, standstills.summary(observation, standstills.STALLED)),
-        (Kind.CLIENT_SUSPENDED, standstills.summary(observation, standstills.SUSPENDED)),
-        (Kind.STARVED_CLIENTS, service.starved(observation)),
-        (Kind.LITTLES_LAW, service.missing_by_law(observation)),
-    ):
-        if words:
-            yield kind, f"{name}: {words}"
     late, skipped = outcomes.get("late") or 0, outcomes.get("skipped") or 0
     if (late + skipped) / scheduled > LATE_LIMIT:
         share = units.percent((late + skipped) / scheduled)
