@@ -18,7 +18,7 @@ import signal
 import sys
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -60,6 +60,8 @@ class Case:
     environment: Mapping[str, str] = field(default_factory=dict)
     may_go_on: bool = False
     """It works for as long as it is asked to, and is asked for much."""
+    judge: Callable[[int, Path], list[str]] | None = None
+    """Takes the exit status and the case's folder; gives what else is wrong."""
 
     @property
     def name(self) -> str:
@@ -97,6 +99,8 @@ class Started:
             return None
         code = os.waitstatus_to_exitcode(status)
         wrong = [*self._wrong_status(code), *self._wrong_words(code), *self._left_behind()]
+        if self.case.judge is not None and not wrong:
+            wrong += self.case.judge(code, self.folder)
         if usage.ru_maxrss * 1024 > MOST_MEMORY_BYTES:
             wrong.append(f"took {usage.ru_maxrss >> 10} MiB of memory")
         outcome = f"{self.case.name}, exit status {code}"

@@ -72,15 +72,16 @@ def load_by_client(address: Address, system: str, files: list[Path], script: Pat
 
 
 @pytest.mark.parametrize("system", ["sqlite", "postgresql", "mariadb"])
-@pytest.mark.parametrize("kind", ["real", "hostile"])
+@pytest.mark.parametrize("kind", ["real", "hostile", "carriage returns"])
 def test_the_real_client_loads_what_assay_loads(
     beebe: Path, tmp_path: Path, system: str, kind: str
 ) -> None:
     need(system)
     files = sorted(beebe.glob("*.bib"))
-    if kind == "hostile":
+    if kind != "real":
         files = [tmp_path / "hostile.bib"]
-        files[0].write_text(HOSTILE, encoding="utf-8")
+        line_end = "\r\n" if kind == "carriage returns" else "\n"
+        files[0].write_text(HOSTILE, encoding="utf-8", newline=line_end)
     with site_of(system) as site:
         under_test = registry.system(system)
         load(site, under_test, WORKLOAD.tables, bibliography_of(files).request())
@@ -92,6 +93,10 @@ def test_the_real_client_loads_what_assay_loads(
                     opened.execute(statement)
         load_by_client(site.address, system, files, tmp_path / "script.sql")
         assert digests(site) == ours
+        if kind != "real":
+            with session(site.address) as opened:
+                (entry,) = opened.execute("SELECT entry FROM bibtab").rows[0]
+            assert entry == "\n" + HOSTILE.strip().replace("\n", line_end)
         assert ours["bibtab"][0] == (9733 if kind == "real" else 1)
 
 

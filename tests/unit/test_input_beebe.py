@@ -62,6 +62,13 @@ def test_a_tex_tree_is_copied_from_and_differences_are_told(
     assert sorted(file.name for file in folder.iterdir()) == sorted(names)
     assert any("epodd.bib has 8 bytes, expected 223,584" in line for line in told)
     assert "do not apply" in told[-1]
+    (folder / "epodd.bib").write_text("mine\n")
+    (folder / "type.bib").unlink()
+    beebe.get(folder)
+    assert (folder / "epodd.bib").read_text() == "mine\n"
+    assert (folder / "type.bib").read_text() == "% short\n"
+    beebe.get(folder, force=True)
+    assert (folder / "epodd.bib").read_text() == "% short\n"
 
 
 def test_a_package_gives_its_one_folder(tmp_path: Path) -> None:

@@ -258,10 +258,11 @@ impl Reader {
                 counted(self.inputs.len() as u64, "file", "files")
             ),
             hint: first.map(|first| {
-                format!(
-                    "the first error: {}:{}: {}",
-                    first.file, first.line, first.message
-                )
+                let line = match first.line {
+                    0 => String::new(), // the file as a whole
+                    line => format!(":{line}"),
+                };
+                format!("the first error: {}{line}: {}", first.file, first.message)
             }),
         };
         Err(flaw.in_file(self.inputs[0].name()))

@@ -73,6 +73,8 @@ def command(
         raise ArgumentError(
             f"--dialect means nothing to --format {form}", hint="--format sql, or leave it out"
         )
+    if force and output is None:
+        raise ArgumentError("--force means nothing without --output", hint="--output FILE")
     if form != "csv" and is_typed("header"):
         raise ArgumentError(
             f"--header means nothing to --format {form}", hint="--format csv, or leave it out"

@@ -224,6 +224,13 @@ fn files_without_entries_and_what_is_no_file_are_refused() {
         options.keep_going = true;
         let found = scan(&options, &mut |_, _| ControlFlow::Continue(())).expect("one is good");
         assert_eq!((found.entries, found.problems.errors), (1, 1));
+        options.files = vec![path.clone()];
+        let found = scan(&options, &mut |_, _| ControlFlow::Continue(())).expect_err("no entries");
+        let hint = found.hint.expect("the first error");
+        assert!(
+            hint.starts_with(&format!("the first error: {path}: ")),
+            "{hint}"
+        );
     }
     let strings = folder.file("strings.bib", b"@String{a = {b}}");
     let options = ScanOptions {

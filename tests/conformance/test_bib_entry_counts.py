@@ -1,0 +1,67 @@
+"""Bibliographies that Debian packages hold: the same entries as another parser finds in them."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+from contextlib import closing
+from pathlib import Path
+
+import pybtex.errors
+import pytest
+from commands import BIN
+from pybtex.database import BibliographyData
+from pybtex.database.input import bibtex
+
+from assay.input import debian_package
+from assay.input.place import input_folder
+
+PACKAGES = {
+    "bibtexconv": ("bibtexconv/examples", ("ExampleReferences.bib",)),
+    "hevea": ("hevea/examples/upstream", ("bib.bib", "natbib.bib")),
+    "r-cran-knitr": ("knitr/examples", ("knitr-manual.bib", "knitr-packages.bib")),
+}
+"""Package → the end of the folder in it, and files there."""
+
+FEWEST = {"ExampleReferences.bib": 200, "bib.bib": 30, "knitr-packages.bib": 10}
+"""So many entries the larger of them have at least: two parsers that find nothing agree as well."""
+
+EXPLAINED: dict[tuple[str, str], str] = {}
+"""(file, key) → why only one of the two has the entry. Nothing differs today."""
+
+
+@pytest.fixture(scope="session", params=PACKAGES)
+def package(request: pytest.FixtureRequest) -> list[Path]:
+    """The package's bibliographies, brought as those of `bibsql` are, and kept like them."""
+    inside, names = PACKAGES[request.param]
+    folder = input_folder() / "debian" / request.param
+    files = [folder / name for name in names]
+    if not all(file.is_file() for file in files):
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            debian_package.take(request.param, inside, names, folder, print)
+        except debian_package.NotToBeHad as reason:
+            pytest.skip(f"the package {request.param} cannot be had: {reason}")
+    return files
+
+
+def test_the_entries_are_those_of_another_parser(package: list[Path]) -> None:
+    for file in package:
+        ours = our_keys(file)
+        with pybtex.errors.capture():  # undefined macros, of which we warn as well
+            parsed: BibliographyData = bibtex.Parser().parse_file(str(file))
+        theirs = sorted(parsed.entries)
+        differing = {(file.name, key) for key in set(ours) ^ set(theirs)}
+        assert differing <= EXPLAINED.keys(), file
+        assert len(ours) == len(set(ours)), file
+        assert len(ours) >= FEWEST.get(file.name, 1), file
+
+
+def our_keys(file: Path) -> list[str]:
+    """The column ``label`` of every row of the script that `bibtosql` writes."""
+    done = subprocess.run(
+        [BIN / "bibtosql", "--create", file], capture_output=True, text=True, check=True
+    )
+    with closing(sqlite3.connect(":memory:")) as opened:
+        opened.executescript(done.stdout.replace(".bail on\n", "", 1))
+        return [label for (label,) in opened.execute("SELECT label FROM bibtab")]
