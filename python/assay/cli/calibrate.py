@@ -84,7 +84,7 @@ def command(
     facts = machine()
     build = {"assay": __version__, **json.loads(_engine.build_info())}
     found = []
-    with Store(records) as store:
+    with Store(records, waiting=say, warning=say) as store:
         for protocol in chosen:
             for number in numbers:
                 measured = calibration.calibrate(
