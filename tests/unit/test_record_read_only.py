@@ -13,7 +13,7 @@ import invented_records as invented
 import pytest
 
 from assay.errors import ArgumentError
-from assay.record import Store, schema
+from assay.record import Store, read_only, schema
 
 
 @pytest.fixture
@@ -122,3 +122,17 @@ def test_what_cannot_be_read_is_a_sentence(tmp_path: Path) -> None:
     with Store(empty, must_exist=True) as store:
         assert store.runs() == []
     assert empty.read_bytes() == b""
+
+
+def test_a_record_that_is_locked_even_to_readers_is_not_read_past_the_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(read_only, "_BUSY_TIMEOUT_S", 0.1)
+    path = tmp_path / "r.sqlite"
+    invented.campaign(path, invented.plan([invented.SQLITE]), 1.0)
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("PRAGMA locking_mode = EXCLUSIVE")
+    other.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(ArgumentError, match="locked"):
+        Store(path, must_exist=True)
+    other.close()

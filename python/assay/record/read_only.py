@@ -15,8 +15,9 @@ from urllib.parse import quote
 
 from assay.errors import ArgumentError
 from assay.record import faults, schema
+from assay.record.file import is_locked
 
-_BUSY_TIMEOUT_S = 30.0
+_BUSY_TIMEOUT_S = 15.0
 
 
 def open_for_reading(path: Path) -> sqlite3.Connection:
@@ -57,8 +58,9 @@ def _open(path: Path) -> sqlite3.Connection:
     for mode in modes:
         try:
             return _connect(path, mode)
-        except sqlite3.OperationalError:
-            continue
+        except sqlite3.OperationalError as error:
+            if is_locked(error):  # what a writer is about to change must not be read past it
+                raise
     if log.exists() and log.stat().st_size:
         return _copy_with_log(path, log)
     return _connect(path, "immutable=1")
