@@ -222,18 +222,30 @@ def test_bibsql_says_what_it_lacks(tmp_path: Path) -> None:
     assert "no profile 'ssd'" in ended.stderr
 
 
-def test_bibsql_asks_for_its_sql(tmp_path: Path) -> None:
-    """A client with nothing to do would end with status 0 and leave an empty file."""
+@pytest.mark.skipif(shutil.which("sqlite3") is None, reason="the client sqlite3 is not here")
+def test_bibsql_does_not_end_well_with_an_empty_answer(tmp_path: Path) -> None:
+    subprocess.run(["sqlite3", "bibtex.db", "create table t (x)"], cwd=tmp_path, check=True)
     (tmp_path / "questions.sql").write_text("select 1;\n")
     (tmp_path / "empty.sql").touch()
     named = program("bibsql", "questions.sql", cwd=tmp_path)
     assert named.returncode == 2
     assert "bibsql … < questions.sql" in named.stderr
-    for file in (os.devnull, "empty.sql"):
-        with (tmp_path / file).open() as stdin:
-            ended = program("bibsql", cwd=tmp_path, stdin=stdin)
+    for file in (os.devnull, "empty.sql", "a pipe"):
+        if file == "a pipe":
+            ended = program("bibsql", cwd=tmp_path, input="")
+        else:
+            with (tmp_path / file).open() as stdin:
+                ended = program("bibsql", cwd=tmp_path, stdin=stdin)
         assert (ended.returncode, ended.stdout) == (2, "")
-        assert "expected SQL on standard input" in ended.stderr
+        assert "expected SQL on standard input, found none" in ended.stderr
+    code = "from assay.cli.bibsql import main; main()"
+    command = [sys.executable, "-c", code, "select 1"]
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, text=True, cwd=tmp_path, check=False
+        )
+    assert ended.returncode == 3
+    assert "No space left" in ended.stderr
 
 
 @pytest.mark.skipif(shutil.which("mariadb") is None, reason="the client mariadb is not here")

@@ -112,3 +112,27 @@ def test_a_fresh_file_by_the_shell(beebe: Path, tmp_path: Path) -> None:
         capture_output=True, check=True,
     )  # fmt: skip
     assert json.loads(counted.stdout)[0]["bib"] == 9733
+
+
+@pytest.mark.parametrize("system", ["sqlite", "postgresql", "mariadb"])
+def test_a_question_that_fails_is_no_empty_answer_with_status_0(
+    tmp_path: Path, system: str
+) -> None:
+    need(system)
+    with site_of(system) as site:
+        address = site.address
+        keys = {
+            "socket": address.unix, "file": address.file, "user": address.user,
+            "password": address.password, "database": address.database,
+        }  # fmt: skip
+        lines = [f"{key} = {json.dumps(str(value))}" for key, value in keys.items() if value]
+        profiles = tmp_path / "profiles.toml"
+        profiles.write_text("\n".join([f"[own.{system}]", *lines, ""]))
+        for question, is_good in (("select 7;\n", True), ("select x from nowhere;\n", False)):
+            answer = subprocess.run(
+                [BIN / "bibsql", "-s", system, "--profile", "own"],
+                input=question, capture_output=True, text=True,
+                env={**os.environ, "ASSAY_BIBSQL_PROFILES": str(profiles)},
+            )  # fmt: skip
+            assert (answer.returncode == 0) is is_good, answer.stderr
+            assert ("7" in answer.stdout) is is_good

@@ -13,14 +13,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import stat
 import sys
-from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
 from assay import env_vars, toml_file
-from assay.cli import servers
+from assay.cli import client_streams, servers
 from assay.cli.outcome import outcome_of
 from assay.cli.seed_options import Option, Parsed, help_text, parse
 from assay.errors import ArgumentError, SystemMissing
@@ -39,7 +37,6 @@ OPTIONS = (
     Option("profile", "how to reach the server, by name [default: default]", "NAME", False),
 )
 DEFAULT_PROFILE = "default"
-_LONGEST_PATH = 4096
 TLS = ("prefer", "off", "require", "verify")
 
 
@@ -62,7 +59,6 @@ def run(arguments: list[str]) -> int | None:
         return None
     workload = reader.read("bibsql")
     server = servers.server(parsed.last_or("server", workload.default_system))
-    _insist_on_sql(parsed.rest)
     address = _address(server, parsed)
     command, environment = server.system.client_command(address)
     program = shutil.which(command[0])
@@ -76,34 +72,10 @@ def run(arguments: list[str]) -> int | None:
             f"there is no database {address.file}",
             hint=f"bibtosql --create files.bib | {command[0]} {address.file}",
         )
-    if sys.stdout is not None:
-        sys.stdout.flush()
+    client_streams.insist_on_sql(parsed.rest)
+    client_streams.insist_on_room()
+    sys.stdout.flush()
     os.execve(program, [*command, *parsed.rest], {**os.environ, **environment})
-
-
-def _insist_on_sql(rest: Sequence[str]) -> None:
-    """Raises `ArgumentError` where the client would get nothing to do, and say nothing of it."""
-    if rest:
-        word = rest[0]
-        if not word.startswith("-") and len(word) < _LONGEST_PATH and Path(word).is_file():
-            raise ArgumentError(
-                f"{word}: expected SQL on standard input, found a file among the arguments",
-                hint=f"bibsql … < {word}",
-            )
-        return
-    try:
-        status = os.fstat(0)
-    except OSError:
-        is_empty = True
-    else:
-        is_null = stat.S_ISCHR(status.st_mode) and os.path.samestat(status, os.stat(os.devnull))  # noqa: PTH116
-        is_empty = is_null or (
-            stat.S_ISREG(status.st_mode) and os.lseek(0, 0, os.SEEK_CUR) >= status.st_size
-        )
-    if is_empty:
-        raise ArgumentError(
-            "expected SQL on standard input, found none", hint="bibsql … < file.sql"
-        )
 
 
 def standard_answer(program: str, help_: str, parsed: Parsed) -> str | None:
