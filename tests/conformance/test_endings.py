@@ -53,11 +53,11 @@ def test_what_is_given_up_is_cancelled_on_the_server(server: System, storage: St
         assert ask(site, UNDER_WAY[server.name]) == [("0",)]
 
 
-def stopped(child: subprocess.Popen[str]) -> list[psutil.Process]:
-    """The server's processes, once it is driven, all of them stopped."""
+def stopped(child: subprocess.Popen[str], stage: str = "  drive ") -> list[psutil.Process]:
+    """The server's processes, once this stage has begun, all of them stopped."""
     assert child.stderr is not None
     said = iter(child.stderr.readline, "")
-    assert any(line.startswith("  drive ") for line in said), "it ended before it drove anything"
+    assert any(line.startswith(stage) for line in said), "it ended before"
     time.sleep(0.5)
     family = [server_of(child), *server_of(child).children(recursive=True)]
     for one in family:
@@ -102,3 +102,16 @@ def test_a_stopped_server_does_not_hold_a_run_beyond_its_limit(
     assert run.observation["unfinished"] == {
         "transactions": 1, "cancelled": 0, "limit_s": 1.5, "responds": False,
     }  # fmt: skip
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("system", SERVERS)
+def test_ctrl_c_ends_a_load_into_a_stopped_server(laboratory: Path, system: str) -> None:
+    need(system)
+    words = ("run", "tpcb", "--on", system, "--set", "scale=500")
+    with started(laboratory, *words) as child:
+        family = stopped(child, "  load")
+        child.send_signal(signal.SIGINT)
+        _, said = child.communicate(timeout=20)
+    assert child.returncode == 130, said
+    assert not [one for one in family if one.is_running()], said

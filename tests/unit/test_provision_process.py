@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -161,6 +163,50 @@ def test_ctrl_c_while_a_server_is_stopping_ends_it_at_once(directory: ServerDire
         identity = ProcessIdentity.of(server.pid)
         timer.start()
     assert identity is not None and not identity.is_alive()
+
+
+def test_a_second_ctrl_c_kills_a_server_at_once(directory: ServerDirectory) -> None:
+    deaf = "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + IDLE
+    with (
+        raise_on_termination(),
+        pytest.raises(KeyboardInterrupt),
+        process.start(_python(deaf), directory, stop=((signal.SIGTERM, 200.0),) * 200) as server,
+    ):
+        server.wait_ready(lambda: _why_silent(server))
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+    assert "ended by SIGKILL" in (server.died() or "")
+
+
+def test_a_server_that_was_stopped_is_continued_and_ends_in_order(
+    directory: ServerDirectory,
+) -> None:
+    polite = "import signal, sys\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(3))\n" + IDLE
+    with process.start(_python(polite), directory, stop=((signal.SIGTERM, 200.0),)) as server:
+        server.wait_ready(lambda: _why_silent(server))
+        server.send(signal.SIGSTOP)
+    assert "python3 ended with status 3" in (server.died() or "")
+
+
+def test_a_server_that_must_be_killed_takes_its_stopped_children_with_it(
+    directory: ServerDirectory,
+) -> None:
+    # The child hides behind an empty environment and a session of its own, as some servers' do.
+    program = (
+        "import signal, subprocess\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "child = subprocess.Popen(['sleep', '1000'], env={}, start_new_session=True)\n"
+        "child.send_signal(signal.SIGSTOP)\nprint(child.pid, flush=True)\n" + IDLE
+    )
+    with process.start(_python(program), directory, stop=((signal.SIGTERM, 0.2),)) as server:
+        server.wait_ready(lambda: _why_silent(server))
+        child = ProcessIdentity.of(int(process.last_lines(server.log).split()[0]))
+    assert "ended by SIGKILL" in (server.died() or "")
+    assert child is not None
+    deadline = time.monotonic() + 20
+    while child.is_alive() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not child.is_alive()
 
 
 def test_a_termination_is_raised_once_and_the_handlers_are_put_back() -> None:

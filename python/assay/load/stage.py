@@ -11,6 +11,7 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from assay import _engine
@@ -21,8 +22,12 @@ from assay.load.digest import verify
 from assay.load.loading import DEFAULT, Loading
 from assay.load.mark import mark
 from assay.provision.session import raise_as_ours, session
+from assay.provision.signals import is_ending
 from assay.provision.site import Site
 from assay.systems.protocol import System
+
+_HURRIED_S = 2.0
+"""For a session that takes away what was left, when somebody waits for the prompt."""
 
 OnProgress = Callable[[dict[str, Any]], None]
 
@@ -131,8 +136,17 @@ def fill(
 
 
 def drop(site: Site, dialect: Dialect, tables: Sequence[Table]) -> None:
-    """Leaves none of ``tables``; silent where the system is gone, whose end is told elsewhere."""
-    with suppress(AssayError), session(site.address) as opened:
+    """Leaves none of ``tables``; silent where the system is gone, whose end is told elsewhere.
+
+    Behind an interruption a system that does not answer is not waited for, and one of ours goes
+    with everything in it.
+    """
+    address = site.address
+    if is_ending():
+        if site.is_private:
+            return
+        address = replace(address, connect_timeout_s=_HURRIED_S)
+    with suppress(AssayError), session(address) as opened:
         for statement in _drops(dialect, tables):
             opened.execute(statement)
 

@@ -24,7 +24,7 @@ from assay.errors import Bug, SystemDied, SystemMissing, SystemRefused
 from assay.provision import ledger, marked
 from assay.provision.directory import identity_of
 from assay.provision.identity import ProcessIdentity
-from assay.provision.signals import is_ending
+from assay.provision.signals import is_ending, is_ending_at_once
 from assay.systems.protocol import ServerDirectory
 
 SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -81,13 +81,13 @@ class ServerProcess:
         """Sends each signal and waits; kills at last the server with all its processes.
 
         Processes that somebody has stopped are continued first: they would hear no signal but the
-        last. Behind an interruption no step has more than `_HURRIED_S`; interrupted itself, it
-        kills at once and lets the interruption through.
+        last. Behind an interruption no step has more than `_HURRIED_S`, behind a second one it
+        kills at once; interrupted itself, it does so and lets the interruption through.
         """
         family: list[ProcessIdentity] = []
         try:
             for number, patience_s in steps:
-                if self._child.poll() is not None:
+                if self._child.poll() is not None or is_ending_at_once():
                     return
                 family = marked.processes_of(self._mark, self._leader)
                 for one in family:

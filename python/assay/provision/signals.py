@@ -35,6 +35,11 @@ def is_ending() -> bool:
     return bool(_asked)
 
 
+def is_ending_at_once() -> bool:
+    """Whether Ctrl-C was pressed a second time: nothing is waited for any longer."""
+    return _asked.count(signal.SIGINT) > 1
+
+
 @contextlib.contextmanager
 def raise_on_termination(told: Callable[[str], None] | None = None) -> Iterator[None]:
     """Inside, SIGTERM and SIGHUP raise `Terminated` in the main thread, the first one only: the

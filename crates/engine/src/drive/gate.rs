@@ -122,3 +122,32 @@ impl Gate {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    /// Those that have begun must not wait for those that cannot be started, nor must the supervisor.
+    #[test]
+    fn threads_that_cannot_be_started_keep_nobody_waiting() {
+        let gate = Gate::default();
+        let limit = || EngineError::Machine {
+            message: "no room for threads".to_owned(),
+            hint: None,
+        };
+        std::thread::scope(|scope| {
+            let begun = scope.spawn(|| gate.arrive(Arrival::Ready));
+            gate.absent(7, limit());
+            assert!(gate.is_cancelled(), "nobody need connect any more");
+            while !gate.all_arrived(8, Duration::from_millis(1)) {}
+            assert!(!gate.is_clear());
+            gate.decide(Verdict::Cancelled);
+            let verdict = begun.join().expect("it does not panic");
+            assert!(matches!(verdict, Verdict::Cancelled));
+        });
+        let failure = gate.take_failure().expect("it is told");
+        assert_eq!(failure.to_string(), "no room for threads");
+    }
+}
