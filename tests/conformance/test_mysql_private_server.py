@@ -89,7 +89,8 @@ def test_it_leaves_the_temporary_tables_of_other_servers_alone(storage: StorageF
         with provisioned(MARIADB, storage) as site:
             assert site.data_directory is not None
             tmpdir = ask(site, "SELECT @@tmpdir")
-            assert tmpdir == [(str(site.data_directory.parent / "tmp"),)]
+            # By another path: this one may have colons, at which the setting is divided.
+            assert Path(str(tmpdir[0][0])).resolve() == site.data_directory.parent / "tmp"
         assert others.exists()
     finally:
         others.unlink(missing_ok=True)
