@@ -4,7 +4,8 @@
 use assay_datagen::{Random, Row, Value};
 use assay_script::expression::{self, Origin};
 use assay_script::{
-    LiteralStyle, Machine, Options, Program, Reply, ScriptError, Source, Step, split_statements,
+    LiteralStyle, Machine, Options, Program, Reply, ScriptError, Source, Step, Values,
+    split_statements,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,16 +17,25 @@ pub fn script(text: &str) -> bool {
             is_in(text, &error);
         }
     }
-    let program = match compiled(text) {
-        Ok(program) => program,
-        Err(error) => {
-            is_in(text, &error);
-            return false;
-        }
-    };
-    assert!(program.explain().contains("End"));
-    run(Machine::new(Arc::new(program), 1, 0));
-    true
+    let mut is_compiled = false;
+    for values in [Values::Pasted, Values::Refused, Values::Bound] {
+        is_compiled = match compiled(text, values) {
+            Ok(program) => {
+                program
+                    .warnings
+                    .iter()
+                    .for_each(|warning| is_in(text, warning));
+                assert!(program.explain().contains("End"));
+                run(Machine::new(Arc::new(program), 1, 0));
+                true
+            }
+            Err(error) => {
+                is_in(text, &error);
+                false
+            }
+        };
+    }
+    is_compiled
 }
 
 /// Gives whether it is an expression.
@@ -75,8 +85,8 @@ fn source(text: &str) -> Source<'_> {
     }
 }
 
-/// With identifiers and beginnings of transactions, and without a shell.
-fn compiled(text: &str) -> Result<Program, ScriptError> {
+/// Compiled with identifiers and beginnings of transactions, and without a shell.
+fn compiled(text: &str, values: Values) -> Result<Program, ScriptError> {
     let list = |name: &str, values: &[&str]| {
         let values = values.iter().map(|&value| value.to_owned()).collect();
         (name.to_owned(), values)
@@ -88,6 +98,7 @@ fn compiled(text: &str) -> Result<Program, ScriptError> {
             list("", &["BEGIN"]),
             list("serializable", &["SET", "BEGIN"]),
         ]),
+        values,
         allow_shell: false,
     };
     assay_script::compile(&[source(text)], &options)

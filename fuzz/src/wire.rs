@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use assay_datagen::{Row, Value};
+use assay_datagen::{Piece, Row, Value};
 use assay_drivers::null::{Fate, Host};
 use assay_drivers::registry::{AnyWire, DRIVERS, Door};
 use assay_drivers::servers::{AnyServer, SERVERS};
@@ -171,13 +171,24 @@ pub fn conversation(protocol: &str) -> (Vec<u8>, Vec<u8>) {
 }
 
 /// How many different requests [`ask`] knows.
-const REQUESTS: usize = 8;
+const REQUESTS: usize = 10;
 
 fn ask(wire: &mut AnyWire, step: usize, out: &mut Vec<u8>) {
     let parameters = [Value::Int(7), Value::Text("é\0'".into()), Value::Null];
-    let text = "SELECT a, b FROM t WHERE c = ? AND d = ? AND e = ?";
+    let text = |text: &str| Piece::Text(text.into());
+    let pieces = [
+        text("SELECT a, b FROM t WHERE c = "),
+        Piece::Value,
+        text(" AND d = "),
+        Piece::Value,
+        text(" AND e = "),
+        Piece::Value,
+    ];
     let request = match step % REQUESTS {
-        0 => Request::Prepare { id: 1, text },
+        0 => Request::Prepare {
+            id: 1,
+            pieces: &pieces,
+        },
         1 | 4 => Request::Execute {
             id: 1,
             parameters: &parameters,
@@ -197,6 +208,19 @@ fn ask(wire: &mut AnyWire, step: usize, out: &mut Vec<u8>) {
                         parameters: &parameters,
                     };
                     let _ = wire.queue(&request, out);
+                }
+                return wire.sync(out);
+            }
+            Request::Text("")
+        }
+        7 => Request::Direct {
+            pieces: &pieces,
+            parameters: &parameters,
+        },
+        8 => {
+            if wire.pipelines() {
+                for text in ["SELECT a FROM t", "COMMIT"] {
+                    let _ = wire.queue(&Request::Text(text), out);
                 }
                 return wire.sync(out);
             }

@@ -28,6 +28,7 @@ __all__ = [
     "probe",
     "query",
     "script_reference",
+    "script_warnings",
     "serve",
     "split_statements",
     "statements",
@@ -136,7 +137,12 @@ def is_distribution(text: str) -> bool:
     """Whether the text spells a distribution of durations, as ``exponential:1s``."""
 
 def statements(document: str) -> list[tuple[str, str]]:
-    """(transaction, text as it is sent) of every statement of a `DriveDocument`'s scripts."""
+    """(transaction, text with its values as ``:name``) of every statement of a `DriveDocument`'s
+    scripts."""
+
+def script_warnings(document: str) -> list[tuple[str, int, int, str, str | None]]:
+    """(path, line, column, message, fix) of what the scripts of a `DriveDocument` probably do not
+    mean: a parameter within quotes, a transaction that is not ended on every branch."""
 
 def split_statements(text: str, path: str, literal_style: str) -> list[tuple[str, int, int]]:
     """A plain file as (statement, line, column)."""

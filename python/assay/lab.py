@@ -70,7 +70,8 @@ def run(
     workload = workload_of(experiment)
     check_declarations(workload)
     planned = plan(experiment, workload)
-    compile_all(workload, planned.runs)
+    for warning in compile_all(workload, planned.runs):
+        progress.warning(warning)
     check_limits(workload, planned.runs, loading.sessions)
     check_rows(workload, planned.runs)
     is_bib = workload.data_source == "bib"

@@ -17,10 +17,17 @@ from typing import Any
 from assay.check.answers import Agreement, Check, check_answers
 from assay.check.consistency import check_consistency, chosen
 from assay.check.reference import check_reference, check_together
-from assay.check.verdict import is_out_of_space, why_failed, wrong_answers
+from assay.check.verdict import (
+    CONFLICTS,
+    LOSSES,
+    is_out_of_space,
+    why_failed,
+    wrong_answers,
+)
 from assay.drive import connect, limit, query, reference, update
 from assay.drive.changes import run_changes_data
 from assay.drive.document import document_of, scripts_of
+from assay.drive.prepare import warnings
 from assay.drive.reported import reported_entries
 from assay.drive.sampler import TimedSample
 from assay.drive.transactions import Observation
@@ -290,7 +297,11 @@ def _observe(
     told = lab.progress.driving
     if not lab.workload.is_bare and run_changes_data(lab.workload, planned):
         bench.forget()  # from here on it holds something else than what was loaded
-    return observe_watched(bench.site, bench.system, document, told, session_statements)
+    observation, samples = observe_watched(
+        bench.site, bench.system, document, told, session_statements
+    )
+    observation["script_warnings"] = warnings(lab.workload, planned)
+    return observation, samples
 
 
 def _consistency(
@@ -309,6 +320,8 @@ def _consistency(
         chosen(known, workload.test(planned.cell.test).checks),
         workload.with_defaults(parameters),
         workload.identifiers_for(parameters),
+        bench.system.dialect,
+        workload.folder,
     )
 
 
@@ -422,8 +435,12 @@ def _conclusion(
     died = _why_it_died(planned, site, is_lost) if site is not None else None
     if died is not None or is_lost or _is_in_disorder(observation):
         lab.benches.discard(planned)
-    rides_through = planned.cell.driving.reconnect_patience_s is not None
-    reason = why_failed(observation, checks, died, rides_through=rides_through)
+    counted: set[str] = set()
+    if planned.cell.driving.reconnect_patience_s is not None:
+        counted |= LOSSES
+    if lab.workload.is_bare:
+        counted |= CONFLICTS
+    reason = why_failed(observation, checks, died, counted=counted)
     if reason is not None and is_out_of_space(observation, died):
         raise SystemRefused(reason, error_class=RESOURCES, hint=RESOURCES_HINT)
     return reason

@@ -88,6 +88,7 @@ COUNT: Final = Whole(0, _MOST_WHOLE)
 
 CLIENTS: Final = Whole(1, 1_000_000)
 THREADS: Final = Whole(0, 1_024)
+SCALE: Final = Whole(1, _MOST_WHOLE)
 REPETITIONS: Final = Whole(1, 10_000)
 SEED: Final = Whole(0, _MOST_WHOLE)
 PASSES: Final = Whole(1, 10**12)

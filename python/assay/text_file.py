@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from pathlib import Path
@@ -18,7 +19,11 @@ _KINDS = (
     (stat.S_ISBLK, "a device"),
     (stat.S_ISSOCK, "a socket"),
 )
-
+_REASONS = {
+    errno.ENOENT: "there is no such file",
+    errno.ELOOP: "it is a symbolic link in a loop of links",
+    errno.EACCES: "you have no permission to",
+}
 
 Error = type[ExperimentError] | type[InputError] | type[ScriptError]
 
@@ -29,14 +34,20 @@ def read(file: Path, error: Error, *, most_bytes: int = MOST_BYTES) -> str:
     try:
         content = _content(file, error, most_bytes)
     except OSError as reason:
-        raise error(f"cannot be read: {reason.strerror}", file=file) from reason
+        known = _REASONS.get(reason.errno or 0, reason.strerror)
+        raise error(f"cannot be read: {known}", file=file) from reason
     except ValueError as reason:  # a name that no file can have
         raise error(f"cannot be read: {reason}", file=file) from reason
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as reason:
+        begin = content.rfind(b"\n", 0, reason.start) + 1
         raise error(
-            f"is not UTF-8 (byte {reason.start})", file=file, hint="convert it to UTF-8"
+            f"is not UTF-8 (byte {reason.start})",
+            file=file,
+            line=content.count(b"\n", 0, begin) + 1,
+            column=len(content[begin : reason.start].decode()) + 1,
+            hint="convert it to UTF-8",
         ) from reason
     return text.replace("\r\n", "\n").replace("\r", "\n")
 

@@ -20,6 +20,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "read.sql").write_text(SCRIPT)
     (tmp_path / "other.sql").write_text("select 3;\n")
+    (tmp_path / "rows.sql").write_text("select :rows;\n")
     return tmp_path
 
 
@@ -110,9 +111,9 @@ def test_each_statement_is_timed_where_that_is_asked(capsys: pytest.CaptureFixtu
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("read.sql --on null", "read.sql:1:26: "),
+        ("rows.sql --on null", "rows.sql:1:8: "),
         ("read.sql --on null --set scale=x --duration 0", "--duration"),
-        ("none.sql --on null", "none.sql: there is no such file"),
+        ("none.sql --on null", "none.sql: cannot be read: there is no such file"),
         ("other.sql", "no system under test"),
         ("other.sql --on null --arrival poisson", "no rate is given"),
         ("other.sql --on null --think-time 1s", "expected a distribution of pauses"),
@@ -129,9 +130,9 @@ def test_what_is_asked_wrongly_ends_with_2_before_anything_is_started(
     assert not list(folder.glob("*.sqlite"))
 
 
-def test_the_cure_for_a_missing_scale_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_program(["plan", "read.sql", "--on", "null"]) == 2
-    assert "--set scale=VALUE" in capsys.readouterr().err
+def test_the_cure_for_a_missing_variable_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_program(["plan", "rows.sql", "--on", "null"]) == 2
+    assert "--set rows=VALUE" in capsys.readouterr().err
 
 
 def test_the_plan_says_how_clients_are_driven_and_for_how_long(

@@ -73,8 +73,9 @@ def test_no_option_declares_a_range_of_its_own() -> None:
 def test_an_option(command: str, option: click.Option, capsys: pytest.CaptureFixture[str]) -> None:
     assert isinstance(option.type, Number)
     for value in NEVER:
-        message = said([command, "tpcb", f"{option.opts[0]}={value}"], capsys)
-        assert f"'{option.opts[0]}': expected {option.type.quantity.expected}, found" in message
+        # A short name stands before the long one.
+        message = said([command, "tpcb", f"{option.opts[-1]}={value}"], capsys)
+        assert f"{option.opts[-1]}': expected {option.type.quantity.expected}, found" in message
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 import pytest
 from commands import BIN, Assay, Ended, need, why_missing
-from servers import SERVERS
+from servers import SERVERS, directory_for_servers
 
 from assay import registry
 from assay.provision.site import StorageFacts
@@ -73,15 +72,10 @@ def available() -> list[str]:
 
 @pytest.fixture
 def storage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StorageFacts]:
-    """A directory that the servers' user can reach, which pytest's own are not; in memory where
-    there is room, as nothing here asks how fast a disk is."""
+    """Where servers keep their data."""
     monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
-    memory = Path("/dev/shm")
-    has_room = memory.is_dir() and shutil.disk_usage(memory).free > 1 << 30
-    path = (memory if has_room else Path("/var/tmp")) / f"assay-test-{os.getpid()}"
-    path.mkdir(mode=0o755)
-    yield StorageFacts("here", "here", str(path))
-    path.rmdir()  # also asserts that everything in it was removed
+    with directory_for_servers() as directory:
+        yield directory
 
 
 @pytest.fixture(params=SERVERS)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -17,6 +19,18 @@ from assay.systems.options import TRANSPORT
 
 SERVERS = [name for name in registry.systems() if TRANSPORT in registry.system(name).option_specs]
 """The systems that are processes of their own, which clients reach at a socket or at a port."""
+
+
+@contextmanager
+def directory_for_servers() -> Iterator[StorageFacts]:
+    """A directory that the servers' user can reach, which pytest's own are not; in memory where
+    there is room, as nothing here asks how fast a disk is."""
+    memory = Path("/dev/shm")
+    has_room = memory.is_dir() and shutil.disk_usage(memory).free > 1 << 30
+    path = (memory if has_room else Path("/var/tmp")) / f"assay-test-{os.getpid()}"
+    path.mkdir(mode=0o755)
+    yield StorageFacts("here", "here", str(path))
+    path.rmdir()  # also asserts that everything in it was removed
 
 
 @contextmanager

@@ -7,18 +7,17 @@ looked at afterwards: every delta that was acknowledged is in all four tables.
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pgbench import pgbench, port_of, socket_of, url_of
 from servers import ask, provisioned
 
 from assay import registry
 from assay.cli.program import run_program
 from assay.provision.site import Address, Site, StorageFacts
-from assay.systems.postgresql import installation
 
 TPCB_LIKE = r"""
 \set aid random(1, 100000 * :scale)
@@ -83,17 +82,17 @@ def check_balances(row: tuple[str | None, ...], transactions: int) -> None:
 def test_the_tpcb_like_script_runs_on_what_pgbench_has_made(
     script: Path, storage: StorageFacts, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pgbench = _pgbench()
+    program = pgbench()
     with provisioned(registry.system("postgresql"), storage) as site:
         address = site.address
         made = subprocess.run(
-            [pgbench, "-i", "-q", "-h", str(Path(_unix(address)).parent), "-p", _port(address),
+            [program, "-i", "-q", "-h", str(socket_of(address).parent), "-p", port_of(address),
              "-U", address.user, address.database],
             capture_output=True,
             text=True,
         )  # fmt: skip
         assert made.returncode == 0, made.stderr
-        words = [str(script), "--on", _url(site), "--set", "scale=1", "--clients", "4"]
+        words = [str(script), "--on", url_of(site), "--clients", "4"]
         document = ran([*words, "--threads", "2", "--transactions", "50"], capsys)
         assert ended_ok(document) == 200
         check_balances(ask(site, BALANCES)[0], 200)
@@ -111,7 +110,7 @@ def test_the_same_text_runs_on_mariadb(
     with provisioned(registry.system("mariadb"), storage) as site:
         for statement in _schema(site):
             ask(site, statement)
-        words = [str(script), "--on", _url(site), "--set", "scale=1", "--clients", "4"]
+        words = [str(script), "--on", url_of(site), "--clients", "4"]
         document = ran([*words, "--transactions", "20", "--retries", "10"], capsys)
         check_balances(ask(site, BALANCES)[0], ended_ok(document))
 
@@ -127,7 +126,7 @@ def test_the_same_text_runs_on_sqlite(
     for statement in _schema(None):
         opened.execute(statement)
     opened.close()
-    words = [str(script), "--on", f"sqlite:///{file}", "--set", "scale=1"]
+    words = [str(script), "--on", f"sqlite:///{file}"]
     document = ran([*words, "--transactions", "30"], capsys)
     opened = Session(json.dumps(address.for_engine()))
     check_balances(opened.execute(BALANCES).rows[0], ended_ok(document))
@@ -153,32 +152,3 @@ def _schema(site: Site | None) -> list[str]:
     statements += [f"INSERT INTO pgbench_tellers VALUES ({tid}, 1, 0)" for tid in range(1, 11)]
     statements.append("INSERT INTO pgbench_branches VALUES (1, 0)")
     return statements
-
-
-def _pgbench() -> str:
-    beside = installation.find_server().program("pgbench")
-    found = str(beside) if beside.is_file() else shutil.which("pgbench")
-    if not found:
-        pytest.skip("pgbench is not on this machine")
-    return found
-
-
-def _unix(address: Address) -> str:
-    assert address.unix is not None
-    return address.unix
-
-
-def _port(address: Address) -> str:
-    return _unix(address).rpartition(".")[2]
-
-
-def _url(site: Site) -> str:
-    """The private server by URL, as if it were somebody's own."""
-    address = site.address
-    socket = Path(_unix(address))
-    where = {
-        "postgresql": f"host={socket.parent}&port={_port(address)}",
-        "mariadb": f"socket={socket}",
-    }[site.system]
-    password = f":{address.password}" if address.password else ""
-    return f"{site.system}://{address.user}{password}@/{address.database}?{where}"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from assay.drive.prepare import compile_all
-from assay.errors import ArgumentError, ScriptError
+from assay.errors import ScriptError, YouError
 from assay.experiment import Experiment, ScriptFile
 from assay.experiment.words import Words, experiment
 from assay.plan import plan
@@ -80,16 +80,17 @@ def test_what_cannot_be_run_is_refused(
     script: Path, target: str, words: dict[str, Any], message: str
 ) -> None:
     filled = {key: tuple(one.format(script) for one in value) for key, value in words.items()}
-    with pytest.raises(ArgumentError, match=message):
+    with pytest.raises(YouError, match=message):
         asked(target.format(script), **filled)
 
 
 def test_a_variable_that_nothing_sets_is_told_before_a_server_is_started(script: Path) -> None:
+    script.write_text(SCRIPT.replace(":scale", ":rows"))
     found, workload = asked(script)
-    with pytest.raises(ScriptError, match=r"read\.sql:1:29: .*:scale") as caught:
+    with pytest.raises(ScriptError, match=r"read\.sql:1:29: .*:rows") as caught:
         compile_all(workload, plan(found, workload).runs)
-    assert "--set scale=" in str(caught.value.hint)
-    found, workload = asked(script, set=("scale=1",))
+    assert "--set rows=" in str(caught.value.hint)
+    found, workload = asked(script, set=("rows=1",))
     compile_all(workload, plan(found, workload).runs)
 
 

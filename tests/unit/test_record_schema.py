@@ -92,3 +92,30 @@ def test_every_table_and_view_says_what_its_rows_are(connection: sqlite3.Connect
     assert len(texts) > 15
     for name, text in texts:
         assert text.splitlines()[1].startswith("  -- "), name
+
+
+def test_runs_that_prepared_their_parameters_are_called_so(tmp_path: Path) -> None:
+    path = tmp_path / "old.sqlite"
+    connection = sqlite3.connect(path, isolation_level=None)
+    schema.prepare(connection, path, schema.steps()[:5])
+    connection.execute(
+        "INSERT INTO experiments "
+        "VALUES (1, '', '', 'w', '', '1', 0, 1, '{}', '{}', '{}', '{}', 0, 0, '')"
+    )
+    texts = {
+        1: "SELECT a FROM t WHERE b = :b",
+        2: "SELECT a::int, '12:30', x[1:2] FROM t",
+        3: "SELECT 1",
+    }
+    for number, text in texts.items():
+        connection.execute(
+            "INSERT INTO runs (id, experiment_id, position, test, system, system_label, storage, "
+            "clients, threads, protocol, parameters, repetition, seed, cell, cell_fingerprint) "
+            "VALUES (?, 1, ?, 't', 's', 's', 'd', 1, 0, 'simple', '{}', 1, '1', ?, '')",
+            (number, number, '{"protocol": "simple"}'),
+        )
+        connection.execute("INSERT INTO scripts VALUES (?, 0, 's', 's.sql', ?, 1)", (number, text))
+    schema.prepare(connection, path, schema.steps())
+    asked = "SELECT protocol, cell ->> 'protocol' FROM runs ORDER BY id"
+    found = connection.execute(asked).fetchall()
+    assert found == [("prepared", "prepared"), ("simple", "simple"), ("simple", "simple")]

@@ -29,6 +29,6 @@ mod _engine {
     #[pymodule_export]
     use crate::work::{
         build_info, check_clients, check_load_sessions, drive, drivers, explain, is_distribution,
-        probe, script_reference, split_statements, statements,
+        probe, script_reference, script_warnings, split_statements, statements,
     };
 }

@@ -81,6 +81,18 @@ pub fn statements(document: &str) -> PyResult<Vec<(String, String)>> {
         .collect())
 }
 
+/// (path, line, column, message, fix) of what a script probably does not mean.
+type ScriptWarning = (String, u32, u32, String, Option<String>);
+
+#[pyfunction]
+pub fn script_warnings(document: &str) -> PyResult<Vec<ScriptWarning>> {
+    let document = DriveDocument::parse(document).map_err(raise)?;
+    let program = assay_engine::compile(&document).map_err(raise)?;
+    Ok((program.warnings.into_iter())
+        .map(|one| (one.path, one.line, one.column, one.message, one.hint))
+        .collect())
+}
+
 #[pyfunction]
 pub fn split_statements(
     text: &str,

@@ -81,8 +81,8 @@ pub trait Wire: Send {
         false
     }
 
-    /// Appends one request of a pipeline, [`Request::Execute`] or [`Request::Text`] with one statement.
-    /// Nothing is answered before [`Wire::sync`]; a [`Wire::request`] instead forgets the pipeline,
+    /// Appends one request of a pipeline: [`Request::Execute`] and [`Request::Direct`]; or [`Request::Text`]
+    /// alone, each with one statement, which are sent as one text. Nothing is answered before [`Wire::sync`]; a [`Wire::request`] instead forgets the pipeline,
     /// whose bytes must not be sent then.
     ///
     /// # Errors

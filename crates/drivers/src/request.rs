@@ -2,18 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use assay_datagen::{ColumnType, Value};
+use assay_datagen::{ColumnType, Piece, Value};
 
 /// One request. Statement ids are small and dense (0, 1, 2 …) and chosen by the engine.
 #[derive(Clone, Copy, Debug)]
 pub enum Request<'a> {
     /// One statement as plain text, as an interactive client sends it.
     Text(&'a str),
-    /// Prepares `text`, whose parameters are spelled `?` in every dialect here (outside literals and
-    /// comments); the driver respells them for its protocol.
-    Prepare { id: u32, text: &'a str },
+    /// Prepares one statement; the driver spells the places of its values for its protocol.
+    Prepare { id: u32, pieces: &'a [Piece] },
     /// Executes a prepared statement.
     Execute { id: u32, parameters: &'a [Value] },
+    /// Compiles one statement, binds its values and executes it; nothing of it is kept.
+    Direct {
+        pieces: &'a [Piece],
+        parameters: &'a [Value],
+    },
     /// Begins a bulk load; `text` is the statement the dialect renders for it, `types` are those of
     /// its columns (none: not known).
     Bulk {

@@ -11,6 +11,7 @@ use assay_drivers::mysql::MysqlWire;
 use assay_drivers::{Answer, Keep, Progress, Request, SystemError, Wire};
 use mysql_support::client::{Client, options};
 use mysql_support::conversation::{self, Recording, SERVERS, Step};
+use mysql_support::pieces::pieces;
 use mysql_support::server::Server;
 
 /// Plays the server's side, `cut` bytes at a time, and insists on the client's.
@@ -252,9 +253,16 @@ fn talk(said: &[u8]) -> Result<(), SystemError> {
     hear(&mut wire, &mut out)?;
     for step in &conversation::steps() {
         out.clear();
+        let prepared;
         let request = match step {
             Step::Text(text) => Request::Text(text),
-            Step::Prepare(id, text) => Request::Prepare { id: *id, text },
+            Step::Prepare(id, text) => {
+                prepared = pieces(text);
+                Request::Prepare {
+                    id: *id,
+                    pieces: &prepared,
+                }
+            }
             Step::Execute(id, parameters) => Request::Execute {
                 id: *id,
                 parameters,

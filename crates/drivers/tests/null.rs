@@ -1,5 +1,7 @@
 //! The null system does what it is told, no more and no less.
 
+mod pieces;
+
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -8,6 +10,7 @@ use assay_drivers::null::NullConnection;
 use assay_drivers::{
     Answer, Blocking, BulkForm, ErrorClass, Keep, LocalOptions, Request, SystemError,
 };
+use pieces::pieces;
 
 fn try_open(options: &[(&str, &str)]) -> Result<NullConnection, SystemError> {
     let options: BTreeMap<_, _> = options
@@ -74,7 +77,7 @@ fn it_accepts_any_statement_and_answers_the_rows_it_was_told() {
     let mut answer = Answer::default();
     let prepare = Request::Prepare {
         id: 7,
-        text: "WITH x AS (SELECT 1) SELECT * FROM x",
+        pieces: &pieces("WITH x AS (SELECT 1) SELECT * FROM x"),
     };
     session
         .request(&prepare, &mut answer)

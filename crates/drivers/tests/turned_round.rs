@@ -1,10 +1,12 @@
 //! Each driver against the server's side of its own protocol, without a socket between them: whatever one
 //! writes the other must read, however it is cut.
 
+mod pieces;
+
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use assay_datagen::{Row, Value};
+use assay_datagen::{Piece, Row, Value};
 use assay_drivers::null::{Fate, Guest, Host};
 use assay_drivers::registry::{AnyWire, DRIVERS, Door};
 use assay_drivers::servers::{AnyServer, Reception, SERVERS};
@@ -12,6 +14,7 @@ use assay_drivers::{
     Answer, BulkForm, ConnectOptions, Demand, ErrorClass, Keep, Progress, Request, SystemError,
     Wire, WireServer,
 };
+use pieces::pieces;
 
 /// Both sides of one session, and the bytes on their way.
 struct Session {
@@ -194,7 +197,8 @@ fn statements_are_answered_however_the_bytes_are_cut() {
             assert_eq!((answer.affected, answer.rows), (1, 0), "{protocol}");
 
             let text = "SELECT a FROM t WHERE b = ? AND c = ?";
-            let prepared = session.ask(&Request::Prepare { id: 3, text });
+            let pieces = &pieces(text);
+            let prepared = session.ask(&Request::Prepare { id: 3, pieces });
             assert_eq!(prepared.error, None, "{protocol}");
             for parameters in [
                 [Value::Int(7), Value::Text("x".into())],
@@ -204,10 +208,16 @@ fn statements_are_answered_however_the_bytes_are_cut() {
                 let answer = session.ask(&Request::Execute { id: 3, parameters });
                 assert_eq!(cells(&answer), [["1"], ["2"]], "{protocol}");
                 assert_eq!(answer.columns, ["a"], "{protocol}");
+                // The same without a name, and again: nothing of it stays in the session.
+                for _ in 0..2 {
+                    let answer = session.ask(&Request::Direct { pieces, parameters });
+                    assert_eq!(answer.error, None, "{protocol}");
+                    assert_eq!(cells(&answer), [["1"], ["2"]], "{protocol}");
+                }
             }
             let prepared = session.ask(&Request::Prepare {
                 id: 0,
-                text: "BEGIN",
+                pieces: &[Piece::Text("BEGIN".into())],
             });
             assert_eq!(prepared.error, None, "{protocol}");
             let parameters = &[];
@@ -243,7 +253,8 @@ fn an_error_is_the_statement_s_own_and_the_session_goes_on() {
         assert_eq!(error.class, ErrorClass::Deadlock, "{protocol}");
         assert_eq!(session.text("ROLLBACK").error, None, "{protocol}");
         let text = "INSERT INTO t VALUES (?)";
-        session.ask(&Request::Prepare { id: 1, text });
+        let pieces = &pieces(text);
+        session.ask(&Request::Prepare { id: 1, pieces });
         let parameters = &[Value::Int(1)];
         let mut insert = || session.ask(&Request::Execute { id: 1, parameters });
         assert_eq!(insert().affected, 1, "{protocol}");

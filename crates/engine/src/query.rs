@@ -47,23 +47,24 @@ pub fn query(
                 Step::Execute {
                     statement,
                     parameters,
+                    text,
                     is_pipelined: false,
                 } => {
-                    let place = &mut is_prepared[statement as usize];
-                    let text = &program.statements[statement as usize].text;
+                    let asked = &program.statements[statement as usize];
                     let answer = if parameters.is_empty() {
                         session.ask_while(text, Keep::Rows, go_on)?
                     } else {
-                        if !std::mem::replace(place, true) {
-                            let id = statement;
-                            let prepare = Request::Prepare { id, text };
-                            told(&session.request(&prepare, Keep::Count, text, go_on)?, text)?;
+                        let (id, pieces) = (statement, &asked.pieces);
+                        if !std::mem::replace(&mut is_prepared[id as usize], true) {
+                            let prepare = Request::Prepare { id, pieces };
+                            let prepared =
+                                session.request(&prepare, Keep::Count, &asked.text, go_on)?;
+                            told(&prepared, &asked.text)?;
                         }
-                        let id = statement;
                         let execute = Request::Execute { id, parameters };
-                        session.request(&execute, Keep::Rows, text, go_on)?
+                        session.request(&execute, Keep::Rows, &asked.text, go_on)?
                     };
-                    told(&answer, text)?;
+                    told(&answer, &asked.text)?;
                     machine.answered(Reply {
                         rows: answer.rows,
                         affected: answer.affected,

@@ -1,5 +1,5 @@
-//! Takes a statement with identifiers chosen at run time, and the lists they are chosen from; gives the
-//! text of every choice, and which variables choose.
+//! Takes a statement with identifiers chosen at run time, and the lists they are chosen from; gives every
+//! choice, and which variables choose.
 
 use crate::compile::short;
 use crate::emit::Emitter;
@@ -7,32 +7,41 @@ use crate::nearest::nearest;
 use crate::operand::ChoiceId;
 use crate::place::Defect;
 use crate::program::Choice;
-use crate::statement::{Bound, Name};
+use crate::statement::{Name, Written};
 use std::collections::BTreeMap;
 
-/// What a statement comes to.
-pub(crate) struct Chosen {
-    /// The last of the identifiers changes fastest.
-    pub texts: Vec<String>,
+/// What a statement comes to. Choices are numbered from 0; the last of the identifiers changes fastest.
+pub(crate) struct Choices<'o, 'a> {
+    pub count: usize,
     /// `None` where there is nothing to choose.
     pub choice: Option<ChoiceId>,
+    /// Each name once, with what it chooses from.
+    lists: Vec<(&'a str, &'o [String])>,
+}
+
+impl<'o> Choices<'o, '_> {
+    /// What a name stands for in the choice of this number.
+    pub fn identifier(&self, number: usize, name: &str) -> &'o str {
+        let mut rest = number;
+        let digits = self.lists.iter().rev().map(|&(known, list)| {
+            let digit = rest % list.len();
+            rest /= list.len();
+            (known, list[digit].as_str())
+        });
+        let found = digits.into_iter().find(|&(known, _)| known == name);
+        found.expect("every name was given its list").1
+    }
 }
 
 /// Every choice is prepared by every client.
 const MOST_CHOICES: usize = 10_000;
 
-impl<'a> Emitter<'_, 'a> {
-    pub fn choices(&mut self, bound: &Bound<'a>) -> Result<Chosen, Defect> {
-        let Some(&(_, Name { at, .. })) = bound.identifiers.first() else {
-            return Ok(Chosen {
-                texts: vec![bound.text.clone()],
-                choice: None,
-            });
-        };
+impl<'p, 'a> Emitter<'p, 'a> {
+    pub fn choices(&mut self, written: &Written<'a>) -> Result<Choices<'p, 'a>, Defect> {
         // The same name twice is the same choice twice.
         let mut lists: Vec<(&str, &[String])> = Vec::new();
         let mut by = Vec::new();
-        for &(_, name) in &bound.identifiers {
+        for name in written.identifiers() {
             if lists.iter().any(|&(known, _)| known == name.name) {
                 continue;
             }
@@ -40,6 +49,13 @@ impl<'a> Emitter<'_, 'a> {
             lists.push((name.name, list));
             by.push((self.assembler.resolve(name)?, short(list.len())));
         }
+        let Some(Name { at, .. }) = written.identifiers().next() else {
+            return Ok(Choices {
+                count: 1,
+                choice: None,
+                lists,
+            });
+        };
         let count = lists
             .iter()
             .try_fold(1_usize, |count, (_, list)| count.checked_mul(list.len()))
@@ -50,24 +66,12 @@ impl<'a> Emitter<'_, 'a> {
                 "every client prepares each of them; at most {MOST_CHOICES} are taken"
             )));
         };
-        let text = |number: usize| {
-            let chosen = bound.identifiers.iter().map(|(_, name)| {
-                let mut rest = number;
-                let digits = lists.iter().rev().map(|&(known, list)| {
-                    let digit = rest % list.len();
-                    rest /= list.len();
-                    (known, list[digit].as_str())
-                });
-                let found = digits.into_iter().find(|&(known, _)| known == name.name);
-                found.expect("every name was given its list above").1
-            });
-            bound.with_identifiers(&chosen.collect::<Vec<_>>())
-        };
         let choices = &mut self.assembler.program.choices;
         choices.push(Choice { by });
-        Ok(Chosen {
-            texts: (0..count).map(text).collect(),
+        Ok(Choices {
+            count,
             choice: Some(ChoiceId(short(choices.len() - 1))),
+            lists,
         })
     }
 }

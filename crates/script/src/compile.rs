@@ -4,7 +4,9 @@
 use crate::assemble::Assembler;
 use crate::emit;
 use crate::items::{Content, items};
-use crate::place::Lines;
+use crate::open_transaction;
+use crate::options::Values;
+use crate::place::{Defect, Lines};
 use crate::program::{Program, Script};
 use crate::variables::{Position, Variables};
 use crate::{Options, ScriptError};
@@ -30,7 +32,8 @@ pub fn compile(sources: &[Source<'_>], options: &Options<'_>) -> Result<Program,
     let mut scripts = Vec::with_capacity(sources.len());
     for (script, source) in sources.iter().enumerate() {
         let lines = Lines::of(source.text);
-        let items = items(source).map_err(|defect| defect.locate(source.path, &lines))?;
+        let items =
+            items(source, options.values).map_err(|defect| defect.locate(source.path, &lines))?;
         for (item, found) in items.iter().enumerate() {
             if let Content::Command(command) = &found.content {
                 variables.note(Position { script, item }, command);
@@ -38,7 +41,10 @@ pub fn compile(sources: &[Source<'_>], options: &Options<'_>) -> Result<Program,
         }
         scripts.push((source, lines, items));
     }
-    let mut program = Program::default();
+    let mut program = Program {
+        pastes: options.values == Values::Pasted,
+        ..Program::default()
+    };
     for (script, (source, lines, items)) in scripts.into_iter().enumerate() {
         let instructions = short(program.instructions.len());
         let statements = short(program.statements.len());
@@ -48,11 +54,14 @@ pub fn compile(sources: &[Source<'_>], options: &Options<'_>) -> Result<Program,
             lines: &lines,
             position: Position { script, item: 0 },
         };
-        emit::script(assembler, options, items)
+        let warnings = emit::script(assembler, options, items)
             .map_err(|defect| defect.locate(source.path, &lines))?;
+        let located = |defect: Defect| defect.locate(source.path, &lines);
+        program.warnings.extend(warnings.into_iter().map(located));
         program.scripts.push(Script {
             name: source.name.to_owned(),
             path: source.path.to_owned(),
+            is_plain: source.is_plain,
             statement_ids: statements..short(program.statements.len()),
             instructions: instructions..short(program.instructions.len()),
         });
@@ -63,6 +72,11 @@ pub fn compile(sources: &[Source<'_>], options: &Options<'_>) -> Result<Program,
     }
     program.own = variables.own();
     program.variables = variables.into_slots();
+    let with_transactions = program.scripts.iter().filter(|script| !script.is_plain);
+    let left_open = with_transactions
+        .map(|script| open_transaction::check(&program, script))
+        .collect::<Result<Vec<_>, _>>()?;
+    program.warnings.extend(left_open.into_iter().flatten());
     Ok(program)
 }
 

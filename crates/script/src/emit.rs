@@ -8,20 +8,22 @@ use crate::compile::short;
 use crate::items::{Content, Item};
 use crate::opcode::Instruction;
 use crate::operand::{DistributionId, ShellId, Target, Unit};
+use crate::options::Values;
 use crate::place::Defect;
 use crate::send::UnderAnswer;
 use crate::shell::{Shell, Word, Words};
 
-/// Appends a whole script: its items, then the end of the transaction.
+/// Appends a whole script: its items, then the end of the transaction. Gives what is probably not meant.
 pub(crate) fn script<'a>(
     assembler: Assembler<'_, 'a>,
     options: &Options<'_>,
     items: Vec<Item<'a>>,
-) -> Result<(), Defect> {
+) -> Result<Vec<Defect>, Defect> {
     let mut emitter = Emitter {
         blocks: Blocks::new(assembler.lines),
         first_statement: short(assembler.program.statements.len()),
         under_answer: None,
+        warnings: Vec::new(),
         options,
         assembler,
     };
@@ -33,7 +35,7 @@ pub(crate) fn script<'a>(
     emitter.blocks.all_closed()?;
     emitter.settle();
     emitter.assembler.put(end, Instruction::End {});
-    Ok(())
+    Ok(emitter.warnings)
 }
 
 pub(crate) struct Emitter<'p, 'a> {
@@ -43,15 +45,16 @@ pub(crate) struct Emitter<'p, 'a> {
     pub first_statement: u32,
     /// The statement whose answer may still be spoken of.
     pub under_answer: Option<UnderAnswer>,
+    pub warnings: Vec<Defect>,
 }
 
 impl<'a> Emitter<'_, 'a> {
     fn item(&mut self, item: Item<'a>) -> Result<(), Defect> {
         let at = item.at;
         match item.content {
-            Content::Statement(bounds) => {
+            Content::Statement(written) => {
                 self.settle();
-                self.statements(at, bounds)
+                self.statements(at, written)
             }
             Content::Command(command) if command.follows_statement() => self.of_answer(at, command),
             Content::Command(command) => {
@@ -113,6 +116,11 @@ impl<'a> Emitter<'_, 'a> {
                 is_inside_response_time,
             } => self.pause(at, duration, is_inside_response_time)?,
             Command::Begin { level } => self.begin(at, &level)?,
+            Command::StartPipeline if self.options.values != Values::Bound => {
+                let message = "found \\startpipeline, which the protocol simple does not have";
+                return Err(Defect::new(at, message)
+                    .hint("run the script with --protocol extended or --protocol prepared"));
+            }
             Command::StartPipeline => blocks.open_pipeline(at)?,
             Command::SyncPipeline => {
                 if blocks.pipeline().is_none() {

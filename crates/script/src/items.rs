@@ -3,9 +3,10 @@
 use crate::Source;
 use crate::command::{Command, command};
 use crate::literal::LiteralStyle;
+use crate::options::Values;
 use crate::place::Defect;
 use crate::scan::{Part, parts};
-use crate::statement::{Bound, bind};
+use crate::statement::{Written, pieces};
 
 /// One statement or meta command, and where it begins.
 #[derive(Debug)]
@@ -17,14 +18,14 @@ pub(crate) struct Item<'a> {
 #[derive(Debug)]
 pub(crate) enum Content<'a> {
     /// Several where they are combined by `\\;`.
-    Statement(Vec<Bound<'a>>),
+    Statement(Vec<Written<'a>>),
     Command(Command<'a>),
 }
 
 /// Larger texts are data, and data are loaded, not run as a script.
 const MOST_BYTES: usize = 16 << 20;
 
-pub(crate) fn items<'a>(source: &Source<'a>) -> Result<Vec<Item<'a>>, Defect> {
+pub(crate) fn items<'a>(source: &Source<'a>, values: Values) -> Result<Vec<Item<'a>>, Defect> {
     let text = source.text;
     if text.len() > MOST_BYTES {
         return Err(
@@ -34,10 +35,10 @@ pub(crate) fn items<'a>(source: &Source<'a>) -> Result<Vec<Item<'a>>, Defect> {
         );
     }
     if source.is_plain {
-        let bound = Bound::plain(text);
+        let written = Written::plain(text);
         return Ok(vec![Item {
             at: 0,
-            content: Content::Statement(vec![bound]),
+            content: Content::Statement(vec![written]),
         }]);
     }
     let style = LiteralStyle::default();
@@ -46,7 +47,7 @@ pub(crate) fn items<'a>(source: &Source<'a>) -> Result<Vec<Item<'a>>, Defect> {
     for part in parts(text, style)? {
         match part {
             Part::Statement { range, is_joined } => {
-                combined.push(bind(text, range, style)?);
+                combined.push(pieces(text, range, style, values)?);
                 if !is_joined {
                     found.extend(statement(&mut combined));
                 }
@@ -70,7 +71,7 @@ pub(crate) fn items<'a>(source: &Source<'a>) -> Result<Vec<Item<'a>>, Defect> {
     Ok(found)
 }
 
-fn statement<'a>(combined: &mut Vec<Bound<'a>>) -> Option<Item<'a>> {
+fn statement<'a>(combined: &mut Vec<Written<'a>>) -> Option<Item<'a>> {
     let at = combined.first()?.at;
     let content = Content::Statement(std::mem::take(combined));
     Some(Item { at, content })

@@ -8,7 +8,7 @@
 //! instruction pointer, its variables and its random stream, and stops wherever the engine must act.
 //!
 //! ```text
-//! text ─ scan ─► parts ─┬─ statement ──────────────────────► text with ?  ─┬─ emit ─► Program ─ Machine
+//! text ─ scan ─► parts ─┬─ statement ──────────────────────► pieces       ─┬─ emit ─► Program ─ Machine
 //!                       └─ token ─ command, grammar ─ fold ─► expressions ─┘           explain
 //! ```
 
@@ -19,6 +19,7 @@ mod choices;
 mod class;
 mod command;
 mod compile;
+mod effect;
 mod emit;
 mod error;
 mod execute;
@@ -36,9 +37,11 @@ mod names;
 mod nearest;
 mod number;
 mod opcode;
+mod open_transaction;
 mod operand;
 mod operator;
 mod options;
+mod pasted;
 mod place;
 mod program;
 mod reader;
@@ -57,10 +60,11 @@ mod variables;
 pub use children::Children;
 pub use class::{FURTHER_CLASSES, STATEMENT_CLASSES};
 pub use compile::{Source, compile};
+pub use effect::Effect;
 pub use error::ScriptError;
 pub use literal::LiteralStyle;
 pub use machine::{Ending, Machine, Reply, Step};
-pub use options::Options;
+pub use options::{Options, Values};
 pub use program::{Need, Program, Script, Statement};
 pub use reference::reference;
 pub use split::{PlainStatement, split_statements};

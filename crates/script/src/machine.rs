@@ -39,7 +39,10 @@ pub enum Step<'a> {
     /// where it is pipelined, put it into the pipeline and say [`Machine::queued`].
     Execute {
         statement: u32,
+        /// The values that are bound to it.
         parameters: &'a [Value],
+        /// The whole text, where none is: its values are pasted in, or it has none.
+        text: &'a str,
         is_pipelined: bool,
     },
     /// Send what is in the pipeline, await the answers, hand them in order to
@@ -163,10 +166,14 @@ impl Machine {
     }
 
     fn execute(&self, statement: StatementId, is_pipelined: bool) -> Step<'_> {
-        let binding = self.program.statements[statement.0 as usize].binding;
+        let sent = &self.program.statements[statement.0 as usize];
         Step::Execute {
             statement: statement.0,
-            parameters: &self.registers.parameters[binding as usize],
+            parameters: &self.registers.parameters[sent.binding as usize],
+            text: match self.program.pastes && sent.parameter_count > 0 {
+                true => &self.registers.text,
+                false => &sent.text,
+            },
             is_pipelined,
         }
     }

@@ -96,7 +96,10 @@ impl Operand for Slot {
 impl Operand for StatementId {
     fn show(self, program: &Program) -> String {
         let statement = &program.statements[self.0 as usize];
-        let names = statement.parameters.iter().map(|slot| slot.show(program));
+        let names = statement
+            .parameters
+            .iter()
+            .map(|parameter| parameter.slot.show(program));
         format!("#{} ({})", self.0, names.collect::<Vec<_>>().join(", "))
     }
 }

@@ -3,6 +3,18 @@
 use assay_datagen::Value;
 use std::collections::BTreeMap;
 
+/// How the value of a `:name` gets into its statement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Values {
+    /// Beside the text: the driver spells a placeholder. Within quotes there is none.
+    #[default]
+    Bound,
+    /// As text, wherever the name stands, as in pgbench's `simple`.
+    Pasted,
+    /// Not at all: a statement that has a value is refused.
+    Refused,
+}
+
 /// What scripts are compiled with.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
@@ -13,6 +25,7 @@ pub struct Options<'a> {
     pub identifiers: &'a BTreeMap<String, Vec<String>>,
     /// The statements of `\begin`, by isolation level in lower case; `""` where none is named.
     pub begins: &'a BTreeMap<String, Vec<String>>,
+    pub values: Values,
     /// Whether `\shell` and `\setshell` are allowed: they run whatever a script says on this machine.
     pub allow_shell: bool,
 }
@@ -25,6 +38,7 @@ impl Default for Options<'_> {
             variables: &[],
             identifiers: &NONE,
             begins: &NONE,
+            values: Values::default(),
             allow_shell: false,
         }
     }

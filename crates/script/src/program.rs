@@ -1,11 +1,13 @@
 //! Takes nothing; holds what the compiler made of all scripts of a run, shared by all its clients.
 
+use crate::ScriptError;
 use crate::children::Children;
+use crate::effect::Effect;
 use crate::opcode::Instruction;
 use crate::operand::{ConstantId, GatherId, Slot};
 use crate::place::Place;
 use crate::shell::Shell;
-use assay_datagen::{Distribution, Value};
+use assay_datagen::{Distribution, Piece, Value};
 use std::ops::Range;
 
 /// The compiled scripts of one run.
@@ -13,7 +15,11 @@ use std::ops::Range;
 pub struct Program {
     pub statements: Vec<Statement>,
     pub scripts: Vec<Script>,
+    /// What is allowed and probably not meant.
+    pub warnings: Vec<ScriptError>,
     pub(crate) instructions: Vec<Instruction>,
+    /// Whether values are pasted into the text of statements.
+    pub(crate) pastes: bool,
     /// Where each instruction comes from.
     pub(crate) places: Vec<Place>,
     pub(crate) constants: Vec<Value>,
@@ -36,6 +42,8 @@ pub struct Program {
 pub struct Script {
     pub name: String,
     pub path: String,
+    /// One statement of a plain file: a transaction may begin in it and end in another one.
+    pub is_plain: bool,
     /// Its statements in [`Program::statements`].
     pub statement_ids: Range<u32>,
     /// Its instructions in the list of all.
@@ -48,20 +56,33 @@ pub struct Statement {
     /// Index into [`Program::scripts`].
     pub script: u32,
     pub index_in_script: u32,
-    /// Without the closing `;` and without comments; every lone `?` is a parameter.
+    /// Without the closing `;` and without comments.
+    pub pieces: Vec<Piece>,
+    /// The same with its values as the script names them.
     pub text: String,
     pub parameter_count: u32,
+    pub effect: Effect,
     /// Where it begins; both count from 1, columns in characters.
     pub line: u32,
     pub column: u32,
     /// What its script wants of its answer.
     pub need: Need,
-    /// The variables bound to its parameters, in order.
-    pub(crate) parameters: Vec<Slot>,
+    /// The variables whose values it has, in order.
+    pub(crate) parameters: Vec<Parameter>,
     /// Which of the statements as they are written it comes from: choices share their parameters.
     pub(crate) binding: u32,
     /// What is put into variables when its answer comes out of a pipeline.
     pub(crate) gathering: Option<Gathering>,
+}
+
+/// A variable whose value stands in a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Parameter {
+    pub slot: Slot,
+    /// Where it has no value, its name stays in the text.
+    pub may_be_text: bool,
+    /// Only answers fill it, and a NULL among them is an empty text where values are pasted.
+    pub is_of_answers: bool,
 }
 
 /// The columns of which row of an answer go into which variables.

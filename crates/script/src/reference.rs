@@ -95,26 +95,43 @@ END;
 
 ## Statements
 
-A statement ends with `;` outside parentheses, with a meta command behind it, or with the file. `;` and
-`:name` mean nothing within `'...'`, `E'...'`, `\"...\"`, `` `...` ``, `$tag$...$tag$` and comments. Within a
+A statement ends with `;` outside parentheses, with a meta command behind it, or with the file. `;` means
+nothing within `'...'`, `E'...'`, `\"...\"`, `` `...` ``, `$tag$...$tag$` and comments. Within a
 literal the quote is written twice; a backslash escapes only in `E'...'`.
 
 `--` begins a comment up to the end of the line, `/*` one up to its `*/`; comments nest, and they are not
 sent. Hints, `/*+ ... */` and `/*! ... */`, are.
 
-`:name` becomes a bound parameter; its value is never pasted into the text, whatever the protocol. `::` and
-`:=` are left alone. A lone `?` is refused, because a driver could not tell it from a parameter; the
-operators `?|`, `?&` and `@?` are sent as they stand. A server gives each parameter a type by its place; where
-it cannot (`-:x`, `:x < :y`), or the place is of another type (`count < :x` with 1.5), a number counts as the
-literal that it would be in the text, as with pgbench. A text there needs a cast: `:x::int`, `CAST(:x AS int)`.
+`:name` is the value of a variable; `::`, `:=` and `12:30` are left alone. How it gets to the system is chosen
+with `--protocol` (`-M`), by pgbench's names:
+
+| protocol | a statement is | a value is | whose default |
+| --- | --- | --- | --- |
+| `simple` | sent as text | put into the text, wherever its name stands: also within quotes (`':c_last'`), in names (`t_:client_id`), in `SET` and in DDL | scripts named by their files |
+| `extended` | compiled, bound and executed each time | bound | |
+| `prepared` | compiled once for each client; what begins or ends a transaction and `SET` go as text | bound | |
+
+In `simple` a value is pasted raw, without quotes: doubles have 15 digits, truth values are `true` and
+`false`, `\\set x NULL` is `NULL`, and a NULL that `\\gset` found is nothing at all. A name within quotes that is no
+variable stays as it is, and so does a bound of a slice (`a[1:n]`). In the other two a value can be bound only where
+the system takes one: within quotes `:name` is text, which is a warning with its place; for a table, or glued
+to a part of a name, it is refused. A workload's own test takes `simple` only where its scripts have no values.
+
+In `prepared` a server gives each parameter a type by its place; where it cannot (`-:x`, `:x < :y`), or the
+place is of another type (`count < :x` with 1.5), a number counts as the literal that it would be in the text. A
+text there needs a cast: `:x::int`, `CAST(:x AS int)`. In `extended` every value is sent as a text without a type,
+as pgbench does: where the server cannot tell the type, cast. A protocol that compiles and executes in two
+requests takes two round trips for each `extended` statement, and a third message closes it.
 
 `:{name}` (an addition) becomes an identifier, a table's name say, chosen at run time: the integer variable
 `:name` counts, from 0, into the list that the workload declares under `[identifiers]`. Each choice is a statement
-of its own, prepared once for each client. `:name` where a table's name must stand, or glued to a part of
-a name, is refused.
+of its own, in `prepared` prepared once for each client.
 
-Statements combined by `\\;` are sent together, as a pipeline: one round trip and, where the system has such,
-one implicit transaction. (pgbench sends them as one text; but a text cannot have parameters.)
+Statements combined by `\\;` are sent together: in `simple` as one text, otherwise as a pipeline; one round trip
+and, where the system has such, one implicit transaction. A system whose protocol has neither is asked one by one.
+
+A transaction that a script begins must end in it. One that is open at the end on every branch is refused with its
+place, one that is open on some is a warning, and one that is open when the script has ended fails and is rolled back.
 
 ## Variables
 
@@ -123,8 +140,8 @@ bits, doubles, texts, TRUE, FALSE and NULL. Variables are the client's own and k
 transaction to transaction. Some are always there: `:client_id`, `:random_seed` (the seed of the run),
 `:default_seed` (the seed of hashes and permutations, made from it and the same for all clients) and, an addition,
 `:transaction_number` (how many transactions the client began before this one, those of the warm-up
-included; a retry is the same one again). A workload and `--set` give others, such as `:scale`. One that is
-given and that no script sets is a constant.
+included; a retry is the same one again). A workload and `--set` give others. `:scale` is 1 for a script that is named
+by its file, unless `--scale` (`-s`) or `--set scale=N` says otherwise. One that is given and that no script sets is a constant.
 
 ## Meta commands
 
@@ -146,7 +163,8 @@ The classes are CLASSES.
 ### Pipelines
 
 What stands between `\\startpipeline` and `\\endpipeline` is sent when the pipeline ends, or at `\\syncpipeline`,
-and then all answers are awaited; the first error ends the transaction. A pipeline ends in the block
+and then all answers are awaited; the first error ends the transaction. As in pgbench, the protocol `simple` has no
+pipelines. A pipeline ends in the block
 (`\\if`, `\\for`) in which it began. `\\gset`, `\\aset` and `\\expect` have no answer to speak of within one.
 A system whose protocol has no pipelines is asked one by one, in the same order.
 

@@ -4,8 +4,9 @@
 
 use crate::number::{Fault, number};
 use crate::operand::{Slot, StatementId, Target};
-use crate::program::{Choice, Own, Program, Variable};
-use assay_datagen::{Random, Value};
+use crate::pasted::paste;
+use crate::program::{Choice, Own, Program, Statement, Variable};
+use assay_datagen::{Piece, Random, Value};
 
 /// What one client has of its own.
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub(crate) struct Registers {
     loops: Vec<Loop>,
     /// The values last bound, for each statement as it is written: a text that stays the same is copied once.
     pub parameters: Vec<Vec<Value>>,
+    /// The statement under way, where values are pasted into it.
+    pub text: String,
     pub random: Random,
     /// Which of the choices of the next statement is meant.
     pub chosen: u32,
@@ -77,6 +80,7 @@ impl Registers {
             stack: Vec::new(),
             loops: Vec::new(),
             parameters: vec![Vec::new(); program.bindings as usize],
+            text: String::new(),
             random,
             chosen: 0,
             number,
@@ -157,15 +161,41 @@ impl Registers {
 
     pub fn bind(&mut self, program: &Program, statement: StatementId) -> Result<(), Fault> {
         let statement = &program.statements[statement.0 as usize];
+        if program.pastes {
+            return self.paste(program, statement);
+        }
         let index = statement.binding as usize;
         let bound = &mut self.parameters[index];
         if bound.len() != statement.parameters.len() {
             bound.resize(statement.parameters.len(), Value::Null);
         }
-        for (place, &slot) in bound.iter_mut().zip(&statement.parameters) {
-            match &self.variables[slot.0 as usize] {
+        for (place, parameter) in bound.iter_mut().zip(&statement.parameters) {
+            match &self.variables[parameter.slot.0 as usize] {
                 Some(value) => assign(place, value),
-                None => return Err(unset(program, slot)),
+                None => return Err(unset(program, parameter.slot)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts the statement together with its values as text.
+    fn paste(&mut self, program: &Program, statement: &Statement) -> Result<(), Fault> {
+        self.text.clear();
+        let mut parameters = statement.parameters.iter();
+        for piece in &statement.pieces {
+            if let Piece::Text(text) = piece {
+                self.text.push_str(text);
+                continue;
+            }
+            let parameter = parameters.next().expect("each value has its variable");
+            match &self.variables[parameter.slot.0 as usize] {
+                Some(Value::Null) if parameter.is_of_answers => {}
+                Some(value) => paste(value, &mut self.text),
+                None if parameter.may_be_text => {
+                    self.text.push(':');
+                    self.text.push_str(&program.variable(parameter.slot).name);
+                }
+                None => return Err(unset(program, parameter.slot)),
             }
         }
         Ok(())

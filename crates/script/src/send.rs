@@ -3,16 +3,18 @@
 //! A statement on its own is executed, its answer examined and settled. One of a pipeline, or of several
 //! that `\;` combines, is queued; its answer is dealt with when it comes out of the pipeline.
 
-use crate::choices::Chosen;
 use crate::command::Command;
 use crate::compile::short;
+use crate::effect::Effect;
 use crate::emit::Emitter;
 use crate::nearest::nearest;
 use crate::opcode::Instruction;
-use crate::operand::{Class, GatherId, Slot, StatementId};
+use crate::operand::{Class, GatherId, StatementId};
+use crate::options::Values;
 use crate::place::Defect;
-use crate::program::{Gather, Gathering, Need, Statement};
-use crate::statement::Bound;
+use crate::program::{Gather, Gathering, Need, Parameter, Statement};
+use crate::statement::{Name, Part, Written};
+use assay_datagen::Piece;
 use std::ops::Range;
 
 /// What was sent last and is not settled yet.
@@ -43,11 +45,11 @@ impl<'a> Emitter<'_, 'a> {
     }
 
     /// One statement, or several that are combined.
-    pub fn statements(&mut self, at: usize, bounds: Vec<Bound<'a>>) -> Result<(), Defect> {
+    pub fn statements(&mut self, at: usize, written: Vec<Written<'a>>) -> Result<(), Defect> {
         let is_in_pipeline = self.blocks.pipeline().is_some();
-        let is_queued = is_in_pipeline || bounds.len() > 1;
-        let send = |bound: &Bound<'a>| self.send(bound, is_queued);
-        let sent = bounds.iter().map(send).collect::<Result<_, _>>()?;
+        let is_queued = is_in_pipeline || written.len() > 1;
+        let send = |written: Written<'a>| self.send(written, is_queued);
+        let sent = written.into_iter().map(send).collect::<Result<_, _>>()?;
         if !is_in_pipeline {
             self.under_answer = Some(UnderAnswer {
                 at,
@@ -79,29 +81,32 @@ impl<'a> Emitter<'_, 'a> {
                 .perhaps(meant.map(str::to_owned)));
         };
         for text in texts {
-            let mut bound = Bound::plain(text);
-            bound.at = at;
-            self.statements(at, vec![bound])?;
+            let mut written = Written::plain(text);
+            written.at = at;
+            self.statements(at, vec![written])?;
             self.settle();
         }
         Ok(())
     }
 
     /// Appends the statement with all its choices, and the instructions that send the chosen one.
-    fn send(&mut self, bound: &Bound<'a>, is_queued: bool) -> Result<Range<usize>, Defect> {
-        let resolve = |&name| self.assembler.resolve(name);
-        let parameters: Vec<Slot> = bound.names.iter().map(resolve).collect::<Result<_, _>>()?;
-        let Chosen { texts, choice } = self.choices(bound)?;
-        let place = self.assembler.lines.place(bound.at);
+    fn send(&mut self, written: Written<'a>, is_queued: bool) -> Result<Range<usize>, Defect> {
+        let at = written.at;
+        let choices = self.choices(&written)?;
+        let (parts, parameters) = self.values(written)?;
+        let place = self.assembler.lines.place(at);
         let script = short(self.assembler.position.script);
         let program = &mut *self.assembler.program;
         let first = program.statements.len();
         let binding = program.bindings;
         program.bindings += 1;
-        for text in texts {
+        for number in 0..choices.count {
+            let (pieces, text) = chosen(&parts, |name| choices.identifier(number, name));
             program.statements.push(Statement {
                 script,
                 index_in_script: short(program.statements.len()) - self.first_statement,
+                effect: Effect::of(&text),
+                pieces,
                 text,
                 parameter_count: short(parameters.len()),
                 line: place.line,
@@ -113,16 +118,75 @@ impl<'a> Emitter<'_, 'a> {
             });
         }
         let sent = first..program.statements.len();
-        if let Some(choice) = choice {
-            self.assembler.put(bound.at, Instruction::Choose { choice });
+        if let Some(choice) = choices.choice {
+            self.assembler.put(at, Instruction::Choose { choice });
         }
         let statement = StatementId(short(first));
         let instruction = match is_queued {
             true => Instruction::Queue { statement },
             false => Instruction::Execute { statement },
         };
-        self.assembler.put(bound.at, instruction);
+        self.assembler.put(at, instruction);
         Ok(sent)
+    }
+
+    /// Decides for each `:name` whether it is a value: the parts without those that are text, and the
+    /// variables in order.
+    fn values(&mut self, written: Written<'a>) -> Result<(Vec<Part<'a>>, Vec<Parameter>), Defect> {
+        let mut parts = Vec::with_capacity(written.parts.len());
+        let mut parameters = Vec::new();
+        for part in written.parts {
+            let (name, may_be_text) = match part {
+                Part::Value(name) => (name, false),
+                Part::Perhaps { name, is_quoted } => match self.is_value(name, is_quoted) {
+                    true => (name, true),
+                    false => {
+                        parts.push(Part::Text(format!(":{}", name.name)));
+                        continue;
+                    }
+                },
+                other => {
+                    parts.push(other);
+                    continue;
+                }
+            };
+            let slot = self.assembler.resolve(name)?;
+            if self.options.values == Values::Refused {
+                let message = format!("the protocol simple binds no values, found :{}", name.name);
+                return Err(Defect::new(name.at, message).hint(
+                    "run this test with the protocol prepared or extended: --protocol prepared, or \
+                     protocol = \"prepared\" in the workload",
+                ));
+            }
+            parts.push(Part::Value(name));
+            parameters.push(Parameter {
+                slot,
+                may_be_text,
+                is_of_answers: self.assembler.variables.is_of_answers(name.name),
+            });
+        }
+        Ok((parts, parameters))
+    }
+
+    /// Whether a `:name` that may be mere text is a value. One within quotes is where values are pasted;
+    /// elsewhere nothing can be bound there, which is a warning.
+    fn is_value(&mut self, name: Name<'a>, is_quoted: bool) -> bool {
+        let position = self.assembler.position;
+        if !is_quoted || self.options.values == Values::Pasted {
+            return self.assembler.variables.find(name.name, position).is_some();
+        }
+        if self.assembler.variables.is_surely_set(name.name, position) {
+            let message = format!(
+                ":{} stands within quotes: it is sent as it is written, no value is bound there",
+                name.name
+            );
+            self.warnings
+                .push(Defect::new(name.at, message).hint(format!(
+                    "write :{} without the quotes, or run with --protocol simple",
+                    name.name
+                )));
+        }
+        false
     }
 
     pub fn of_answer(&mut self, at: usize, command: Command<'a>) -> Result<(), Defect> {
@@ -218,4 +282,29 @@ impl<'a> Emitter<'_, 'a> {
         });
         GatherId(short(index))
     }
+}
+
+/// The pieces of one choice, and its text with the names of its values.
+fn chosen<'i>(parts: &[Part<'_>], identifier: impl Fn(&str) -> &'i str) -> (Vec<Piece>, String) {
+    let (mut pieces, mut text, mut whole) = (Vec::new(), String::new(), String::new());
+    for part in parts {
+        match part {
+            Part::Text(part) => text.push_str(part),
+            Part::Identifier(name) => text.push_str(identifier(name.name)),
+            Part::Value(name) | Part::Perhaps { name, .. } => {
+                whole.push_str(&text);
+                whole.push(':');
+                whole.push_str(name.name);
+                if !text.is_empty() {
+                    pieces.push(Piece::Text(std::mem::take(&mut text).into()));
+                }
+                pieces.push(Piece::Value);
+            }
+        }
+    }
+    whole.push_str(&text);
+    if !text.is_empty() || pieces.is_empty() {
+        pieces.push(Piece::Text(text.into()));
+    }
+    (pieces, whole)
 }

@@ -1,24 +1,35 @@
-//! Takes one statement of a script; gives the text that is sent, in which every `:name` has become
-//! a bound parameter `?`, and the names in order.
+//! Takes one statement of a script; gives its pieces: text, the values `:name`, and the identifiers
+//! `:{name}` that are chosen at run time.
 //!
-//! Every lone `?` of the result is a parameter. The operators `?|`, `?&` and `@?` that some systems
-//! have are passed on; a lone `?` in a script is refused, because drivers could not tell it from a
-//! parameter (systems that have it as an operator have a function that does the same).
+//! A `:name` is found by pgbench's rules: one colon before a name, wherever it stands; `::` (a cast), `:=`
+//! and `12:30` are text. Whether one within quotes is a value depends on how values travel, and is
+//! decided where the names are known ([`crate::send`]).
 
 use crate::literal::{LiteralStyle, Passage};
 use crate::names::name_end;
+use crate::options::Values;
 use crate::place::Defect;
 use crate::surroundings::Surroundings;
 use std::ops::Range;
 
-/// A statement and where its parameters and identifiers come from.
+/// A statement as it is written.
 #[derive(Debug)]
-pub(crate) struct Bound<'a> {
+pub(crate) struct Written<'a> {
     pub at: usize,
-    pub text: String,
-    pub names: Vec<Name<'a>>,
-    /// Where in `text` an identifier chosen at run time is to stand, in order.
-    pub identifiers: Vec<(usize, Name<'a>)>,
+    pub parts: Vec<Part<'a>>,
+}
+
+#[derive(Debug)]
+pub(crate) enum Part<'a> {
+    Text(String),
+    Value(Name<'a>),
+    /// A `:name` that may be mere text: within quotes, or the bound of a slice.
+    Perhaps {
+        name: Name<'a>,
+        is_quoted: bool,
+    },
+    /// An identifier chosen at run time.
+    Identifier(Name<'a>),
 }
 
 /// The name of a variable, and where it stands.
@@ -28,54 +39,93 @@ pub(crate) struct Name<'a> {
     pub name: &'a str,
 }
 
-/// Binds what stands in `range` of `text`. `::` (a cast) and `:=` are left alone, as is everything
-/// within literals; comments become a space, except hints (`/*+ … */`, `/*! … */`).
-pub(crate) fn bind<'a>(
+impl<'a> Written<'a> {
+    /// A statement that is sent as it stands.
+    pub fn plain(text: &str) -> Self {
+        Self {
+            at: 0,
+            parts: vec![Part::Text(text.to_owned())],
+        }
+    }
+
+    pub fn identifiers(&self) -> impl Iterator<Item = Name<'a>> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Identifier(name) => Some(*name),
+            _ => None,
+        })
+    }
+
+    fn text(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        match self.parts.last_mut() {
+            Some(Part::Text(last)) => last.push_str(text),
+            _ => self.parts.push(Part::Text(text.to_owned())),
+        }
+    }
+
+    fn trim_end(&mut self) {
+        if let Some(Part::Text(last)) = self.parts.last_mut() {
+            last.truncate(last.trim_end().len());
+            if last.is_empty() {
+                self.parts.pop();
+            }
+        }
+    }
+}
+
+/// Cuts what stands in `range` of `text` into its parts; comments become a space, except hints
+/// (`/*+ … */`, `/*! … */`).
+pub(crate) fn pieces<'a>(
     text: &'a str,
     range: Range<usize>,
     style: LiteralStyle,
-) -> Result<Bound<'a>, Defect> {
+    values: Values,
+) -> Result<Written<'a>, Defect> {
     let bytes = text.as_bytes();
-    let mut bound = Bound {
+    let mut written = Written {
         at: range.start,
-        text: String::with_capacity(range.len()),
-        names: Vec::new(),
-        identifiers: Vec::new(),
+        parts: Vec::new(),
     };
     let mut surroundings = Surroundings::default();
     let (mut at, mut copied) = (range.start, range.start);
     while at < range.end {
         if let Some(passage) = style.passage(text, at)? {
-            if matches!(passage, Passage::Comment { .. }) {
-                bound.text.push_str(&text[copied..at]);
-                bound.text.push(' ');
-                copied = passage.end();
+            written.text(&text[copied..at]);
+            match passage {
+                Passage::Comment { .. } => written.text(" "),
+                _ => quoted(text, at..passage.end(), &mut written),
             }
-            at = passage.end();
+            (at, copied) = (passage.end(), passage.end());
             continue;
         }
         match &bytes[at..range.end] {
-            [b':', b':' | b'=', ..] => at += 2,
             [b':', b'{', ..] => {
-                bound.text.push_str(&text[copied..at]);
+                written.text(&text[copied..at]);
                 let (name, end) = identifier(text, at)?;
-                bound.identifiers.push((bound.text.len(), name));
+                written.parts.push(Part::Identifier(name));
                 (at, copied) = (end, end);
             }
-            [b':', ..] => match name_end(text, at + 1) {
-                Some(end) => {
-                    bound.text.push_str(&text[copied..at]);
-                    let name = &text[at + 1..end];
-                    surroundings.take_parameter(at, &text[range.start..at], at - copied, name)?;
-                    bound.push(Name { at, name }, &bytes[end..range.end]);
+            [b':', ..] => match variable(text, at) {
+                (Some(name), end) => {
+                    written.text(&text[copied..at]);
+                    let is_slice = surroundings.is_slice();
+                    if values != Values::Pasted {
+                        let before = &text[range.start..at];
+                        surroundings.take_parameter(at, before, at - copied, name.name)?;
+                    }
+                    written.parts.push(match is_slice {
+                        true => Part::Perhaps {
+                            name,
+                            is_quoted: false,
+                        },
+                        false => Part::Value(name),
+                    });
                     (at, copied) = (end, end);
                 }
-                None => at += 1,
+                (None, end) => at = end,
             },
-            [b'?', ..] => {
-                at += operator_length(&bytes[range.start..range.end], at - range.start)
-                    .ok_or_else(|| lone_question_mark(at))?
-            }
             [byte, ..] => {
                 if byte.is_ascii() {
                     surroundings.pass(*byte, &text[at + 1..range.end]);
@@ -85,65 +135,37 @@ pub(crate) fn bind<'a>(
             [] => break,
         }
     }
-    bound.text.push_str(&text[copied..range.end]);
-    let least = bound.identifiers.last().map_or(0, |&(at, _)| at);
-    bound.text.truncate(bound.text.trim_end().len().max(least));
-    Ok(bound)
+    written.text(&text[copied..range.end]);
+    written.trim_end();
+    Ok(written)
 }
 
-impl<'a> Bound<'a> {
-    /// A statement that is sent as it stands.
-    pub fn plain(text: &str) -> Self {
-        Self {
-            at: 0,
-            text: text.to_owned(),
-            names: Vec::new(),
-            identifiers: Vec::new(),
+/// Appends a literal, a quoted identifier or a hint, with each `:name` in it as what it may be.
+fn quoted<'a>(text: &'a str, range: Range<usize>, written: &mut Written<'a>) {
+    let (mut at, mut copied) = (range.start, range.start);
+    while let Some(colon) = text[at..range.end].find(':') {
+        let (name, end) = variable(&text[..range.end], at + colon);
+        if let Some(name) = name {
+            written.text(&text[copied..at + colon]);
+            written.parts.push(Part::Perhaps {
+                name,
+                is_quoted: true,
+            });
+            copied = end;
         }
+        at = end;
     }
-
-    /// The text with these identifiers in their places.
-    pub fn with_identifiers(&self, chosen: &[&str]) -> String {
-        let mut text = String::with_capacity(self.text.len() + 16 * chosen.len());
-        let mut copied = 0;
-        for (&(at, _), identifier) in self.identifiers.iter().zip(chosen) {
-            text.push_str(&self.text[copied..at]);
-            text.push_str(identifier);
-            copied = at;
-        }
-        text.push_str(&self.text[copied..]);
-        text
-    }
-
-    /// Spaces keep the `?` from becoming an operator together with its neighbours.
-    fn push(&mut self, name: Name<'a>, behind: &[u8]) {
-        if self.text.ends_with(['@', '?']) {
-            self.text.push(' ');
-        }
-        self.text.push('?');
-        if matches!(behind, [b'|' | b'&' | b'?', ..]) {
-            self.text.push(' ');
-        }
-        self.names.push(name);
-    }
+    written.text(&text[copied..range.end]);
 }
 
-/// The length of `?|`, `?&` or the `?` of `@?`; `None` where the `?` stands alone.
-fn operator_length(statement: &[u8], at: usize) -> Option<usize> {
-    match &statement[at + 1..] {
-        [b'|', b'|', ..] => None,
-        [b'|' | b'&', ..] => Some(2),
-        _ if at > 0 && statement[at - 1] == b'@' => Some(1),
-        _ => None,
+/// The variable at the colon at `at`, if one is named, and the offset behind what was looked at.
+fn variable(text: &str, at: usize) -> (Option<Name<'_>>, usize) {
+    if let Some(end) = name_end(text, at + 1) {
+        let name = &text[at + 1..end];
+        return (Some(Name { at, name }), end);
     }
-}
-
-fn lone_question_mark(at: usize) -> Defect {
-    Defect::new(
-        at,
-        "found ? outside a literal, expected a parameter as :name",
-    )
-    .hint("where ? is meant as an operator, use the function that does the same")
+    let colons = text[at..].bytes().take_while(|&byte| byte == b':').count();
+    (None, at + colons)
 }
 
 /// The name within `:{name}`, and the offset behind it.

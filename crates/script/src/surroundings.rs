@@ -1,4 +1,4 @@
-//! Takes a statement, byte by byte; tells where a bound parameter would stand for a table or for a part of
+//! Takes a statement, byte by byte; says where a bound parameter would stand for a table or for a part of
 //! a name, which no system takes: there an identifier is meant.
 
 use crate::place::Defect;
@@ -28,6 +28,11 @@ impl Surroundings {
         }
     }
 
+    /// Whether a `:` may stand between the bounds of a slice.
+    pub fn is_slice(&self) -> bool {
+        self.brackets > 0
+    }
+
     /// Refuses the parameter `name` at `at` where what is `before` it asks for an identifier. The last
     /// `own` bytes of that are the statement's own text, behind the parameter before.
     pub fn take_parameter(
@@ -40,8 +45,7 @@ impl Surroundings {
         let hint = format!(
             "an identifier chosen at run time is written :{{{name}}}, with its choices in the workload's [identifiers]"
         );
-        let is_slice = self.brackets > 0;
-        if own > 0 && before.ends_with(is_name_letter) && !is_slice {
+        if own > 0 && before.ends_with(is_name_letter) && !self.is_slice() {
             let message = "a bound parameter cannot be a part of a name";
             return Err(Defect::new(at, message).hint(hint));
         }

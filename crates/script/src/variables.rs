@@ -95,21 +95,10 @@ impl<'a> Variables<'a> {
     /// and no slip of the hand would be found any more.)
     pub fn resolve(&mut self, used: Name<'_>, position: Position) -> Result<Slot, Defect> {
         let Name { at, name } = used;
-        let is_above = |set: &Position| set.script == position.script && set.item < position.item;
-        let is_elsewhere = |set: &Position| set.script != position.script;
-        let is_given = |slot: &Slot| self.slots[slot.0 as usize].initial.is_some();
-        let set = self.set.get(name).map_or(&[][..], Vec::as_slice);
-        let may_be_gathered =
-            |(set, prefix): &(Position, &str)| is_above(set) && name.starts_with(prefix);
-        if self.by_name.get(name).is_some_and(is_given)
-            || set.iter().any(|set| is_above(set) || is_elsewhere(set))
-            || self.gathered.iter().any(may_be_gathered)
-        {
-            let slot = self.slot(name);
-            self.used.insert(slot.0);
+        if let Some(slot) = self.find(name, position) {
             return Ok(slot);
         }
-        if !set.is_empty() {
+        if self.set.contains_key(name) {
             return Err(
                 Defect::new(at, format!("the variable :{name} is used before it is set"))
                     .hint(format!("set it above this line: \\set {name} ...")),
@@ -124,6 +113,41 @@ impl<'a> Variables<'a> {
                 ))
                 .perhaps(meant.map(|meant| format!(":{meant}"))),
         )
+    }
+
+    /// The slot as [`Variables::resolve`] gives it; none where nothing sets the name.
+    pub fn find(&mut self, name: &str, position: Position) -> Option<Slot> {
+        let may_be_gathered =
+            |(set, prefix): &(Position, &str)| is_above(*set, position) && name.starts_with(prefix);
+        if !self.is_set(name, position) && !self.gathered.iter().any(may_be_gathered) {
+            return None;
+        }
+        let slot = self.slot(name);
+        self.used.insert(slot.0);
+        Some(slot)
+    }
+
+    /// Whether a variable of this name has a value: an answer may fill it only where a prefix tells which.
+    pub fn is_surely_set(&self, name: &str, position: Position) -> bool {
+        let is_gathered = |(set, prefix): &(Position, &str)| {
+            is_above(*set, position) && !prefix.is_empty() && name.starts_with(prefix)
+        };
+        self.is_set(name, position) || self.gathered.iter().any(is_gathered)
+    }
+
+    /// Whether it is given, or set by its name, before `position` or in another script.
+    fn is_set(&self, name: &str, position: Position) -> bool {
+        let is_given = |slot: &Slot| self.slots[slot.0 as usize].initial.is_some();
+        let set = self.set.get(name).map_or(&[][..], Vec::as_slice);
+        let is_elsewhere = |set: &Position| set.script != position.script;
+        self.by_name.get(name).is_some_and(is_given)
+            || (set.iter()).any(|set| is_above(*set, position) || is_elsewhere(set))
+    }
+
+    /// Whether only answers fill a variable.
+    pub fn is_of_answers(&self, name: &str) -> bool {
+        let is_given = |slot: &Slot| self.slots[slot.0 as usize].initial.is_some();
+        !self.set.contains_key(name) && !self.by_name.get(name).is_some_and(is_given)
     }
 
     /// The value of a variable that is given from outside and that nothing can change.
@@ -156,4 +180,8 @@ impl<'a> Variables<'a> {
     pub fn into_slots(self) -> Vec<Variable> {
         self.slots
     }
+}
+
+fn is_above(set: Position, position: Position) -> bool {
+    set.script == position.script && set.item < position.item
 }

@@ -4,11 +4,11 @@ mod support;
 
 use assay_datagen::{Random, Row, Value};
 use assay_script::expression::{Origin, compile};
-use assay_script::{Machine, Reply, Step};
+use assay_script::{Machine, Program, Reply, Step, Values};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::Arc;
-use support::try_compile_with;
+use support::try_compile_as;
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
@@ -82,6 +82,7 @@ fn transaction(machine: &mut Machine, columns: &[String], cells: &[Option<Box<[u
                 parameters,
                 statement,
                 is_pipelined,
+                ..
             } => {
                 assert!(parameters.iter().all(|value| *value != Value::Null));
                 statements += 1;
@@ -107,7 +108,17 @@ fn transaction(machine: &mut Machine, columns: &[String], cells: &[Option<Box<[u
 fn stepping_does_not_allocate() {
     let filler = Value::Text("a text that is bound again and again".into());
     let given = [("filler", filler), ("scale", Value::Int(10))];
-    let program = try_compile_with(SCRIPT, &given).expect("the script is good");
+    // Where values are pasted there are no pipelines.
+    let pasted = SCRIPT
+        .replace("\\startpipeline\n", "")
+        .replace("\\endpipeline\n", "");
+    for (values, text) in [(Values::Bound, SCRIPT), (Values::Pasted, &pasted)] {
+        let program = try_compile_as(values, text, &given).expect("the script is good");
+        step_without_allocating(program);
+    }
+}
+
+fn step_without_allocating(program: Program) {
     let mut machine = Machine::new(Arc::new(program), 1, 0);
     machine.keep_start(true);
     let columns = ["abalance".to_owned()];

@@ -54,9 +54,9 @@ script test (test.sql)
   28  12:1  End                              ends the transaction
 statement #0 at 2:1, parameters 1, its cells wanted
       SELECT balance
-        FROM accounts WHERE aid = ?
+        FROM accounts WHERE aid = :aid
 statement #1 at 9:1, parameters 2
-      INSERT INTO history VALUES (?, ?)
+      INSERT INTO history VALUES (:aid, :i)
 ";
     let found = compiled(text).explain();
     assert_eq!(found, expected, "\n{found}");
@@ -74,6 +74,7 @@ DELETE FROM :{table};
 \\think exponential:12s,120s
 \\setshell n expr :table + 1
 \\set x debug(:n)
+\\abort
 ";
     let expected = "\
 script test (test.sql)
@@ -94,7 +95,8 @@ script test (test.sql)
   14  9:14  Load      :n                    puts the value of a variable on the stack
   15  9:8   Debug                           prints the topmost value
   16  9:1   Store     :x                    takes a value off the stack and puts it into a variable
-  17  9:1   End                             ends the transaction
+  17  10:1  Abort                           ends the transaction as aborted
+  18  10:1  End                             ends the transaction
 ";
     let found = compiled(text).explain();
     assert!(found.starts_with(expected), "\n{found}");

@@ -76,8 +76,9 @@ fn whatever_else_the_manual_shows_compiles() {
             1,
         ),
         (
-            "\\startpipeline\nSELECT 1;\nBEGIN;\nSELECT 2;\n\\endpipeline",
-            3,
+            // The manual leaves COMMIT out, and pgbench then refuses to go on.
+            "\\startpipeline\nSELECT 1;\nBEGIN;\nSELECT 2;\nCOMMIT;\n\\endpipeline",
+            4,
         ),
         (
             "\\if :scale\n\\set x 1\n\\elif :scale = 2 AND NOT :scale = 3\n\\set x 2\n\\else\n\\set x 3\n\\endif\nSELECT :x;",

@@ -115,7 +115,7 @@ fn aset_takes_the_last_row_and_leaves_variables_alone_without_one() {
 
 #[test]
 fn begin_is_what_the_system_says_it_is() {
-    let text = "\\begin\nA;\n\\begin  SERIALIZABLE\n\\startpipeline\n\\begin read committed\n\\endpipeline";
+    let text = "\\begin\nA;\n\\begin  SERIALIZABLE\n\\startpipeline\n\\begin read committed\n\\endpipeline\n\\abort";
     let expected = [
         "BEGIN []",
         "A []",
@@ -125,7 +125,7 @@ fn begin_is_what_the_system_says_it_is() {
         "sync",
     ];
     assert_eq!(Client::of(text).run().0, expected);
-    let program = compiled("A;\n \\begin");
+    let program = compiled("A;\n \\begin\n\\abort");
     assert_eq!(
         (program.statements[1].line, program.statements[1].column),
         (2, 2)

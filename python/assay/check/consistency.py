@@ -1,7 +1,8 @@
 """Takes a site and the queries that must find nothing; gives one check for each: the rows it found.
 
 A workload keeps them in ``checks/*.sql``: each states a rule of the data by asking for what breaks
-it. They are asked when the data were loaded, and again when clients have worked on them.
+it. They are asked when the data were loaded, and again when clients have worked on them, in
+sessions that the system lets only read.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from assay.check.answers import Check
+from assay.dialects.protocol import Dialect
 from assay.drive import query
-from assay.errors import SystemUnderTestError
+from assay.errors import ExperimentError, SystemRefused, SystemUnderTestError
 from assay.experiment import Scalar
 from assay.provision.site import Site
 from assay.workloads.values import Script
@@ -28,9 +30,14 @@ def check_consistency(
     checks: Iterable[Script],
     variables: Mapping[str, Scalar],
     identifiers: Mapping[str, list[str]],
+    dialect: Dialect,
+    folder: Path,
 ) -> list[Check]:
-    """Asks every query. One that the system does not answer is a check that failed."""
-    return [_check(site, script, variables, identifiers) for script in checks]
+    """Asks every query. One that the system does not answer is a check that failed.
+
+    Raises `ExperimentError` for one that writes; ``folder`` is the workload's.
+    """
+    return [_check(site, one, variables, identifiers, dialect, folder) for one in checks]
 
 
 def _check(
@@ -38,10 +45,20 @@ def _check(
     script: Script,
     variables: Mapping[str, Scalar],
     identifiers: Mapping[str, list[str]],
+    dialect: Dialect,
+    folder: Path,
 ) -> Check:
     found: int | None
     try:
-        answer = query.ask(site, script, variables, identifiers)
+        answer = query.ask(site, script, variables, identifiers, dialect.session_read_only())
+    except SystemRefused as error:
+        if error.code in dialect.read_only_codes:
+            raise ExperimentError(
+                f"a check must only read, and this one writes: {error.message}",
+                file=folder / script.path,
+                hint="a check is a query that returns the rows which break a rule",
+            ) from error
+        found, note = None, error.message
     except SystemUnderTestError as error:
         found, note = None, error.message
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from assay.check.answers import Check
@@ -19,8 +19,10 @@ _ENDED = {
 
 _NO_SPACE = os.strerror(errno.ENOSPC).lower()
 
-_LOSSES = {"lost connection", "connection refused"}
+LOSSES = frozenset({"lost connection", "connection refused"})
 """Classes of errors that come of a server which is away."""
+CONFLICTS = frozenset({"serialization", "deadlock"})
+"""Classes of errors that come of other transactions at the same time."""
 
 
 def why_failed(
@@ -28,12 +30,12 @@ def why_failed(
     checks: Sequence[Check],
     died: str | None,
     *,
-    rides_through: bool = False,
+    counted: Set[str] = frozenset(),
 ) -> str | None:
     """One sentence, the nearest cause first; ``died`` is what the system says of its own end.
 
-    ``rides_through``: clients were told to come back after a loss, so that transactions which were
-    lost on the way are what was looked for.
+    ``counted``: classes of errors that are counted and no reason: losses where clients were told
+    to come back, conflicts of a script that runs by itself, as in pgbench.
     """
     if died is not None:
         return died
@@ -43,15 +45,15 @@ def why_failed(
         return None
     if observation.get("kind") == "limit":
         return None
-    first = _first_error(observation)
+    first = _first_error(observation, counted)
     if (ended := _ENDED.get(observation["ended_by"])) is not None:
         return f"{ended}{first}"
     wrong = [check for check in checks if check["ok"] is False]
     if wrong:
         return f"wrong answers: {wrong_answers(wrong)}"
     outcomes = observation["outcomes"]
-    is_loss_alone = all(error["class"] in _LOSSES for error in observation["errors"])
-    if (outcomes["failed"] or outcomes["unknown"]) and not (rides_through and is_loss_alone):
+    is_counted = all(error["class"] in counted for error in observation["errors"])
+    if (outcomes["failed"] or outcomes["unknown"]) and not is_counted:
         return f"{outcomes['failed'] + outcomes['unknown']} transactions did not end well{first}"
     return None
 
@@ -78,8 +80,9 @@ def _count(found: int | None) -> str:
     return f"{found} row" if found == 1 else f"{found} rows"
 
 
-def _first_error(observation: Mapping[str, Any]) -> str:
-    errors = observation["errors"]
+def _first_error(observation: Mapping[str, Any], counted: Set[str]) -> str:
+    every = observation["errors"]
+    errors = [error for error in every if error["class"] not in counted] or every
     if not errors:
         return ""
     error = errors[0]

@@ -11,8 +11,8 @@ import click
 
 from assay import env_vars, quantities, registry
 from assay.cli.numbers import Number
-from assay.experiment.settings import ORDERS, PROTOCOLS
-from assay.experiment.values import ARRIVALS, CONNECTIONS, ISOLATION_LEVELS
+from assay.experiment.settings import ORDERS
+from assay.experiment.values import ARRIVALS, CONNECTIONS, ISOLATION_LEVELS, PROTOCOLS
 from assay.experiment.words import Words
 from assay.record import DEFAULT_FILE_NAME
 
@@ -97,6 +97,13 @@ _EXPERIMENT_OPTIONS = (
         "--clients",
         metavar="N,…",
         help="Numbers of clients at once, each a cell of its own. [default: the test's own]",
+    ),
+    click.option(
+        "-s",
+        "--scale",
+        type=Number(quantities.SCALE),
+        metavar="N",
+        help="The variable :scale of a script; as --set scale=N. [default: 1]",
     ),
     click.option(
         "--duration",
@@ -221,9 +228,12 @@ _EXPERIMENT_OPTIONS = (
         help="Threads that carry the clients; 0: one per processor. [default: 0]",
     ),
     click.option(
+        "-M",
         "--protocol",
         type=click.Choice(PROTOCOLS),
-        help="Statements as text, or prepared once. [default: the test's own]",
+        help="How statements travel, as in pgbench: simple: as text, :name replaced everywhere; "
+        "extended: compiled and bound each time; prepared: compiled once for each client. "
+        "[default: simple for a script, else the test's own]",
     ),
     click.option(
         "--bib",

@@ -44,7 +44,8 @@ def command(words: command_line.Words, form: str) -> None:
     """
     experiment, workload = command_line.experiment(words)
     runs = plan(experiment, workload).runs
-    compile_all(workload, runs)
+    for warning in compile_all(workload, runs):
+        click.echo(f"warning: {warning}", err=True)
     found = [
         {
             "position": run.position,

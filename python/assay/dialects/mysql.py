@@ -53,6 +53,7 @@ _RESERVED_WORDS = """
 
 class MysqlDialect(StandardSql):
     name = "mysql"
+    read_only_codes: tuple[str, ...] = ("1792",)
     server_names: tuple[str, ...] = ("MySQL", "MariaDB")
     literal_style = "backslash"
     carriage_return: str | None = r"'\r'"
@@ -142,6 +143,9 @@ class MysqlDialect(StandardSql):
     def session_isolation(self, level: str) -> list[str]:
         self.insist_on_level(level)
         return [f"SET SESSION TRANSACTION ISOLATION LEVEL {level.upper()}"]
+
+    def session_read_only(self) -> list[str]:
+        return ["SET SESSION TRANSACTION READ ONLY"]
 
     def begin_at(self, level: str) -> list[str]:
         """The level is said first: START TRANSACTION takes none."""

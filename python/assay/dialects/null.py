@@ -12,6 +12,10 @@ class NullDialect(StandardSql):
     name = "null"
     server_names: tuple[str, ...] = ()
 
+    def session_read_only(self) -> list[str]:
+        """Nothing: there is nothing that it would refuse."""
+        return []
+
     def bulk_statement(self, table: Table) -> str:
         """What every null system understands, whatever protocol it speaks."""
         columns = ", ".join(self.identifier(column.name) for column in table.columns)

@@ -81,6 +81,9 @@ class Dialect(Protocol):
     isolation_levels: tuple[str, ...]
     """Those of `ISOLATION_LEVELS` that can be asked for."""
 
+    read_only_codes: tuple[str, ...]
+    """The codes by which a system refuses to write after `session_read_only`."""
+
     def identifier(self, name: str) -> str:
         """The name, quoted only where the dialect reserves it."""
         ...
@@ -137,6 +140,11 @@ class Dialect(Protocol):
 
         Raises `ArgumentError` for one that is not in `isolation_levels`.
         """
+        ...
+
+    def session_read_only(self) -> list[str]:
+        """Statements after which the server refuses whatever the session would change; none where
+        it cannot be asked to."""
         ...
 
     def begin_at(self, level: str) -> list[str]:

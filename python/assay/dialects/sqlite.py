@@ -25,6 +25,7 @@ class SqliteDialect(StandardSql):
 
     name = "sqlite"
     carriage_return: str | None = "char(13)"
+    read_only_codes: tuple[str, ...] = ("8",)
     server_names: tuple[str, ...] = ("SQLite",)
     reserved_words = frozenset(_RESERVED_WORDS.split())
     type_words: Mapping[str, str] = {
@@ -65,6 +66,9 @@ class SqliteDialect(StandardSql):
         """Nothing to say: there is no other level (https://sqlite.org/isolation.html)."""
         self.insist_on_level(level)
         return []
+
+    def session_read_only(self) -> list[str]:
+        return ["PRAGMA query_only = ON"]
 
     def begin_at(self, level: str) -> list[str]:
         if level:

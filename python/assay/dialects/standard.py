@@ -22,6 +22,7 @@ class StandardSql:
     literal_style = "doubled"
     carriage_return: str | None = None
     bulk_form = "native"
+    read_only_codes: tuple[str, ...] = ("25006",)
     isolation_levels: tuple[str, ...] = ISOLATION_LEVELS
 
     quote = '"'
@@ -154,6 +155,9 @@ class StandardSql:
     def session_isolation(self, level: str) -> list[str]:
         self.insist_on_level(level)
         return [f"SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL {level.upper()}"]
+
+    def session_read_only(self) -> list[str]:
+        return ["SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY"]
 
     def begin_at(self, level: str) -> list[str]:
         if not level:

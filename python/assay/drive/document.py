@@ -49,6 +49,7 @@ def document_of(
     known = {name: count for name, count in (expected or {}).items() if name in workload.scripts}
     variables: dict[str, Scalar | None] = {
         **({} if workload.is_bare else dict.fromkeys(workload.scripts)),
+        **({"scale": 1} if cell.scripts else {}),
         **cell.parameters,
         **known,
     }
@@ -60,6 +61,8 @@ def document_of(
         "clients": cell.clients,
         "threads": cell.threads,
         "protocol": cell.protocol,
+        # Values are pasted into scripts that were named by their files, as pgbench does with these.
+        "requires_bound_values": not cell.scripts,
         "stop": cell.driving.stop,
         "warm_up_s": float(cell.driving.warm_up_s),
         "drain_s": float(cell.driving.drain_s),

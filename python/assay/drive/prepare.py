@@ -1,12 +1,13 @@
 """Takes every planned run; has the engine compile its scripts, so that a mistake in one of them is
-told before anything is started.
+known before anything is started.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from assay import _engine, registry
 from assay.drive.document import document_of, scripts_of
@@ -18,11 +19,16 @@ from assay.workloads.values import Workload
 _DRIVING = {"drive", "connect", "reference"}
 """Procedures in which as many clients work at once as the cell says."""
 
+Found = TypeVar("Found")
 
-def compile_all(workload: Workload, runs: Iterable[PlannedRun]) -> None:
-    """Raises `ScriptError` for the first script that does not compile, `ArgumentError` for an
+
+def compile_all(workload: Workload, runs: Iterable[PlannedRun]) -> tuple[str, ...]:
+    """What the scripts probably do not mean, each with its place.
+
+    Raises `ScriptError` for the first script that does not compile, `ArgumentError` for an
     isolation level that a system has not."""
     seen = set()
+    found: list[str] = []
     for run in runs:
         dialect = registry.system(run.cell.system.name).dialect
         if run.cell.driving.isolation:
@@ -35,7 +41,8 @@ def compile_all(workload: Workload, runs: Iterable[PlannedRun]) -> None:
         )
         if levels not in seen:
             seen.add(levels)
-            explained(workload, run)
+            found += warnings(workload, run)
+    return tuple(dict.fromkeys(found))
 
 
 def check_limits(workload: Workload, runs: Iterable[PlannedRun], load_sessions: int | None) -> None:
@@ -64,14 +71,28 @@ def _driver(run: PlannedRun) -> str:
 
 def explained(workload: Workload, run: PlannedRun) -> str:
     """The instruction list of the run's scripts; empty where its clients run none."""
+    return _compiled(workload, run, _engine.explain) or ""
+
+
+def warnings(workload: Workload, run: PlannedRun) -> list[str]:
+    """What the run's scripts probably do not mean: a sentence with place and fix each."""
+    return [
+        f"{path}:{line}:{column}: {message}" + (f"; {hint}" if hint else "")
+        for path, line, column, message, hint in _compiled(workload, run, _engine.script_warnings)
+        or ()
+    ]
+
+
+def _compiled(workload: Workload, run: PlannedRun, ask: Callable[[str], Found]) -> Found | None:
+    """What the engine says of the run's scripts; None where its clients run none."""
     dialect = registry.system(run.cell.system.name).dialect
     scripts = scripts_of(workload, run, dialect)
     if not scripts:
-        return ""
+        return None
     document = document_of(workload, run, dialect, scripts)
     document["stop"] = document["stop"] or {"transactions": 1}
     try:
-        return _engine.explain(json.dumps(document))
+        return ask(json.dumps(document))
     except _engine.EngineError as error:
         found = as_ours(error)
         if workload.is_bare and isinstance(found, ScriptError) and "variable" in found.message:

@@ -5,8 +5,8 @@ values bound.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from assay import _engine
 from assay.drive.document import script_texts
@@ -31,18 +31,23 @@ def ask(
     script: Script,
     variables: Mapping[str, Scalar],
     identifiers: Mapping[str, list[str]] | None = None,
+    session_statements: Iterable[str] = (),
 ) -> Answer:
-    """The answer of the script's last statement.
+    """The answer of the script's last statement. ``session_statements``: what the session runs
+    first, behind the site's own.
 
     Raises `ScriptError`, or `SystemRefused` and `SystemDied` where the system does not answer.
     """
+    own = site.address.session_statements
+    address = replace(site.address, session_statements=(*own, *session_statements))
     document = {
-        "site": site.address.for_engine(),
+        "site": address.for_engine(),
         "scripts": script_texts([script]),
         "variables": dict(variables),
         "identifiers": dict(identifiers or {}),
         "order": "sequence",
         "clients": 1,
+        "protocol": "prepared",
         "stop": {"passes": 1},
         "seed": 1,
     }

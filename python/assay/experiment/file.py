@@ -10,6 +10,7 @@ from assay import quantities, registry, toml_file
 from assay.errors import ArgumentError
 from assay.experiment import settings
 from assay.experiment.values import (
+    PROTOCOLS,
     Experiment,
     Scalar,
     ScriptFile,
@@ -45,7 +46,7 @@ def read(file: Path) -> tuple[Experiment, Workload]:
         order=top.choice("order", settings.ORDERS, "interleaved"),
         seed=top.whole("seed", quantities.SEED, 1),
         threads=top.whole("threads", quantities.THREADS, 0),
-        protocol=top.choice("protocol", settings.PROTOCOLS) if "protocol" in top else None,
+        protocol=top.choice("protocol", PROTOCOLS) if "protocol" in top else None,
         input_paths=tuple(str(file.parent / one) for one in top.texts("bib", ())),
         encoding=top.text("encoding", "utf-8"),
         keep_going=top.boolean("keep_going", False),

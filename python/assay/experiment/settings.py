@@ -23,7 +23,6 @@ from assay.workloads.values import Workload
 MOST_COMBINATIONS = 10_000
 
 ORDERS = ("interleaved", "sequential")
-PROTOCOLS = ("simple", "prepared")
 
 Levels = dict[str, tuple[str, ...]]
 

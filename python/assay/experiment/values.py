@@ -52,6 +52,10 @@ class StorageChoice:
     options: Mapping[str, str] = field(default_factory=dict)
 
 
+PROTOCOLS = ("simple", "extended", "prepared")
+"""How statements travel, by pgbench's names: as text with its values pasted in; compiled, bound and
+executed each time; prepared once for each client."""
+
 ARRIVALS = ("closed", "constant", "poisson")
 """Closed: a client's next transaction waits for its last. The others are open loops: transactions
 come by a schedule at an offered rate, whatever became of those before."""
@@ -179,7 +183,7 @@ class Experiment:
     threads: int = 0
     """Worker threads of the engine; 0: one per processor, at most one per client."""
     protocol: str | None = None
-    """``simple`` or ``prepared``; None: the test's own default."""
+    """One of `PROTOCOLS`; None: the test's own default."""
     input_paths: tuple[str, ...] = ()
     """Files or folders the workload's data come from (``--bib``); empty: the workload's default."""
     encoding: str = "utf-8"

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from assay import registry
-from assay.errors import ArgumentError
+from assay import registry, text_file
+from assay.errors import ArgumentError, ScriptError
 from assay.experiment import clients, settings
 from assay.experiment import file as experiment_file
 from assay.experiment.unused import refuse_unused
@@ -26,6 +26,8 @@ class Words:
     on: tuple[str, ...] = ()
     storage: tuple[str, ...] = ()
     set: tuple[str, ...] = ()
+    scale: int | None = None
+    """``--set scale=N``."""
     clients: str | None = None
     repetitions: int | None = None
     order: str | None = None
@@ -61,6 +63,8 @@ def experiment(words: Words) -> tuple[Experiment, Workload]:
 
     A word given here wins over the experiment file. Raises `ArgumentError` or `ExperimentError`.
     """
+    if words.scale is not None:
+        words = replace(words, set=(*words.set, f"scale={words.scale}"), scale=None)
     if words.target.endswith(".toml"):
         start, workload = experiment_file.read(Path(words.target))
         if words.script:
@@ -180,11 +184,11 @@ def check_parameters_are_used(experiment: Experiment, workload: Workload) -> Non
 
 
 def check_feed(experiment: Experiment, workload: Workload) -> None:
-    """Raises `ArgumentError` where there is no such file, or the test runs no scripts."""
+    """Raises `ScriptError` where the file cannot be read, `ArgumentError` where the test runs no
+    scripts."""
     if experiment.feed is None:
         return
-    if not Path(experiment.feed).is_file():
-        raise ArgumentError(f"--feed {experiment.feed}: there is no such file")
+    text_file.read(Path(experiment.feed), ScriptError)
     for name in experiment.tests:
         if workload.test(name).procedure != "drive":
             raise ArgumentError(

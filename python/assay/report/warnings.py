@@ -80,6 +80,10 @@ class Kind(Enum):
         "entries of the input could not be read and are not in the data set",
         "mend the places that are listed with the data set",
     )
+    SCRIPT = _Text(
+        "a script says what it probably does not mean",
+        "change the places that are named",
+    )
     ERRORS = _Text(
         "transactions did not end well, and what they would have cost the others is not known",
         "look at the errors; --retries N tries again after deadlocks and serialization failures",
@@ -240,6 +244,8 @@ def _of_run(run: RunRecord, machine: Mapping[str, Any]) -> Iterator[tuple[Kind, 
             yield Kind.SETTINGS_DIFFER, f"{run.system_label}: {name} = {asked} became {found}"
     yield from _of_service(run)
     yield from _of_driving(run)
+    for sentence in observation.get("script_warnings", ()):
+        yield Kind.SCRIPT, sentence
     overflow = sum(one["response_time"]["overflow"] for one in observation.get("transactions", ()))
     if overflow:
         yield (

@@ -35,7 +35,7 @@ def workload_of(experiment: Experiment) -> Workload:
 
 
 def workload(files: Sequence[ScriptFile], variables: Mapping[str, tuple[Scalar, ...]]) -> Workload:
-    """Raises `ArgumentError` where a file is not there."""
+    """Raises `ScriptError` where a file cannot be read."""
     scripts = _read(files)
     return Workload(
         name=files[0].path,
@@ -123,10 +123,6 @@ def _read(files: Sequence[ScriptFile]) -> dict[str, Script]:
     scripts: dict[str, Script] = {}
     for one in files:
         path = Path(one.path)
-        if not path.is_file():
-            raise ArgumentError(
-                f"{one.path}: there is no such file", hint="a script is a file *.sql"
-            )
         if path.stem in scripts:
             raise ArgumentError(
                 f"two scripts are called {path.stem!r}: {scripts[path.stem].path} and {one.path}",
@@ -148,6 +144,7 @@ def _test(name: str, scripts: Mapping[str, Script]) -> Test:
         order="mix",
         mix={one.name: one.weight for one in scripts.values()},
         driving=Driving(duration_s=DURATION_S),
+        protocol="simple",
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from assay import quantities
-from assay.experiment.values import STOPS, Driving
+from assay.experiment.values import PROTOCOLS, STOPS, Driving
 from assay.registry import did_you_mean
 from assay.toml_file import Section
 from assay.workloads import driving, reference
@@ -16,7 +16,6 @@ PROCEDURES = ("drive", "update", "limit", "reference", "connect")
 DRIVING = ("drive", "reference", "connect")
 """Those whose clients run scripts."""
 ORDERS = ("sequence", "mix")
-PROTOCOLS = ("simple", "prepared")
 DATA = ("loaded", "empty")
 
 

@@ -36,6 +36,7 @@ mod server_ok;
 mod server_reply;
 mod session;
 mod statement;
+mod statements;
 
 use std::ops::ControlFlow;
 
@@ -51,6 +52,7 @@ use results::{Format, Results, Skim, Step};
 pub use server::MysqlServer;
 use session::{Opening, Server};
 use statement::{Preparation, Statement};
+use statements::{DIRECT, Statements};
 
 /// One session with a MySQL or MariaDB server, or with anything that speaks their protocol.
 pub struct MysqlWire {
@@ -58,8 +60,7 @@ pub struct MysqlWire {
     server: Server,
     packets: Packets,
     phase: Phase,
-    /// By statement id; `None` where Prepare failed or was never asked.
-    statements: Vec<Option<Statement>>,
+    statements: Statements,
     /// Columns of the last result in text.
     columns: Vec<Column>,
     /// Memory to write numbers into.
@@ -79,6 +80,7 @@ enum Phase {
     PrepareAsked {
         id: u32,
         text: String,
+        has_values: bool,
     },
     Preparing {
         id: u32,
@@ -103,7 +105,7 @@ impl MysqlWire {
             server: Server::default(),
             packets: Packets::default(),
             phase: Phase::Opening(Opening::Silent),
-            statements: Vec::new(),
+            statements: Statements::default(),
             columns: Vec::new(),
             text: Vec::new(),
         }
@@ -120,9 +122,9 @@ impl MysqlWire {
         let packets = &mut self.packets;
         let progress = match &mut self.phase {
             Phase::Results { results, id } => {
-                let statement = id.and_then(|id| self.statements.get_mut(id as usize));
+                let statement = id.and_then(|id| self.statements.get_mut(id));
                 let columns = match statement {
-                    Some(Some(Statement::Prepared(prepared))) => &mut prepared.columns,
+                    Some(Statement::Prepared(prepared)) => &mut prepared.columns,
                     _ => &mut self.columns,
                 };
                 match results.packet(payload, agreement, columns, &mut self.text, answer)? {
@@ -139,7 +141,7 @@ impl MysqlWire {
             Phase::FileLoad(load) => load.packet(payload, agreement, packets, out, answer)?,
             Phase::InsertLoad(load) => load.packet(payload, packets, answer)?,
             Phase::PrepareAsked { .. } | Phase::Preparing { .. } => {
-                self.prepare_packet(payload, answer)?
+                self.prepare_packet(payload, out, answer)?
             }
             Phase::Opening(opening) => {
                 opening.packet(payload, &self.options, &mut self.server, packets, out)?
@@ -147,7 +149,7 @@ impl MysqlWire {
             Phase::Idle | Phase::Over => return Err(refusal::unasked(payload)),
         };
         if progress == Some(Progress::Ready) {
-            self.phase = Phase::Idle;
+            self.answered(out);
         }
         Ok(progress)
     }
@@ -155,15 +157,15 @@ impl MysqlWire {
     /// Passes over the messages of a usual answer whose rows are only counted: gives their bytes, and
     /// whether the answer is complete. All other messages are left for [`MysqlWire::packet`].
     #[inline]
-    fn skim(&mut self, input: &[u8], answer: &mut Answer) -> (usize, bool) {
+    fn skim(&mut self, input: &[u8], out: &mut Vec<u8>, answer: &mut Answer) -> (usize, bool) {
         let Phase::Results { results, id } = &mut self.phase else {
             return (0, false);
         };
         if answer.wants_cells() {
             return (0, false);
         }
-        let columns = match id.and_then(|id| self.statements.get(id as usize)) {
-            Some(Some(Statement::Prepared(prepared))) => prepared.columns.len(),
+        let columns = match id.and_then(|id| self.statements.get(id)) {
+            Some(Statement::Prepared(prepared)) => prepared.columns.len(),
             _ => usize::MAX,
         };
         let mut used = 0;
@@ -175,11 +177,23 @@ impl MysqlWire {
             self.packets.passed();
             used += Packets::HEADER + payload.len();
             if skim == Skim::End {
-                self.phase = Phase::Idle;
+                self.answered(out);
                 return (used, true);
             }
         }
         (used, false)
+    }
+
+    /// The request under way is answered; what was prepared for it alone is given back.
+    #[inline]
+    fn answered(&mut self, out: &mut Vec<u8>) {
+        if let Phase::Results {
+            id: Some(DIRECT), ..
+        } = self.phase
+        {
+            self.statements.close(DIRECT, &mut self.packets, out);
+        }
+        self.phase = Phase::Idle;
     }
 
     /// What the caller may do where no message is under way.
@@ -239,7 +253,7 @@ impl Wire for MysqlWire {
         }
         match *request {
             Request::Execute { id, parameters } => {
-                let Some(Some(statement)) = self.statements.get_mut(id as usize) else {
+                let Some(statement) = self.statements.get_mut(id) else {
                     return Err(refusal::refused(
                         "the statement was not prepared in this session",
                     ));
@@ -257,7 +271,12 @@ impl Wire for MysqlWire {
                     id: None,
                 };
             }
-            Request::Prepare { id, text } => self.prepare(id, text, out),
+            Request::Prepare { id, pieces } => self.prepare(id, pieces, out),
+            // The protocol compiles and binds in two requests; the second follows the first one's answer.
+            Request::Direct { pieces, parameters } => {
+                self.statements.values = parameters.to_vec();
+                self.prepare(DIRECT, pieces, out);
+            }
             Request::Bulk {
                 text,
                 form: BulkForm::Native,
@@ -283,7 +302,7 @@ impl Wire for MysqlWire {
         out: &mut Vec<u8>,
         answer: &mut Answer,
     ) -> Result<(usize, Progress), SystemError> {
-        let (skimmed, is_complete) = self.skim(input, answer);
+        let (skimmed, is_complete) = self.skim(input, out, answer);
         if is_complete {
             return Ok((skimmed, Progress::Ready));
         }

@@ -2,24 +2,20 @@
 
 use super::constants::{command, head};
 use super::refusal::{self, Moment};
+use super::results::Results;
 use super::statement::{Preparation, Statement};
+use super::statements::DIRECT;
 use super::{MysqlWire, Phase};
 use crate::{Answer, Progress, SystemError};
+use assay_datagen::Piece;
 
 /// "This command is not supported in the prepared statement protocol yet".
 const CANNOT_BE_PREPARED: &str = "1295";
 
 impl MysqlWire {
-    pub(super) fn prepare(&mut self, id: u32, text: &str, out: &mut Vec<u8>) {
-        let index = id as usize;
-        if self.statements.len() <= index {
-            self.statements.resize_with(index + 1, || None);
-        }
-        if let Some(Statement::Prepared(old)) = self.statements[index].take() {
-            self.packets.begin_command(); // it has no answer
-            let close = [&[command::STMT_CLOSE], &old.server_id().to_le_bytes()[..]].concat();
-            self.packets.append(out, &close);
-        }
+    pub(super) fn prepare(&mut self, id: u32, pieces: &[Piece], out: &mut Vec<u8>) {
+        let text = Piece::join(pieces, |_, text| text.push('?'));
+        self.statements.close(id, &mut self.packets, out);
         self.packets.begin_command();
         self.packets.write(out, |out| {
             out.push(command::STMT_PREPARE);
@@ -27,7 +23,8 @@ impl MysqlWire {
         });
         self.phase = Phase::PrepareAsked {
             id,
-            text: text.to_owned(),
+            text,
+            has_values: pieces.contains(&Piece::Value),
         };
     }
 
@@ -35,19 +32,24 @@ impl MysqlWire {
     pub(super) fn prepare_packet(
         &mut self,
         payload: &[u8],
+        out: &mut Vec<u8>,
         answer: &mut Answer,
     ) -> Result<Option<Progress>, SystemError> {
         let (id, preparation) = match std::mem::replace(&mut self.phase, Phase::Over) {
-            Phase::PrepareAsked { id, text } if payload.first() == Some(&head::ERROR) => {
+            Phase::PrepareAsked {
+                id,
+                text,
+                has_values,
+            } if payload.first() == Some(&head::ERROR) => {
                 let error = refusal::read(payload, Moment::Statement);
                 if error.class.ends_the_session() {
                     return Err(error);
                 }
-                if error.code == CANNOT_BE_PREPARED && !text.contains('?') {
-                    self.statements[id as usize] = Some(Statement::Text(text));
-                } else {
-                    answer.error = Some(error);
+                if error.code == CANNOT_BE_PREPARED && !has_values {
+                    self.statements.put(id, Statement::Text(text));
+                    return Ok(self.prepared(id, out, answer));
                 }
+                answer.error = Some(error);
                 return Ok(Some(Progress::Ready));
             }
             Phase::PrepareAsked { id, .. } => {
@@ -69,7 +71,31 @@ impl MysqlWire {
             return Ok(None);
         }
         let prepared = preparation.finish();
-        self.statements[id as usize] = Some(Statement::Prepared(prepared));
-        Ok(Some(Progress::Ready))
+        self.statements.put(id, Statement::Prepared(prepared));
+        Ok(self.prepared(id, out, answer))
+    }
+
+    /// The server has prepared a statement: a direct one is now executed.
+    fn prepared(&mut self, id: u32, out: &mut Vec<u8>, answer: &mut Answer) -> Option<Progress> {
+        if id != DIRECT {
+            return Some(Progress::Ready);
+        }
+        let values = std::mem::take(&mut self.statements.values);
+        let statement = self.statements.get_mut(id).expect("it was just prepared");
+        match statement.write(&values, &mut self.packets, out) {
+            Ok(format) => {
+                let results = Results::new(format);
+                self.phase = Phase::Results {
+                    results,
+                    id: Some(id),
+                };
+                None
+            }
+            Err(error) => {
+                self.statements.close(id, &mut self.packets, out);
+                answer.error = Some(error);
+                Some(Progress::Ready)
+            }
+        }
     }
 }

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use assay_datagen::Row;
+use assay_datagen::{Piece, Row};
 
 use crate::lexis::Literals;
 use crate::{
@@ -80,6 +80,11 @@ impl NullConnection {
     }
 }
 
+fn statement_of(pieces: &[Piece]) -> Statement {
+    let text = Piece::join(pieces, |_, text| text.push('?'));
+    Statement::of(&text, Literals::Doubled)
+}
+
 fn give(statement: &Statement, given: Given, answer: &mut Answer) {
     answer.affected = given.affected;
     statement
@@ -104,12 +109,13 @@ impl Blocking for NullConnection {
     fn request(&mut self, request: &Request<'_>, answer: &mut Answer) -> Result<(), SystemError> {
         match *request {
             Request::Text(text) => self.execute(&Statement::of(text, Literals::Doubled), answer),
-            Request::Prepare { id, text } => {
+            Request::Direct { pieces, .. } => self.execute(&statement_of(pieces), answer),
+            Request::Prepare { id, pieces } => {
                 let index = id as usize;
                 if self.prepared.len() <= index {
                     self.prepared.resize(index + 1, None);
                 }
-                self.prepared[index] = Some(Statement::of(text, Literals::Doubled));
+                self.prepared[index] = Some(statement_of(pieces));
                 Ok(())
             }
             Request::Execute { id, .. } => {

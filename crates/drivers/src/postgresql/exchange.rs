@@ -34,6 +34,8 @@ pub(super) enum Asked {
     Execute {
         id: u32,
     },
+    /// Parsed, bound and executed in one go.
+    Direct,
     Bulk,
     Pipeline {
         /// Answers still to come.
@@ -70,6 +72,8 @@ pub(super) struct Kept {
     pub description: Description,
     /// The pipeline under way: the prepared statement of each request, none where it went as text.
     pub pipeline: Vec<Option<u32>>,
+    /// The texts of the pipeline that is being written, where it has such.
+    pub together: super::direct::Together,
     /// The statements whose types were declared anew, in the order in which the server will agree to it.
     pub declaring: Vec<u32>,
     /// Of the columns of the bulk load, where its rows go in binary; none: they go as text.
@@ -106,7 +110,12 @@ impl Exchange {
     #[inline]
     pub fn skim(&mut self, input: &[u8], answer: &mut Answer) -> (usize, bool) {
         let mut at = 0;
-        if answer.wants_cells() || !matches!(self.asked, Asked::Execute { .. } | Asked::Text) {
+        if answer.wants_cells()
+            || !matches!(
+                self.asked,
+                Asked::Execute { .. } | Asked::Direct | Asked::Text
+            )
+        {
             return (0, false);
         }
         while let Some(&[tag, a, b, c, d]) = input[at..].first_chunk() {
@@ -118,6 +127,7 @@ impl Exchange {
                 tag::DATA_ROW => answer.pass_row(),
                 // No columns are named where no cells are wanted.
                 tag::BIND_COMPLETE | tag::ROW_DESCRIPTION | tag::NO_DATA => {}
+                tag::PARSE_COMPLETE if matches!(self.asked, Asked::Direct) => {}
                 tag::COMMAND_COMPLETE if !self.copies_out => {
                     self.is_complete = true;
                     answer.affected = answer.affected.saturating_add(rows::affected(body));
@@ -271,7 +281,7 @@ impl Exchange {
         };
         super::copy_fail(reason, out);
         kept.gave_up = Some(SystemError::new(ErrorClass::Other, "", reason));
-        if matches!(self.asked, Asked::Execute { .. }) {
+        if matches!(self.asked, Asked::Execute { .. } | Asked::Direct) {
             // The Sync that came with the execution was dropped as part of the rows.
             out.extend_from_slice(b"S\0\0\0\x04");
         }

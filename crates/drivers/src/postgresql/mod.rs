@@ -13,6 +13,7 @@ mod copy_binary;
 mod copy_data;
 mod copy_text;
 mod date_time;
+mod direct;
 mod exchange;
 mod message;
 mod parameter;
@@ -30,7 +31,7 @@ mod statement;
 
 use std::ops::ControlFlow;
 
-use assay_datagen::{Row, Value};
+use assay_datagen::{Piece, Row, Value};
 use bytes::BytesMut;
 use postgres_protocol::message::frontend;
 
@@ -38,11 +39,13 @@ use crate::{
     Answer, BulkForm, Cancel, ConnectOptions, ErrorClass, Progress, Request, SystemError, Wire,
 };
 use copy_data::CopyData;
+use direct::Together;
 use exchange::{Asked, Description, Exchange, Kept};
 pub use server::PostgresqlServer;
 use startup::{Server, Startup};
 use statement::Statement;
 
+const MIXED: &str = "texts are sent as one, and not together with bound statements";
 const TOO_EARLY: &str = "a request before the session was ready for it";
 
 /// One session with a PostgreSQL server, or with anything that speaks its protocol.
@@ -138,8 +141,13 @@ impl PostgresqlWire {
         Ok(())
     }
 
-    fn prepare(&mut self, id: u32, text: &str, out: &mut Vec<u8>) -> Result<Asked, SystemError> {
-        let (text, count) = placeholders::respell(text);
+    fn prepare(
+        &mut self,
+        id: u32,
+        pieces: &[Piece],
+        out: &mut Vec<u8>,
+    ) -> Result<Asked, SystemError> {
+        let (text, count) = placeholders::spelled(pieces);
         let name = statement::name(id);
         let index = id as usize;
         let statements = &mut self.kept.statements;
@@ -256,7 +264,12 @@ impl Wire for PostgresqlWire {
                 query(text, out)?;
                 Asked::Text
             }
-            Request::Prepare { id, text } => self.prepare(id, text, out)?,
+            Request::Prepare { id, pieces } => self.prepare(id, pieces, out)?,
+            Request::Direct { pieces, parameters } => {
+                direct::write(pieces, parameters, out)?;
+                out.extend_from_slice(statement::SYNC);
+                Asked::Direct
+            }
             Request::Bulk {
                 text,
                 form: BulkForm::Native,
@@ -298,6 +311,13 @@ impl Wire for PostgresqlWire {
             Phase::Queueing(queued) => queued,
             _ => return Err(refused(TOO_EARLY)),
         };
+        let is_text = matches!(request, Request::Text(_));
+        if queued > 0 && is_text != self.kept.together.is_under_way() {
+            return Err(refused(MIXED));
+        }
+        if queued == 0 {
+            self.kept.together = Together::default();
+        }
         let id = match *request {
             Request::Execute { id, parameters } => {
                 if !self.prepared(id)?.queue(parameters, out)? {
@@ -305,8 +325,12 @@ impl Wire for PostgresqlWire {
                 }
                 Some(id)
             }
+            Request::Direct { pieces, parameters } => {
+                direct::write(pieces, parameters, out)?;
+                None
+            }
             Request::Text(text) => {
-                statement::queue_text(text, out)?;
+                self.kept.together.add(text, out)?;
                 None
             }
             Request::Prepare { .. } | Request::Bulk { .. } => {
@@ -326,7 +350,10 @@ impl Wire for PostgresqlWire {
             _ => 0,
         };
         self.kept.pipeline.truncate(owed);
-        out.extend_from_slice(statement::SYNC);
+        // A text is its own end.
+        if owed == 0 || !self.kept.together.is_under_way() {
+            out.extend_from_slice(statement::SYNC);
+        }
         self.phase = Phase::Busy(Exchange::new(Asked::Pipeline { owed }));
     }
 

@@ -14,7 +14,7 @@
 use assay_datagen::Value;
 use postgres_protocol::message::frontend;
 
-use super::message::{self, LARGEST_BYTES, too_large};
+use super::message::{LARGEST_BYTES, too_large};
 use super::parameter::{Format, ParameterType};
 use crate::{ErrorClass, SystemError};
 
@@ -248,23 +248,6 @@ fn wrong_count(expected: usize, found: usize) -> SystemError {
     let message =
         format!("expected {expected} parameters, as the server described them, found {found}");
     SystemError::new(ErrorClass::Other, "", message)
-}
-
-/// Appends one statement without parameters, which nobody has prepared, as part of a pipeline.
-pub(super) fn queue_text(text: &str, out: &mut Vec<u8>) -> Result<(), SystemError> {
-    /// Bind of the unnamed statement to the unnamed portal without parameters, with all results in text;
-    /// and Describe of that portal, which names the columns.
-    const BIND: &[u8] = b"B\0\0\0\x0c\0\0\0\0\0\0\0\0D\0\0\0\x06P\0";
-    // The length itself, the empty name and the text, each with its end, and the count of types.
-    let length = message::length_of(text, 4 + 1 + 1 + 2)?;
-    out.push(b'P');
-    out.extend_from_slice(&length.to_be_bytes());
-    out.push(0);
-    out.extend_from_slice(text.as_bytes());
-    out.extend_from_slice(b"\0\0\0");
-    out.extend_from_slice(BIND);
-    out.extend_from_slice(&TAIL[TAIL_IN_BIND_BYTES..TAIL.len() - SYNC.len()]);
-    Ok(())
 }
 
 const _: () = assert!(Format::Text as u8 == 0 && Format::Binary as u8 == 1);

@@ -15,7 +15,7 @@ mod regexp;
 use std::path::Path;
 use std::sync::Arc;
 
-use assay_datagen::{Row, Value};
+use assay_datagen::{Piece, Row, Value};
 use rusqlite::config::DbConfig;
 use rusqlite::types::{Null, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OpenFlags, Statement};
@@ -122,6 +122,26 @@ impl SqliteConnection {
             )
         })?;
         let mut statement = self.connection.prepare_cached(text)?;
+        self.run(&mut statement, parameters, answer)
+    }
+
+    /// Compiled for this execution alone.
+    fn direct(
+        &self,
+        pieces: &[Piece],
+        parameters: &[Value],
+        answer: &mut Answer,
+    ) -> Result<(), Failure> {
+        let mut statement = self.connection.prepare(&spelled(pieces))?;
+        self.run(&mut statement, parameters, answer)
+    }
+
+    fn run(
+        &self,
+        statement: &mut Statement<'_>,
+        parameters: &[Value],
+        answer: &mut Answer,
+    ) -> Result<(), Failure> {
         if statement.parameter_count() != parameters.len() {
             return Err(Failure::Ours(SystemError::new(
                 ErrorClass::Data,
@@ -134,9 +154,9 @@ impl SqliteConnection {
             )));
         }
         for (index, value) in parameters.iter().enumerate() {
-            bind(&mut statement, index + 1, value)?;
+            bind(statement, index + 1, value)?;
         }
-        self.step(&mut statement, answer)?;
+        self.step(statement, answer)?;
         Ok(())
     }
 
@@ -222,7 +242,10 @@ impl Blocking for SqliteConnection {
                 .prepare(text)
                 .and_then(|mut statement| self.step(&mut statement, answer))
                 .map_err(Failure::Library),
-            Request::Prepare { id, text } => self.prepare(id, text).map_err(Failure::Library),
+            Request::Prepare { id, pieces } => {
+                self.prepare(id, &spelled(pieces)).map_err(Failure::Library)
+            }
+            Request::Direct { pieces, parameters } => self.direct(pieces, parameters, answer),
             Request::Execute { id, parameters } => self.execute(id, parameters, answer),
             Request::Bulk {
                 text,
@@ -296,6 +319,14 @@ impl Blocking for SqliteConnection {
             statement.interrupt();
         }))
     }
+}
+
+/// The text with `?1`, `?2` … for the values.
+fn spelled(pieces: &[Piece]) -> String {
+    Piece::join(pieces, |number, text| {
+        text.push('?');
+        text.push_str(&(number + 1).to_string());
+    })
 }
 
 /// Binds one parameter, counted from 1. Truth values are 1 and 0, as the library has no others.

@@ -1,5 +1,6 @@
 //! What servers refuse, in the engine's words.
 
+use assay_datagen::Piece;
 use assay_drivers::{ErrorClass, Keep, Progress, Request, Wire};
 
 use crate::mysql_support::client::{Client, options};
@@ -40,7 +41,7 @@ pub fn are_classed_and_leave_the_session_good(server: &Server) {
         let prepared = client.ask(
             &Request::Prepare {
                 id: 0,
-                text: statement,
+                pieces: &[Piece::Text(statement.into())],
             },
             Keep::Count,
         );

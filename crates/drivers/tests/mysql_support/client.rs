@@ -4,6 +4,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 
+use super::pieces::pieces;
 use assay_datagen::{Row, Value};
 use assay_drivers::mysql::MysqlWire;
 use assay_drivers::{
@@ -152,7 +153,13 @@ impl Client {
 
     pub fn prepare(&mut self, id: u32, text: &str) {
         let answer = self
-            .ask(&Request::Prepare { id, text }, Keep::Count)
+            .ask(
+                &Request::Prepare {
+                    id,
+                    pieces: &pieces(text),
+                },
+                Keep::Count,
+            )
             .expect(text);
         assert_eq!(answer.error, None, "{text}");
     }

@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use super::pieces::pieces;
 use assay_datagen::{Row, Value};
 use assay_drivers::{Answer, BulkForm, ConnectOptions, Keep, Request};
 
@@ -73,7 +74,13 @@ pub fn hold(client: &mut Client, steps: &[Step], keep: Keep) -> Vec<String> {
     for step in steps {
         let answer = match step {
             Step::Text(text) => client.ask(&Request::Text(text), keep),
-            Step::Prepare(id, text) => client.ask(&Request::Prepare { id: *id, text }, keep),
+            Step::Prepare(id, text) => client.ask(
+                &Request::Prepare {
+                    id: *id,
+                    pieces: &pieces(text),
+                },
+                keep,
+            ),
             Step::Execute(id, parameters) => client.ask(
                 &Request::Execute {
                     id: *id,

@@ -3,4 +3,6 @@
 
 pub mod client;
 pub mod conversation;
+#[path = "../pieces/mod.rs"]
+pub mod pieces;
 pub mod server;

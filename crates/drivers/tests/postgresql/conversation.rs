@@ -5,6 +5,7 @@
 
 use std::fmt::Write as _;
 
+use crate::pieces::pieces;
 use assay_datagen::{Row, Value};
 use assay_drivers::postgresql::PostgresqlWire;
 use assay_drivers::{Answer, BulkForm, ConnectOptions, Keep, Progress, Request, SystemError, Wire};
@@ -81,7 +82,8 @@ pub fn begin(
         "text" => wire.request(&Request::Text(rest), out)?,
         "prepare" => {
             let (id, text) = numbered(rest);
-            wire.request(&Request::Prepare { id, text }, out)?;
+            let pieces = &pieces(text);
+            wire.request(&Request::Prepare { id, pieces }, out)?;
         }
         "execute" => {
             let (id, list) = numbered(rest);
@@ -96,7 +98,14 @@ pub fn begin(
         }
         "queue" => {
             match rest.split_once(' ').unwrap_or((rest, "")) {
-                ("text", text) => wire.queue(&Request::Text(text), out)?,
+                ("text", text) => {
+                    let direct = Request::Direct {
+                        pieces: &pieces(text),
+                        parameters: &[],
+                    };
+                    wire.queue(&direct, out)?;
+                }
+                ("together", text) => wire.queue(&Request::Text(text), out)?,
                 (_, rest) => {
                     let (id, list) = numbered(rest);
                     let parameters: Vec<Value> = list.split_terminator(", ").map(value).collect();

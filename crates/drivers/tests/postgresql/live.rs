@@ -197,7 +197,7 @@ fn a_terminated_session_ends_with_the_servers_words(server: &Server) {
     let (mut victim, mut other) = (unix(server), unix(server));
     let prepare = Request::Prepare {
         id: 0,
-        text: "SELECT pg_sleep(?)",
+        pieces: &crate::pieces::pieces("SELECT pg_sleep(?)"),
     };
     victim
         .wire

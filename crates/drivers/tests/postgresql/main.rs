@@ -7,6 +7,8 @@
 mod conversation;
 mod fuzz;
 mod live;
+#[path = "../pieces/mod.rs"]
+mod pieces;
 mod pump;
 mod recorded;
 mod scram;

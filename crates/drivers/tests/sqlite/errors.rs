@@ -46,7 +46,7 @@ fn errors_are_classed_and_the_session_goes_on() {
         &mut session,
         &Request::Prepare {
             id: 0,
-            text: "SELECT ? + ?",
+            pieces: &crate::pieces::pieces("SELECT ? + ?"),
         },
     );
     let error = ask(

@@ -3,5 +3,7 @@
 mod bulk;
 mod counters;
 mod errors;
+#[path = "../pieces/mod.rs"]
+mod pieces;
 mod support;
 mod values;

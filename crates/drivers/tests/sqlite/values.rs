@@ -25,7 +25,7 @@ fn values_come_back_in_the_text_the_library_gives_them() {
         &mut session,
         &Request::Prepare {
             id: 3,
-            text: "INSERT INTO t VALUES (?, ?, ?, x'41', NULL)",
+            pieces: &crate::pieces::pieces("INSERT INTO t VALUES (?, ?, ?, x'41', NULL)"),
         },
     );
     for number in [0, 1, -1, i64::MAX, i64::MIN] {

@@ -37,6 +37,9 @@ pub struct DriveDocument {
     pub threads: u32,
     #[serde(default, deserialize_with = "null_is_default")]
     pub protocol: Protocol,
+    /// Whether values may only be bound: with `simple` a script that has any is then refused.
+    #[serde(default, deserialize_with = "null_is_default")]
+    pub requires_bound_values: bool,
     pub stop: StopDocument,
     #[serde(default, deserialize_with = "null_is_default")]
     pub arrival: ArrivalDocument,
@@ -106,12 +109,13 @@ pub enum Order {
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Protocol {
-    /// Statements without parameters travel as text; those with parameters are prepared, since a
-    /// parameter is always bound and never pasted.
+    /// Every statement travels as text, with its values pasted in.
     #[default]
     Simple,
+    /// Every statement is compiled, bound to its values and executed each time.
+    Extended,
     /// Every statement is prepared once for each client, except those that begin and end a
-    /// transaction.
+    /// transaction or set something of the session.
     Prepared,
 }
 

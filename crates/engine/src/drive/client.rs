@@ -17,6 +17,7 @@ use assay_script::{Ending, Machine, Reply, Step};
 use super::arrivals::Arrival;
 use super::life::Life;
 use super::phase::{Before, Phase, Queued, Then};
+use super::plan::Travel;
 use super::rest::REFUSED_REST_NS;
 use super::schedule::Schedule;
 use super::shared::Shared;
@@ -132,16 +133,24 @@ impl<'a> Client<'a> {
             Step::Execute {
                 statement,
                 parameters,
+                text,
                 is_pipelined,
             } => {
                 let how = &life.plan.statements[statement as usize];
-                let request = if how.is_prepared {
-                    Request::Execute {
+                let travel = match is_pipelined {
+                    true => how.travel.in_pipeline(life.plan.protocol),
+                    false => how.travel,
+                };
+                let request = match travel {
+                    Travel::Text => Request::Text(text),
+                    Travel::Prepared => Request::Execute {
                         id: statement,
                         parameters,
-                    }
-                } else {
-                    Request::Text(&life.plan.program.statements[statement as usize].text)
+                    },
+                    Travel::Direct => Request::Direct {
+                        pieces: &life.plan.program.statements[statement as usize].pieces,
+                        parameters,
+                    },
                 };
                 if is_pipelined && life.pipelines {
                     life.phase = Phase::Queueing { statement };
@@ -199,7 +208,7 @@ impl<'a> Client<'a> {
                 Next::Abandoned
             }
             Step::End(ending) => {
-                let then = life.judge(ending, now_ns, ledger);
+                let then = life.judge(life.closed(ending), now_ns, ledger);
                 // A pipeline that was never sent is forgotten with the next request.
                 let has_unsent = life.pipelines && !life.pipeline.is_empty();
                 if (life.is_open && then != Then::Ended(Outcome::Ok)) || has_unsent {

@@ -106,8 +106,8 @@ fn open(shared: &Shared, site: &LocalSite<'_>, to_prepare: &[u32]) -> Result<Any
     let mut answer = Answer::new(Keep::Count);
     for &id in to_prepare {
         answer.clear(Keep::Count);
-        let text = &plan.program.statements[id as usize].text;
-        let failed = match library.request(&Request::Prepare { id, text }, &mut answer) {
+        let pieces = &plan.program.statements[id as usize].pieces;
+        let failed = match library.request(&Request::Prepare { id, pieces }, &mut answer) {
             Ok(()) => answer.error.take(),
             Err(error) => Some(error),
         };

@@ -289,9 +289,9 @@ impl Entrant {
         let Some(&id) = door.to_prepare.get(next) else {
             return Ok(Stage::Open(conversation));
         };
-        let text = &door.plan.program.statements[id as usize].text;
+        let pieces = &door.plan.program.statements[id as usize].pieces;
         self.answer.clear(Keep::Count);
-        let request = Request::Prepare { id, text };
+        let request = Request::Prepare { id, pieces };
         match conversation.request(&request, door.scratch, &mut self.answer) {
             Ok(()) => Ok(Stage::Preparing { conversation, next }),
             Err(error) if error.class.ends_the_session() => Err(Trouble::Refused(error)),

@@ -1,13 +1,13 @@
 //! What a client is in the middle of, and what its ledger must hear of that: everything about it but its
 //! machine.
 
-use assay_drivers::{Answer, Keep, SystemError};
-use assay_script::Ending;
+use assay_drivers::{Answer, ErrorClass, Keep, SystemError};
+use assay_script::{Effect, Ending};
 
 use super::arrivals::Arrival;
 use super::course::{Course, Turn};
 use super::phase::{Before, Phase, Queued, Then};
-use super::plan::{Effect, Plan};
+use super::plan::Plan;
 use super::rest::Rest;
 use super::schedule::Schedule;
 use super::shared::Shared;
@@ -311,6 +311,22 @@ impl<'a> Life<'a> {
         self.pipeline.get(place).map_or(Keep::Count, |queued| {
             self.plan.statements[queued.statement as usize].keep
         })
+    }
+
+    /// A script that leaves its transaction open has failed: the next one must not go on with it.
+    #[must_use]
+    pub fn closed(&self, ending: Ending) -> Ending {
+        let script = &self.plan.program.scripts[self.turn.script as usize];
+        if ending != Ending::Done || !self.is_open || script.is_plain || self.error.is_some() {
+            return ending;
+        }
+        let path = &script.path;
+        let message =
+            format!("{path}: the script ended and its transaction is open: expected COMMIT");
+        Ending::Failed {
+            class: ErrorClass::Script.word(),
+            message,
+        }
     }
 
     /// What the script's end means; a failure is written down in the words of whoever knows most of it.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use assay_datagen::{Distribution, Value};
 use assay_drivers::Keep;
-use assay_script::{Need, Options, Program, Source};
+use assay_script::{Effect, Need, Options, Program, Source, Values};
 
 use crate::EngineError;
 use crate::account::Form;
@@ -37,12 +37,13 @@ pub struct Plan {
     pub statement_timeout_ns: Option<u64>,
     pub clients: u32,
     pub seed: u64,
+    pub protocol: Protocol,
 }
 
 /// How one statement is sent and what is done with its answer.
 #[derive(Clone, Copy, Debug)]
 pub struct StatementPlan {
-    pub is_prepared: bool,
+    pub travel: Travel,
     pub effect: Effect,
     pub keep: Keep,
     /// Whether its answers are compared: it has no parameters, so that all clients ask the same.
@@ -53,12 +54,26 @@ pub struct StatementPlan {
     pub only_begins: bool,
 }
 
-/// What a statement does to the transaction of its session.
+/// How a statement gets to the system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effect {
-    None,
-    Begins,
-    Ends,
+pub enum Travel {
+    /// As text.
+    Text,
+    /// Compiled, bound and executed each time.
+    Direct,
+    /// By the name under which it was prepared.
+    Prepared,
+}
+
+impl Travel {
+    /// Of a statement in a pipeline, where a text is no statement by itself.
+    #[must_use]
+    pub fn in_pipeline(self, protocol: Protocol) -> Self {
+        match (self, protocol) {
+            (Self::Text, Protocol::Extended | Protocol::Prepared) => Self::Direct,
+            _ => self,
+        }
+    }
 }
 
 impl Plan {
@@ -70,14 +85,16 @@ impl Plan {
             .statements
             .iter()
             .map(|statement| {
-                let effect = Effect::of(&statement.text);
+                let effect = statement.effect;
                 let has_parameters = statement.parameter_count > 0;
-                let wants_prepared = document.protocol == Protocol::Prepared;
+                let is_worth_preparing =
+                    has_parameters || (effect == Effect::None && !is_setting(&statement.text));
                 StatementPlan {
-                    is_prepared: has_parameters
-                        || (wants_prepared
-                            && effect == Effect::None
-                            && !is_setting(&statement.text)),
+                    travel: match document.protocol {
+                        Protocol::Extended => Travel::Direct,
+                        Protocol::Prepared if is_worth_preparing => Travel::Prepared,
+                        Protocol::Simple | Protocol::Prepared => Travel::Text,
+                    },
                     effect,
                     leaves_open: leaves_open(&statement.text),
                     only_begins: effect == Effect::Begins && !statement.text.contains(';'),
@@ -92,7 +109,7 @@ impl Plan {
             .collect();
         let to_prepare = (0u32..)
             .zip(&statements)
-            .filter(|(_, plan)| plan.is_prepared)
+            .filter(|(_, plan)| plan.travel == Travel::Prepared)
             .map(|(id, _)| id)
             .collect();
         let mut sum = 0;
@@ -124,6 +141,7 @@ impl Plan {
             statement_timeout_ns: document.statement_timeout_s.map(nanoseconds),
             clients: document.clients,
             seed: document.seed,
+            protocol: document.protocol,
             program: Arc::new(program),
         })
     }
@@ -205,31 +223,14 @@ pub fn compile(document: &DriveDocument) -> Result<Program, EngineError> {
         variables: &variables,
         identifiers: &document.identifiers,
         begins: &document.begins,
+        values: match (document.protocol, document.requires_bound_values) {
+            (Protocol::Extended | Protocol::Prepared, _) => Values::Bound,
+            (Protocol::Simple, false) => Values::Pasted,
+            (Protocol::Simple, true) => Values::Refused,
+        },
         allow_shell: document.allow_shell,
     };
     Ok(assay_script::compile(&sources, &options)?)
-}
-
-impl Effect {
-    /// By the first words of a statement, or of the last of several in one text that has any effect.
-    fn of(text: &str) -> Self {
-        let mut effects = text.rsplit(';').map(Self::of_one);
-        effects
-            .find(|effect| *effect != Self::None)
-            .unwrap_or(Self::None)
-    }
-
-    fn of_one(text: &str) -> Self {
-        let mut words = text.split_whitespace();
-        let first = words.next().unwrap_or_default().to_ascii_lowercase();
-        let goes_back_only = words.any(|word| word.eq_ignore_ascii_case("to"));
-        match first.as_str() {
-            "begin" | "start" => Self::Begins,
-            "rollback" | "abort" if !goes_back_only => Self::Ends,
-            "commit" | "end" => Self::Ends,
-            _ => Self::None,
-        }
-    }
 }
 
 /// Whether a statement surely does not end an open transaction: one of those that only read and change
@@ -250,20 +251,4 @@ fn is_setting(text: &str) -> bool {
 
 fn nanoseconds(duration: std::time::Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_savepoint_is_no_end_of_a_transaction() {
-        assert_eq!(Effect::of("Start Transaction READ ONLY"), Effect::Begins);
-        assert_eq!(Effect::of("begin"), Effect::Begins);
-        assert_eq!(Effect::of("ROLLBACK"), Effect::Ends);
-        assert_eq!(Effect::of("rollback to savepoint a"), Effect::None);
-        assert_eq!(Effect::of("SELECT 'begin'"), Effect::None);
-        assert_eq!(Effect::of("BEGIN; UPDATE t SET a = 1;"), Effect::Begins);
-        assert_eq!(Effect::of("BEGIN; DELETE FROM t; COMMIT"), Effect::Ends);
-    }
 }

@@ -11,13 +11,21 @@ const TEXT: &str = "\\startpipeline\nBEGIN;\nINSERT INTO t VALUES (:client_id);\
 #[test]
 fn a_library_executes_a_pipeline_one_by_one_and_stops_at_the_first_error() {
     let site = null_site("pipeline", json!({}));
-    let run = observe(&document(site, &[TEXT], json!({ "stop": { "passes": 3 } })));
+    let run = observe(&document(
+        site,
+        &[TEXT],
+        json!({ "protocol": "prepared", "stop": { "passes": 3 } }),
+    ));
     assert_eq!(outcomes(&run), (3, 0, 0, 0));
     assert_eq!(run.statements, 12);
 
     // What stands behind the error is not executed; the transaction is rolled back.
     let site = null_site("pipeline error", json!({ "fail": "constraint@#2" }));
-    let run = observe(&document(site, &[TEXT], json!({ "stop": { "passes": 2 } })));
+    let run = observe(&document(
+        site,
+        &[TEXT],
+        json!({ "protocol": "extended", "stop": { "passes": 2 } }),
+    ));
     assert_eq!(outcomes(&run), (1, 0, 1, 0));
     assert_eq!(run.statements, 3 + 4);
     assert_eq!(the_error(&run).class, "constraint");
@@ -35,7 +43,7 @@ fn on_a_server(texts: &[&str], protocol: &str) -> Option<(Server, Observation)> 
 
 #[test]
 fn a_server_answers_a_pipeline_in_order() {
-    for protocol in ["simple", "prepared"] {
+    for protocol in ["extended", "prepared"] {
         let Some((server, run)) = on_a_server(&[TEXT], protocol) else {
             return;
         };
@@ -44,6 +52,40 @@ fn a_server_answers_a_pipeline_in_order() {
         assert_eq!(run.statements, 60);
         let counts: Vec<_> = run.per_statement.iter().map(|one| one.count).collect();
         assert_eq!(counts, [15; 4]);
+    }
+}
+
+/// What `\\;` combines is one message in `simple`, and a pipeline elsewhere.
+#[test]
+fn combined_statements_are_answered_one_by_one() {
+    let combined = "BEGIN \\; INSERT INTO t VALUES (:client_id) \\; SELECT max(n) + 1 AS next FROM t \\; COMMIT;\n\
+                    SELECT 7 AS seven \\; SELECT 8 AS eight \\aset\n\
+                    SELECT :seven::int + :eight::int;\n\\expect value 15\n";
+    for protocol in ["simple", "extended", "prepared"] {
+        let Some((server, run)) = on_a_server(&[combined], protocol) else {
+            return;
+        };
+        assert_eq!(
+            outcomes(&run),
+            (15, 0, 0, 0),
+            "{protocol}: {:?}",
+            run.errors
+        );
+        assert_eq!(server.value("SELECT count(*) FROM t"), "15");
+        assert_eq!(run.statements, 15 * 7, "{protocol}");
+    }
+}
+
+#[test]
+fn an_error_among_combined_statements_fails_the_rest() {
+    let wrong = "INSERT INTO t VALUES (1) \\; SELECT 1/0 \\; INSERT INTO t VALUES (2);";
+    for protocol in ["simple", "extended"] {
+        let Some((server, run)) = on_a_server(&[wrong, "SELECT 1;"], protocol) else {
+            return;
+        };
+        assert_eq!(outcomes(&run), (15, 0, 15, 0), "{protocol}");
+        assert_eq!(the_error(&run).class, "data");
+        assert_eq!(server.value("SELECT count(*) FROM t"), "0", "{protocol}");
     }
 }
 

@@ -47,7 +47,7 @@ fn prepared_selects_of_32_clients_on_2_threads(server: &Server) {
 fn updates_count_what_was_driven(server: &Server) {
     let text =
         "\\set id random(1, 1000)\nBEGIN;\nUPDATE t SET n = n + 1 WHERE id = :id;\nCOMMIT;\n";
-    for protocol in ["simple", "prepared"] {
+    for protocol in ["simple", "extended", "prepared"] {
         server.session().execute("UPDATE t SET n = 0").unwrap();
         let run = observe(&document(
             server.site(),

@@ -1,8 +1,10 @@
 //! What the tests of this crate share: compiling one script, and a client that is told its answers.
 #![allow(dead_code, reason = "each test file uses a part")]
 
-use assay_datagen::Value;
-use assay_script::{Ending, Machine, Options, Program, Reply, ScriptError, Source, Step, compile};
+use assay_datagen::{Piece, Value};
+use assay_script::{
+    Ending, Machine, Options, Program, Reply, ScriptError, Source, Statement, Step, Values, compile,
+};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -13,6 +15,15 @@ pub fn try_compile(text: &str) -> Result<Program, ScriptError> {
 /// Compiles with these variables, the identifiers `table` (`a`, `b`, `c`) and `column` (`x`, `y`), the
 /// beginnings of transactions that many systems have, and commands of the shell.
 pub fn try_compile_with(text: &str, given: &[(&str, Value)]) -> Result<Program, ScriptError> {
+    try_compile_as(Values::Bound, text, given)
+}
+
+/// The same with values that get into statements in this way.
+pub fn try_compile_as(
+    values: Values,
+    text: &str,
+    given: &[(&str, Value)],
+) -> Result<Program, ScriptError> {
     let source = Source {
         name: "test",
         path: "test.sql",
@@ -31,6 +42,7 @@ pub fn try_compile_with(text: &str, given: &[(&str, Value)]) -> Result<Program, 
             ("read committed", &["BEGIN"]),
             ("serializable", &["SET LEVEL", "BEGIN"]),
         ]),
+        values,
         allow_shell: true,
     };
     compile(&[source], &options)
@@ -97,14 +109,12 @@ impl Client {
                     statement,
                     parameters,
                     is_pipelined,
+                    ..
                 } => {
-                    let text = &self.program.statements[statement as usize].text;
-                    assert_eq!(
-                        parameters.len(),
-                        self.program.statements[statement as usize].parameter_count as usize
-                    );
+                    let sent = &self.program.statements[statement as usize];
+                    assert_eq!(parameters.len(), sent.parameter_count as usize);
                     let values: Vec<String> = parameters.iter().map(shown).collect();
-                    seen.push(format!("{text} [{}]", values.join(", ")));
+                    seen.push(format!("{} [{}]", marked(sent), values.join(", ")));
                     if is_pipelined {
                         pipeline.push((statement, seen.len() - 1));
                         self.machine.queued();
@@ -138,6 +148,11 @@ impl Client {
     pub fn run(&mut self) -> (Vec<String>, Ending) {
         self.run_with(|_| one())
     }
+}
+
+/// The text of a statement with `?` in the place of each value.
+pub fn marked(statement: &Statement) -> String {
+    Piece::join(&statement.pieces, |_, text| text.push('?'))
 }
 
 /// An answer of one row.

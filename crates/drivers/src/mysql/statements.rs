@@ -1,0 +1,61 @@
+//! The statements of one session, by the ids that the engine gives them; and the one that is prepared for a
+//! single execution.
+
+use super::constants::command;
+use super::packet::Packets;
+use super::statement::Statement;
+use assay_datagen::Value;
+
+/// The statement of a [`crate::Request::Direct`], which no id of the engine is.
+pub(super) const DIRECT: u32 = u32::MAX;
+
+#[derive(Default)]
+pub(super) struct Statements {
+    /// `None` where Prepare failed or was never asked.
+    by_id: Vec<Option<Statement>>,
+    direct: Option<Statement>,
+    /// The values of the direct statement, until the server has prepared it.
+    pub values: Vec<Value>,
+}
+
+impl Statements {
+    #[inline]
+    pub fn get(&self, id: u32) -> Option<&Statement> {
+        match id {
+            DIRECT => self.direct.as_ref(),
+            id => self.by_id.get(id as usize)?.as_ref(),
+        }
+    }
+
+    #[inline]
+    pub fn get_mut(&mut self, id: u32) -> Option<&mut Statement> {
+        match id {
+            DIRECT => self.direct.as_mut(),
+            id => self.by_id.get_mut(id as usize)?.as_mut(),
+        }
+    }
+
+    pub fn put(&mut self, id: u32, statement: Statement) {
+        *self.place(id) = Some(statement);
+    }
+
+    /// Forgets a statement, and tells the server to, which does not answer that.
+    pub fn close(&mut self, id: u32, packets: &mut Packets, out: &mut Vec<u8>) {
+        if let Some(Statement::Prepared(old)) = self.place(id).take() {
+            packets.begin_command();
+            let close = [&[command::STMT_CLOSE], &old.server_id().to_le_bytes()[..]].concat();
+            packets.append(out, &close);
+        }
+    }
+
+    fn place(&mut self, id: u32) -> &mut Option<Statement> {
+        if id == DIRECT {
+            return &mut self.direct;
+        }
+        let index = id as usize;
+        if self.by_id.len() <= index {
+            self.by_id.resize_with(index + 1, || None);
+        }
+        &mut self.by_id[index]
+    }
+}

@@ -1,0 +1,121 @@
+//! Takes statements that nobody has prepared; gives the bytes that send them, one bound to its values, or
+//! several in one text.
+
+use assay_datagen::{Piece, Value};
+
+use super::message::{self, LARGEST_BYTES, too_large};
+use super::parameter::ParameterType;
+use super::placeholders;
+use crate::{ErrorClass, SystemError};
+
+/// No result format codes (all text), which ends Bind; Describe and Execute of the unnamed portal, without a
+/// row limit.
+const TAIL: &[u8] = b"\0\0D\0\0\0\x06P\0E\0\0\0\x09\0\0\0\0\0";
+/// How much of the tail belongs to Bind.
+const TAIL_IN_BIND_BYTES: usize = 2;
+
+/// Appends Parse and Bind of the unnamed statement, Describe and Execute, without Sync. Values go as text
+/// and without types, as pgbench sends them: the server takes each for a quoted literal.
+///
+/// # Errors
+/// Where there are not as many values as places, or a message would be larger than the server takes; `out`
+/// is then as it was.
+pub(super) fn write(
+    pieces: &[Piece],
+    parameters: &[Value],
+    out: &mut Vec<u8>,
+) -> Result<(), SystemError> {
+    let (text, count) = placeholders::spelled(pieces);
+    let counted = u16::try_from(count)
+        .ok()
+        .filter(|_| count == parameters.len());
+    let Some(counted) = counted else {
+        let found = parameters.len();
+        let message =
+            format!("the statement has {count} values (at most 65535), {found} were given");
+        return Err(SystemError::new(ErrorClass::Data, "", message));
+    };
+    // The length itself, the empty name and the text, each with its end, and the count of types.
+    let length = message::length_of(&text, 4 + 1 + 1 + 2)?;
+    let start = out.len();
+    out.push(b'P');
+    out.extend_from_slice(&length.to_be_bytes());
+    out.push(0);
+    out.extend_from_slice(text.as_bytes());
+    out.extend_from_slice(b"\0\0\0");
+    let bind = out.len();
+    // Of the unnamed statement to the unnamed portal; no format codes: all values are texts.
+    out.extend_from_slice(b"B\0\0\0\0\0\0\0\0");
+    out.extend_from_slice(&counted.to_be_bytes());
+    for value in parameters {
+        ParameterType::Text.write(value, out);
+    }
+    let length = out.len() + TAIL_IN_BIND_BYTES - bind - 1;
+    if length > LARGEST_BYTES {
+        out.truncate(start);
+        return Err(too_large(length));
+    }
+    let length = u32::try_from(length).expect("it is below 1 GiB");
+    out[bind + 1..bind + 5].copy_from_slice(&length.to_be_bytes());
+    out.extend_from_slice(TAIL);
+    Ok(())
+}
+
+/// Several statements in one text, which the server executes as one transaction and answers one by one.
+#[derive(Default)]
+pub(super) struct Together {
+    /// Where in the pipeline's bytes the message begins.
+    query_at: Option<usize>,
+}
+
+impl Together {
+    pub fn is_under_way(&self) -> bool {
+        self.query_at.is_some()
+    }
+
+    /// Appends a statement to the message, which is begun with the first one.
+    ///
+    /// # Errors
+    /// Where the message would be larger than the server takes; `out` is then as it was.
+    pub fn add(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SystemError> {
+        let Some(query_at) = self.query_at else {
+            let start = out.len();
+            super::query(text, out)?;
+            self.query_at = Some(start);
+            return Ok(());
+        };
+        // Length and text without the byte of the tag; `;` takes the place of the zero byte that ended it.
+        let length = message::length_of(text, out.len() - query_at - 1 + 1)?;
+        out.pop();
+        out.push(b';');
+        out.extend_from_slice(text.as_bytes());
+        out.push(0);
+        out[query_at + 1..query_at + 5].copy_from_slice(&length.to_be_bytes());
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_in_one_text_are_one_message() {
+        let mut out = b"before".to_vec();
+        let mut together = Together::default();
+        together.add("A", &mut out).expect("it is short");
+        together.add("BC", &mut out).expect("it is short");
+        assert_eq!(out, b"beforeQ\0\0\0\x09A;BC\0");
+    }
+
+    #[test]
+    fn a_statement_is_parsed_bound_and_executed() {
+        let pieces = [Piece::Text("SELECT ".into()), Piece::Value];
+        let mut out = Vec::new();
+        write(&pieces, &[Value::Int(42)], &mut out).expect("it is short");
+        let parse = b"P\0\0\0\x11\0SELECT $1\0\0\0";
+        let bind = b"B\0\0\0\x12\0\0\0\0\0\x01\0\0\0\x0242";
+        assert_eq!(out, [&parse[..], bind, TAIL].concat());
+        assert!(write(&pieces, &[], &mut out).is_err());
+    }
+}

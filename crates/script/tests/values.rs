@@ -1,0 +1,168 @@
+//! How the value of a `:name` gets into a statement: pasted into its text as pgbench's `simple` does, or
+//! bound beside it.
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that unwraps says enough by failing"
+)]
+
+mod support;
+
+use assay_datagen::Value;
+use assay_script::{Ending, Machine, Reply, Step, Values};
+use std::sync::Arc;
+use support::{compiled, marked, one, try_compile_as};
+
+/// The texts that a client sends; every answer is `reply`.
+fn sent(text: &str, given: &[(&str, Value)], reply: Reply<'_>) -> (Vec<String>, Ending) {
+    let program = Arc::new(try_compile_as(Values::Pasted, text, given).unwrap());
+    let mut machine = Machine::new(program, 1, 7);
+    machine.begin(0);
+    let mut seen = Vec::new();
+    loop {
+        match machine.step() {
+            Step::Execute { text, .. } => {
+                seen.push(text.to_owned());
+                machine.answered(reply);
+            }
+            Step::End(ending) => return (seen, ending),
+            step => panic!("{step:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_value_is_pasted_wherever_its_name_stands() {
+    let given = [
+        ("i", Value::Int(-3)),
+        ("d", Value::Double(1.0 / 3.0)),
+        ("s", Value::Text("it's".into())),
+        ("yes", Value::Bool(true)),
+        ("none", Value::Null),
+    ];
+    for (text, expected) in [
+        (
+            "SELECT :i, -:i, :d, :yes, :none, :s",
+            "SELECT -3, --3, 0.333333333333333, true, NULL, it's",
+        ),
+        (
+            "SELECT ':s', \"t:i\", $$:i$$, E'\\':i'",
+            "SELECT 'it's', \"t-3\", $$-3$$, E'\\'-3'",
+        ),
+        ("SAVEPOINT sl_:client_id", "SAVEPOINT sl_7"),
+        ("SET x = :i", "SET x = -3"),
+        ("DO $$ BEGIN x := :i; END $$", "DO $$ BEGIN x := -3; END $$"),
+        (
+            "SELECT :i::int, a[1:i], a[:i:d]",
+            "SELECT -3::int, a[1-3], a[-30.333333333333333]",
+        ),
+        // None of these is the name of a variable that has a value.
+        (
+            "SELECT 'HH24:MI:SS', 12:30, ':other', a[1:other], x:::i",
+            "SELECT 'HH24:MI:SS', 12:30, ':other', a[1:other], x:::i",
+        ),
+        ("SELECT 1 -- :other :i\n", "SELECT 1"),
+        ("SELECT /*+ Rows(a #:i) */ 1", "SELECT /*+ Rows(a #-3) */ 1"),
+    ] {
+        assert_eq!(sent(text, &given, one()).0, [expected], "{text}");
+    }
+}
+
+#[test]
+fn answers_are_pasted_as_they_came() {
+    let columns = ["a", "b", "c"].map(str::to_owned);
+    let cell = |text: &str| Some(text.as_bytes().into());
+    let row = [cell("007"), None, cell("1.50")];
+    let reply = Reply {
+        rows: 1,
+        columns: &columns,
+        first_row: Some(&row),
+        ..Reply::default()
+    };
+    // With this \gset any name may be set: one that is not stays as it is within quotes.
+    let text = "\\set n NULL\nS \\gset\nT ':a', [:b], :c, :n, 'HH24:MI';";
+    assert_eq!(
+        sent(text, &[], reply).0[1],
+        "T '007', [], 1.50, NULL, 'HH24:MI'"
+    );
+    let (_, ending) = sent("S \\gset\nT :d;", &[], reply);
+    assert!(
+        matches!(ending, Ending::Failed { class: "script", message } if message.contains(":d has no value"))
+    );
+}
+
+#[test]
+fn a_bound_value_within_quotes_is_a_warning_with_its_place() {
+    let given = [("name", Value::Text("a".into()))];
+    let text = "\\set x 1\nSELECT :x,\n  ':x', 'p:name', '12:30', ':other',\n $$:client_id$$;";
+    let program = try_compile_as(Values::Bound, text, &given).unwrap();
+    assert_eq!(
+        marked(&program.statements[0]),
+        text[9..text.len() - 1].replacen(":x", "?", 1)
+    );
+    let told: Vec<_> = program.warnings.iter().map(ToString::to_string).collect();
+    let message = |name: &str| {
+        format!(
+            ":{name} stands within quotes: it is sent as it is written, no value is bound there"
+        )
+    };
+    assert_eq!(
+        told,
+        [
+            format!("test.sql:3:4: {}", message("x")),
+            format!("test.sql:3:11: {}", message("name")),
+            format!("test.sql:4:4: {}", message("client_id")),
+        ]
+    );
+    assert!(
+        program.warnings[0]
+            .hint
+            .as_deref()
+            .unwrap()
+            .contains("--protocol simple")
+    );
+    let pasted = try_compile_as(Values::Pasted, text, &given).unwrap();
+    assert_eq!(pasted.warnings, []);
+}
+
+#[test]
+fn where_no_value_can_be_bound_a_parameter_is_refused_at_its_place() {
+    let error = try_compile_as(Values::Refused, "SELECT 1;\nSELECT :client_id;", &[]).unwrap_err();
+    assert_eq!((error.line, error.column), (2, 8));
+    assert!(
+        error
+            .message
+            .contains("the protocol simple binds no values"),
+        "{error}"
+    );
+    assert!(error.hint.unwrap().contains("prepared"));
+    assert!(try_compile_as(Values::Refused, "SELECT ':client_id';", &[]).is_ok());
+    let error =
+        try_compile_as(Values::Pasted, "\\startpipeline\nA;\n\\endpipeline", &[]).unwrap_err();
+    assert!(error.message.contains("simple does not have"), "{error}");
+}
+
+#[test]
+fn a_transaction_that_one_branch_leaves_open_is_a_warning() {
+    let some = "SELECT 1;\nBEGIN;\n\\if :client_id\nCOMMIT;\n\\endif\nSELECT 2;";
+    let told: Vec<_> = compiled(some)
+        .warnings
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    let expected =
+        "test.sql:2:1: the transaction that begins here is not ended on every branch of the script";
+    assert_eq!(told, [expected]);
+    let changed = "\\set x 1 + :client_id\n\\if :x = 1\nBEGIN;\n\\endif\n\\set x 2 + :client_id\n\\if :x = 1\nCOMMIT;\n\\endif";
+    assert_eq!(compiled(changed).warnings.len(), 1);
+    for text in [
+        "\\if :client_id = 1\nBEGIN;\n\\endif\nA;\n\\if :client_id = 1\nCOMMIT;\n\\endif",
+        "\\if :client_id = 1 AND 2 > 1\nBEGIN;\n\\endif\n\\if :client_id = 1 AND 2 > 1\nEND;\n\\endif",
+        "\\begin\n\\if :client_id\nROLLBACK;\n\\else\nEND;\n\\endif",
+        "\\begin serializable\n\\if :client_id\n\\abort\n\\endif\nCOMMIT;",
+        "\\for i in 1..3\n\\begin\nA;\nCOMMIT;\n\\endfor",
+        "BEGIN \\; A \\; COMMIT;",
+        "A;",
+    ] {
+        assert_eq!(compiled(text).warnings, [], "{text}");
+    }
+}

@@ -1,0 +1,41 @@
+"""pgbench on this machine, and how it and we reach one private server."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from assay.provision.site import Address, Site
+from assay.systems.postgresql import installation
+
+
+def pgbench() -> str:
+    """The program; skips the test where there is none."""
+    beside = installation.find_server().program("pgbench")
+    found = str(beside) if beside.is_file() else shutil.which("pgbench")
+    if not found:
+        pytest.skip("pgbench is not on this machine")
+    return found
+
+
+def socket_of(address: Address) -> Path:
+    assert address.unix is not None
+    return Path(address.unix)
+
+
+def port_of(address: Address) -> str:
+    return str(socket_of(address)).rpartition(".")[2]
+
+
+def url_of(site: Site) -> str:
+    """The private server by URL, as if it were somebody's own."""
+    address = site.address
+    socket = socket_of(address)
+    where = {
+        "postgresql": f"host={socket.parent}&port={port_of(address)}",
+        "mariadb": f"socket={socket}",
+    }[site.system]
+    password = f":{address.password}" if address.password else ""
+    return f"{site.system}://{address.user}{password}@/{address.database}?{where}"

@@ -1,0 +1,48 @@
+"""A check of consistency only reads: one that writes is refused, and the data stay as they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from commands import need
+from servers import provisioned
+
+from assay import registry
+from assay.check.consistency import check_consistency
+from assay.errors import ExperimentError
+from assay.provision.session import session
+from assay.provision.site import StorageFacts
+from assay.workloads.values import Script
+
+WRITING = [
+    "DELETE FROM t WHERE a = :a;",
+    "INSERT INTO t SELECT 1 + a FROM t;",
+    "SELECT 1;\nUPDATE t SET a = 2;",
+    "DROP TABLE t;",
+]
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("name", ["postgresql", "mariadb", "sqlite"])
+def test_a_check_that_writes_is_refused_by_its_file(name: str, storage: StorageFacts) -> None:
+    need(name)
+    system = registry.system(name)
+    with provisioned(system, storage) as site, session(site.address) as opened:
+        opened.execute("CREATE TABLE t (a int)")
+        opened.execute("INSERT INTO t VALUES (1)")
+
+        def ask(text: str) -> list[object]:
+            script = Script("bad", "checks/bad.sql", text)
+            variables = {"a": 1}
+            found = check_consistency(site, [script], variables, {}, system.dialect, Path("w"))
+            return [(one["found"], one["ok"]) for one in found]
+
+        for text in WRITING:
+            with pytest.raises(ExperimentError, match=r"w/checks/bad\.sql: a check must only read"):
+                ask(text)
+        assert ask("SELECT * FROM t WHERE a <> :a;") == [(0, True)]
+        assert ask("SELECT * FROM t;") == [(1, False)]
+        # A mistake that is none of writing is the check's own result.
+        assert ask("SELECT nothing FROM t;") == [(None, False)]
+        assert opened.execute("SELECT a FROM t").rows == [("1",)]

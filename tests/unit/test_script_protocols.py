@@ -1,0 +1,93 @@
+"""How a script's values travel: as text, bound each time, or bound to what was prepared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.check.verdict import CONFLICTS, why_failed
+from assay.cli.program import run_program
+from assay.drive.document import document_of, scripts_of
+from assay.drive.prepare import compile_all
+from assay.errors import ScriptError
+from assay.experiment.words import Words, experiment
+from assay.plan import plan
+from assay.registry import system
+
+QUOTED = "\\set c_last random(1, 9)\nSELECT ':c_last', :c_last;\n"
+
+
+@pytest.fixture
+def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = Path("q.sql")
+    path.write_text(QUOTED)
+    return path
+
+
+def document(target: object, **words: Any) -> dict[str, Any]:
+    found, workload = experiment(Words(str(target), on=("sqlite",), **words))
+    (run,) = plan(found, workload).runs
+    dialect = system("sqlite").dialect
+    return document_of(workload, run, dialect, scripts_of(workload, run, dialect))
+
+
+def test_a_script_by_itself_is_simple_as_with_pgbench(script: Path) -> None:
+    assert document(script)["protocol"] == "simple"
+    assert document(script, protocol="extended")["protocol"] == "extended"
+    assert document("tpcb.select-only")["protocol"] == "prepared"
+
+
+def test_scale_is_one_unless_it_is_said(script: Path) -> None:
+    assert document(script)["variables"] == {"scale": 1}
+    assert document(script, scale=7)["variables"] == {"scale": 7}
+    assert document(script, set=("scale=8",))["variables"] == {"scale": 8}
+    # A workload's own parameter stays what it is.
+    given = document("tpcb.select-only", script=(str(script),))["variables"]
+    assert given["scale"] == document("tpcb.select-only")["variables"]["scale"]
+
+
+@pytest.mark.parametrize("protocol", ["extended", "prepared"])
+def test_a_bound_parameter_within_quotes_is_a_warning_before_the_run_and_with_it(
+    script: Path, protocol: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = "q.sql:2:9: :c_last stands within quotes"
+    words = [str(script), "--on", "null", "-M", protocol, "--transactions", "5"]
+    assert run_program(["plan", *words]) == 0
+    assert f"warning: {place}" in capsys.readouterr().err
+    assert run_program(["run", *words]) == 0
+    out, told = capsys.readouterr()
+    assert f"warning: {place}" in told
+    assert place in " ".join(out.split())
+    assert run_program(["run", *words[:3], "--transactions", "5"]) == 0
+    out, told = capsys.readouterr()
+    assert "within quotes" not in out + told
+
+
+def test_a_test_of_a_workload_takes_simple_only_without_parameters() -> None:
+    found, workload = experiment(Words("tpcb.select-only", on=("sqlite",), protocol="simple"))
+    with pytest.raises(ScriptError, match=r"select-only\.sql:\d+:\d+: .*:aid") as caught:
+        compile_all(workload, plan(found, workload).runs)
+    assert "--protocol prepared" in str(caught.value.hint)
+
+
+def test_every_test_that_comes_with_assay_compiles_with_its_own_protocol() -> None:
+    for name in ("tpcb", "ssd", "e831", "bibsql"):
+        given = ("scale=2",) if name == "tpcb" else ()
+        found, workload = experiment(Words(f"{name}.*", on=("sqlite",), set=given))
+        assert compile_all(workload, plan(found, workload).runs) == ()
+
+
+def test_conflicts_of_a_script_by_itself_are_counted_and_no_reason() -> None:
+    def observation(**classes: int) -> dict[str, Any]:
+        errors = [{"class": one, "message": "m", "count": n} for one, n in classes.items()]
+        outcomes = {"failed": sum(classes.values()), "unknown": 0}
+        return {"ended_by": "stop", "outcomes": outcomes, "errors": errors}
+
+    conflicts = observation(serialization=2, deadlock=1)
+    assert why_failed(conflicts, [], None, counted=CONFLICTS) is None
+    assert "3 transactions" in str(why_failed(conflicts, [], None))
+    mixed = observation(serialization=2, syntax=1)
+    assert "syntax: m" in str(why_failed(mixed, [], None, counted=CONFLICTS))
