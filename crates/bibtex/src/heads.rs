@@ -57,17 +57,31 @@ fn each_head(
     starts_blank: bool,
     mut visit: impl FnMut(usize) -> ControlFlow<usize>,
 ) -> ControlFlow<usize> {
-    for at in memchr_iter(b'@', &text[from..]).map(|at| from + at) {
-        let line = memrchr(b'\n', &text[..at]).map(|end| end + 1);
-        let before = &text[line.unwrap_or(0)..at];
-        let is_first = (line.is_some() || starts_blank) && before.iter().all(|&b| is_space(b));
-        let is_word = || text.get(at + 1).is_some_and(|&byte| is_word_byte(byte));
-        let is_outermost = before.is_empty() && is_word();
-        if is_first && (is_outermost || head(text, at).is_some()) {
+    // The line that holds `from` counts only where nothing else stands before it in that line.
+    let line = memrchr(b'\n', &text[..from]).map(|end| end + 1);
+    let before = &text[line.unwrap_or(0)..from];
+    let is_first = (line.is_some() || starts_blank) && before.iter().all(|&b| is_space(b));
+    let mut starts = memchr_iter(b'\n', &text[from..]).map(|at| from + at + 1);
+    let mut next = if is_first { Some(from) } else { starts.next() };
+    while let Some(start) = next {
+        let blanks = text[start..]
+            .iter()
+            .take_while(|&&b| is_space(b) && b != b'\n');
+        let at = start + blanks.count();
+        let is_outermost = at == start
+            && before_is_line_start(text, at)
+            && text.get(at + 1).is_some_and(|&byte| is_word_byte(byte));
+        if text.get(at) == Some(&b'@') && (is_outermost || head(text, at).is_some()) {
             visit(at)?;
         }
+        next = starts.next();
     }
     ControlFlow::Continue(())
+}
+
+/// Whether nothing at all stands before `at` in its line, as far as `text` tells.
+fn before_is_line_start(text: &[u8], at: usize) -> bool {
+    at == 0 || text[at - 1] == b'\n'
 }
 
 /// The word between the `@` at `at` and an opening delimiter.

@@ -55,6 +55,10 @@ fn large_input_is_read_in_linear_time() {
         "\\noopsort{x\\verb|".repeat(MANY / 2) + &"}".repeat(MANY / 2)
     );
     check("commands", &groups, 1, 0);
+    let signs = format!("@Misc{{k, note = {{{}}}}}", "@".repeat(5_000_000));
+    check("at signs in a value", &signs, 1, 0);
+    let signs = format!("@Misc{{k, note = {{{}\n{good}", "x@y{ ".repeat(1_000_000));
+    check("at signs in a value that is not closed", &signs, 1, 1);
     let long = format!("@Misc{{k, note = {{{}}}}}\n{good}", "x".repeat(50_000_000));
     check("a long field", &long, 1, 1);
 }
