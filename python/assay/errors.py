@@ -23,6 +23,9 @@ transaction's error is data (see ``drive``), never one of these.
 
 from __future__ import annotations
 
+import errno
+import os
+import re
 from pathlib import Path
 
 RESOURCES = "resources"
@@ -31,6 +34,16 @@ RESOURCES_HINT = (
     "is the disk full? free space there, or choose a storage with more room (--storage); "
     "else raise the limit that the message names"
 )
+
+
+_NO_SPACE = re.compile(
+    rf"{re.escape(os.strerror(errno.ENOSPC))}|error:? (?:number )?{errno.ENOSPC}\b", re.IGNORECASE
+)
+
+
+def says_disk_is_full(text: str) -> bool:
+    """Whether a system's own words speak of a full disk, by the system's message or its number."""
+    return _NO_SPACE.search(text) is not None
 
 
 class AssayError(Exception):

@@ -26,6 +26,13 @@ def visible_lines(text: str) -> str:
     return visible(text.replace("\r\n", "\n"), keep="\n\t")
 
 
+def indented(text: str) -> str:
+    """The same for a message: lines behind the first stand under it, so that what a server says is
+    not taken for our own words."""
+    first, *others = visible_lines(text).split("\n")
+    return "\n".join([first, *(f"    {line}".rstrip() for line in others)])
+
+
 def for_terminal(stream: TextIO) -> TextIO:
     """The stream for data that have to stay as they are in a file: a terminal gets them visible."""
     return cast(TextIO, _Terminal(stream)) if stream.isatty() else stream

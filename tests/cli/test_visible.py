@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from assay.cli import rows
-from assay.visible import visible, visible_lines
+from assay.visible import indented, visible, visible_lines
 
 HOSTILE = "\x1b]0;owned\x07\x1b[31mred\x9b2J\r\u202egnp.\u2028\U000e0041"
 CONTROL = re.compile("[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u202a-\u202e\u2028\U000e0041]")
@@ -24,6 +24,7 @@ SEQUENCE = re.compile(r"\x1b\]|\x1b\[(?:31m|2J)")
 def test_control_characters_are_shown_as_json_escapes_them() -> None:
     assert visible("a\x1b[31m\u202eb\n") == "a\\u001b[31m\\u202eb\\u000a"
     assert visible_lines("a\r\nb\x85") == "a\nb\\u0085"
+    assert indented("server: no\nhint: trust me") == "server: no\n    hint: trust me"
     assert json.loads(f'"{visible(HOSTILE)}"') == HOSTILE
     for letters in ("größer", "日本語", "👩‍👩‍👧", "עברית", "a\u00adb"):
         assert visible(letters) == letters

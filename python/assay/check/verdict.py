@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import errno
-import os
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from assay.check.answers import Check
+from assay.errors import says_disk_is_full
 
 _ENDED = {
     "refused": "not every client could connect",
@@ -16,8 +15,6 @@ _ENDED = {
     "interrupted": "interrupted",
 }
 
-
-_NO_SPACE = os.strerror(errno.ENOSPC).lower()
 
 LOSSES = frozenset({"lost connection", "connection refused"})
 """Classes of errors that come of a server which is away."""
@@ -61,7 +58,7 @@ def why_failed(
 def is_out_of_space(observation: Mapping[str, Any], died: str | None) -> bool:
     """Whether a full disk, or another resource that ran out, is the reason: the fault is neither
     the system's nor the workload's."""
-    if died is not None and _NO_SPACE in died.lower():
+    if died is not None and says_disk_is_full(died):
         return True
     return any(error["class"] == "resources" for error in observation.get("errors", ()))
 

@@ -24,7 +24,7 @@ from assay.cli.surroundings import (
 )
 from assay.errors import AssayError, YouError
 from assay.provision.signals import Terminated, raise_on_termination
-from assay.visible import visible, visible_lines
+from assay.visible import indented
 
 INTERRUPTED = 130
 BUG = 4
@@ -78,26 +78,18 @@ def _ended(error: BaseException) -> int:
     return INTERRUPTED
 
 
-def say(line: str) -> None:
-    """A line for the person at the terminal."""
-    sys.stderr.write(visible(line) + "\n")
+def say(text: str) -> None:
+    """A line for the person at the terminal, or a few."""
+    sys.stderr.write(indented(text) + "\n")
     sys.stderr.flush()
 
 
 def say_error(message: str, *, hint: str | None = None) -> None:
     """``error: …``, and after a blank line ``hint: …`` where there is a cure."""
-    _say_lines(f"error: {message}")
+    say(f"error: {message}")
     if hint:
         say("")
-        _say_lines(f"hint: {hint}")
-
-
-def _say_lines(text: str) -> None:
-    """Lines behind the first are indented: what a server says is not taken for our own words."""
-    first, *others = visible_lines(text).split("\n")
-    say(first)
-    for line in others:
-        say(f"  {line}" if line else "")
+        say(f"hint: {hint}")
 
 
 def say_bug(error: Exception) -> None:

@@ -16,7 +16,7 @@ from assay.experiment import Driving
 from assay.plan import PlannedRun
 from assay.progress import Progress
 from assay.report.units import counted, duration
-from assay.visible import visible
+from assay.visible import indented, visible
 
 _SAY_AFTER_S = 1.0
 """Behind the end of the measurement: most transactions have ended by then."""
@@ -145,8 +145,9 @@ class Bars:
 
 
 def _line(text: str) -> Text:
-    """One line, whatever a server or a file name put into it."""
-    return Text(visible(text))
+    """What a server or a file name put into it is neither a command to a terminal nor a line of
+    ours."""
+    return Text(indented(text))
 
 
 def _still_open(report: dict[str, Any]) -> str | None:

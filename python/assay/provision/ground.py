@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 
 from assay import registry
-from assay.errors import Bug
+from assay.errors import RESOURCES_HINT, Bug, SystemUnderTestError, says_disk_is_full
 from assay.experiment.values import StorageChoice, SystemChoice
 from assay.provision.directory import server_directory
 from assay.provision.process import ended_well
@@ -53,15 +53,20 @@ class Ground:
         if buffer is not None:
             choice = replace(choice, options={**choice.options, "buffer": buffer})
         up = ExitStack()
-        if self._directory is None:
-            site = up.enter_context(self.system.attach(choice))
-        else:
-            site = up.enter_context(
-                self.system.provision(choice, self._directory, connections=self._connections)
-            )
+        try:
+            site = up.enter_context(self._system_up(choice))
+        except SystemUnderTestError as error:
+            if error.hint is None and says_disk_is_full(error.message):
+                error.hint = RESOURCES_HINT
+            raise
         self._up = up
         self._site = replace(site, label=self.choice.label)
         return self._site
+
+    def _system_up(self, choice: SystemChoice) -> AbstractContextManager[Site]:
+        if self._directory is None:
+            return self.system.attach(choice)
+        return self.system.provision(choice, self._directory, connections=self._connections)
 
     def stop(self) -> bool:
         """Takes the system down and leaves its files; whether they are as it leaves them in order.
