@@ -89,3 +89,20 @@ def test_a_load_without_room_says_so_and_what_helps() -> None:
     Path("tiny.toml").write_text(TINY)
     assert run("tiny.toml") == 3
     insist_on_words_of_a_full_disk()
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["one.sql", "--on", "null", "--storage", ""], "--storage has an empty value"),
+        (["one.sql", "--on=", "null"], "--on has an empty value"),
+        (["one.sql", "--on", "null", "--datasets", ""], "--datasets has an empty value"),
+        (["", "--on", "null"], "an argument is empty"),
+    ],
+)
+def test_what_is_empty_is_refused_by_name(
+    words: list[str], named: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(*words) == 2
+    assert named in capsys.readouterr().err
+    assert not Path("assay-records.sqlite").exists()

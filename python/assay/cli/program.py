@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from importlib import import_module
 from importlib.metadata import version
 from itertools import pairwise
@@ -53,18 +52,27 @@ class Commands(click.Group):
             raise click.UsageError(
                 f"there is no command {args[0]!r}; {did_you_mean(args[0], COMMANDS)}", ctx
             )
-        _refuse_empty_words(ctx, args)
-        return super().resolve_command(ctx, args)
+        found = super().resolve_command(ctx, args)
+        if found[1] is not None:
+            _refuse_empty_words(ctx, found[1], found[2])
+        return found
 
 
-def _refuse_empty_words(ctx: click.Context, args: list[str]) -> None:
-    """No option and no argument of ours means anything when it is empty; a variable that a shell
-    script forgot to set is."""
+def _refuse_empty_words(ctx: click.Context, command: click.Command, args: list[str]) -> None:
+    """No argument, list or path of ours means anything when it is empty; a variable that a shell
+    script forgot to set is. Other options say what they expect themselves."""
+    refusing = {
+        name
+        for one in command.params
+        if one.multiple or isinstance(one.type, click.Path)
+        for name in one.opts
+    }
     for before, word in pairwise(["", *args]):
-        if word == "" or re.fullmatch(r"--[a-z-]+=", word):
-            name = word.removesuffix("=") or (before if before.startswith("-") else "")
-            what = f"{name} has an empty value" if name else "an argument is empty"
-            raise click.UsageError(what, ctx)
+        name = before if word == "" else word.removesuffix("=")
+        if word == "" and not before.startswith("-"):
+            raise click.UsageError("an argument is empty", ctx)
+        if name in refusing and (word == "" or word.endswith("=")):
+            raise click.UsageError(f"{name} has an empty value", ctx)
 
 
 @click.command(
