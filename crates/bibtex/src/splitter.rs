@@ -27,7 +27,7 @@ pub(crate) const MAX_TYPE_BYTES: usize = 100;
 /// An entry that has not ended after so many bytes, and after every doubling of them, must not hold
 /// more lines that look like the beginning of an entry than this: a brace is missing. Without that,
 /// each of many entries with a missing brace would be read up to the greatest length.
-const DOUBTFUL_BYTES: usize = 16 * 1024;
+const DOUBTFUL_BYTES: usize = 4 * 1024;
 const MAX_HEADS_INSIDE: usize = 100;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
