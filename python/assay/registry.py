@@ -14,6 +14,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay import paths
 from assay.errors import ArgumentError, Bug
 
 if TYPE_CHECKING:
@@ -90,9 +91,9 @@ def workload_folder(name: str) -> Path:
     if name in workloads():
         return WORKLOADS_FOLDER / name
     folder = Path(name)
-    if (folder / WORKLOAD_FILE).is_file():
+    if paths.is_file(folder / WORKLOAD_FILE):
         return folder
-    if folder.is_dir():
+    if paths.is_folder(folder):
         raise ArgumentError(
             f"{name}: a folder without {WORKLOAD_FILE} is not a workload",
             hint=f"`assay list workloads` names the built-in ones: {', '.join(workloads())}",

@@ -22,7 +22,7 @@ from assay.workloads.values import Script
 def chosen(checks: Iterable[Script], globs: Iterable[str]) -> list[Script]:
     """Those whose path within the workload matches any of ``globs``."""
     globs = list(globs)
-    return [one for one in checks if any(Path(one.path).match(glob) for glob in globs)]
+    return [one for one in checks if any(glob and Path(one.path).match(glob) for glob in globs)]
 
 
 def check_consistency(

@@ -15,6 +15,7 @@ from assay.cli.numbers import Number
 from assay.cli.options import is_typed
 from assay.cli.outcome import say
 from assay.errors import ArgumentError
+from assay.experiment.settings import refuse_bytes
 from assay.systems.null.options import TOLD
 
 _DEFAULTS = {"rows": "1"}
@@ -81,6 +82,7 @@ def command(
         raise ArgumentError("--host means nothing to --unix", hint="leave --host out")
     for spec in TOLD:
         if (value := told.get(spec.name)) is not None:
+            refuse_bytes(spec.name, value)
             spec.check(value)
     document = {
         "protocol": protocol,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from assay import quantities, registry, toml_file
+from assay import paths, quantities, registry, toml_file
 from assay.errors import ArgumentError
 from assay.experiment import settings
 from assay.experiment.values import (
@@ -65,7 +65,7 @@ def read(file: Path) -> tuple[Experiment, Workload]:
 def _workload_name(top: Section) -> str:
     """The workload by its name, or as a path from here where the file's folder has it."""
     name = top.text("workload")
-    if name not in registry.workloads() and (top.file.parent / name).is_dir():
+    if name not in registry.workloads() and paths.is_folder(top.file.parent / name):
         return str(top.file.parent / name)
     return name
 

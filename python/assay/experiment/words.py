@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from assay import registry, text_file
+from assay import paths, registry, text_file
 from assay.errors import ArgumentError, ScriptError
 from assay.experiment import clients, settings
 from assay.experiment import file as experiment_file
@@ -112,7 +112,7 @@ def _from_target(words: Words) -> tuple[Experiment, Workload]:
     scripts = tuple(bare.script_file(one) for one in words.script)
     name, test = words.target, ""
     head, _, tail = words.target.rpartition(".")
-    is_whole = words.target in registry.workloads() or Path(words.target).is_dir()
+    is_whole = words.target in registry.workloads() or paths.is_folder(Path(words.target))
     if not is_whole and head and tail and "/" not in tail:
         name, test = head, tail
     workload = reader.read(name)

@@ -18,6 +18,7 @@ from assay.experiment import Experiment
 from assay.input import beebe
 from assay.input.place import PLACE_HINT, input_folder
 from assay.load.dataset import DataRequest
+from assay.paths import exists, is_folder
 from assay.provision.session import raise_as_ours
 from assay.text_file import shown_if_not_utf8
 from assay.workloads.values import Workload
@@ -138,13 +139,13 @@ def files_of(paths: Iterable[str]) -> list[Path]:
     """
     by_name: dict[str, Path] = {}
     for path in map(Path, paths):
-        found = sorted(path.glob("*.bib")) if path.is_dir() else [path]
+        found = sorted(path.glob("*.bib")) if is_folder(path) else [path]
         if not found:
             raise InputError("this folder holds no *.bib file", file=path)
         for file in found:
             if shown := shown_if_not_utf8(file):
                 raise InputError("its name is not UTF-8", file=shown, hint="rename the file")
-            if not file.exists():
+            if not exists(file):
                 raise InputError("there is no such file", file=file, hint="check the spelling")
             other = by_name.setdefault(file.name, file)
             if other.resolve() != file.resolve():

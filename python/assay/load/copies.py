@@ -29,6 +29,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from assay import paths
 from assay.dialects.protocol import Table
 from assay.errors import ArgumentError, SystemUnderTestError
 from assay.load import manifest
@@ -158,7 +159,7 @@ class Copies:
 
     def __iter__(self) -> Iterator[Copy]:
         """Every copy that is whole, the newest first."""
-        if not self.folder.is_dir():
+        if not paths.is_folder(self.folder):
             return
         found = [copy for path in self.folder.iterdir() if (copy := _read(path)) is not None]
         yield from sorted(found, key=lambda copy: copy.made_unix_s, reverse=True)

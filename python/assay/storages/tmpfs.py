@@ -68,15 +68,15 @@ def _make(directory: Path, size: str | None, *, is_own: bool) -> None:
         raise ArgumentError(f"a tmpfs needs a directory: {error}") from error
     if is_own:
         options = "mode=0755" if size is None else f"mode=0755,size={size}"
-        mounted = subprocess.run(
-            ["mount", "-t", "tmpfs", "-o", options, "assay", str(directory)],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if mounted.returncode != 0:
+        command = ["mount", "-t", "tmpfs", "-o", options, "assay", str(directory)]
+        try:
+            mounted = subprocess.run(command, capture_output=True, text=True, check=False)
+            failed = mounted.stderr.strip() if mounted.returncode else None
+        except OSError as error:
+            failed = f"the program mount cannot be run: {error.strerror}"
+        if failed is not None:
             raise SystemUnderTestError(
-                f"mounting a tmpfs failed: {mounted.stderr.strip()}",
+                f"mounting a tmpfs failed: {failed}",
                 hint=f"inside a container, use the kind `here` with a directory in {SHARED_MEMORY}",
             )
     found = mount_of(directory.resolve()).file_system

@@ -110,7 +110,7 @@ def _script_names(
 ) -> tuple[str, ...]:
     names: list[str] = []
     for glob in globs:
-        matching = [one for one in known.values() if Path(one.path).match(glob)]
+        matching = [one for one in known.values() if glob and Path(one.path).match(glob)]
         if not matching:
             raise section.error(
                 f"no script is called {glob!r}",

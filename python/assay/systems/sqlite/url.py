@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import unquote
 
-from assay import server_url
+from assay import paths, server_url
 from assay.errors import ArgumentError
 
 SCHEMES = ("sqlite", "sqlite3")
@@ -24,10 +24,10 @@ def file_of(url: str) -> Path:
             f"{shown}: expected {SCHEMES[0]}:///relative/path or {SCHEMES[0]}:////absolute/path"
         )
     path = Path(unquote(parts.path.removeprefix("/")))
-    if not path.is_file():
+    if not paths.is_file(path):
         absolute = Path("/") / path
         hint = f'make it with: sqlite3 {path} "VACUUM"'
-        if absolute != path and absolute.is_file():
+        if absolute != path and paths.is_file(absolute):
             hint = f"an absolute path has four slashes: {SCHEMES[0]}:///{absolute}"
         raise ArgumentError(f"{shown}: there is no file {path}", hint=hint)
     return path.resolve()
