@@ -33,7 +33,7 @@ MOST_FILE_BYTES = 64 << 20
 TERMINATED_AFTER_S = 2.0
 """A program that goes on for as long as it is asked to is ended by SIGTERM then."""
 STATUSES = frozenset({0, 1, 2, 3})
-TERMINATED = 128 + signal.SIGTERM
+TERMINATED = (128 + signal.SIGTERM, -signal.SIGTERM)
 
 _SAID = re.compile(
     r"Traceback \(most recent|a bug in Assay|internal error|panicked at|Exception ignored",
@@ -125,7 +125,7 @@ class Started:
     def _wrong_status(self, code: int) -> list[str]:
         if self.is_hung:
             return [f"did not end within {self.patience_s:g} s"]
-        if code in STATUSES or (code == TERMINATED and self.terminated_s is not None):
+        if code in STATUSES or (code in TERMINATED and self.terminated_s is not None):
             return []
         return [f"exit status {code}"]
 
@@ -157,11 +157,13 @@ class Started:
             return file.read(1 << 20).decode("utf-8", "replace")
 
 
-def start(case: Case, number: int, folder: Path, patience_s: float) -> Started:
+def start(
+    case: Case, number: int, folder: Path, patience_s: float, records: Path | None = None
+) -> Started:
     """Starts the case in ``folder``, which is made for it."""
     for name in ("work", "home", "tmp"):
         (folder / name).mkdir(parents=True)
-    make_odd_files(folder / "work")
+    make_odd_files(folder / "work", records)
     for name, content in case.files.items():
         path = folder / "work" / name
         path.parent.mkdir(parents=True, exist_ok=True)

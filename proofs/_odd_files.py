@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 SCRIPT = b"\\set id random(1, 100)\nselect :id;\n"
@@ -16,7 +17,8 @@ PATHS = (
     "zero.bib", "pipe", "pipe.sql", "pipe.toml", "loop", "loop.sql", "loop.toml", "empty",
     "empty.sql", "empty.toml", "binary", "binary.sql", "binary.toml", "missing", "missing.sql",
     "missing.toml", "missing/below", "script.sql", "script.sql@3", "experiment.toml", "small.bib",
-    "damaged.sqlite", "full", "read-only", "empty/below", "with space.sql", "n\xe4me.sql",
+    "damaged.sqlite", "assay-records.sqlite",
+    "full", "read-only", "empty/below", "with space.sql", "n\xe4me.sql",
     "no-utf8-\udcff.sql", "deep.toml", "a" * 300, "a/" * 3000, "/proc/self/mem", ":memory:",
     "-", "--", "~", "~nobody-here/x", "file:x?mode=ro", "x\ty", "x\ny", "*", "script.sql@0",
     "script.sql@-1", "script.sql@99999999999999999999",
@@ -24,7 +26,7 @@ PATHS = (
 """Names to try, of files that are there and of others."""
 
 
-def make_odd_files(folder: Path) -> None:
+def make_odd_files(folder: Path, records: Path | None) -> None:
     """Makes those of `PATHS` that can be made. Devices are reached by links, so that nothing can
     replace the machine's own."""
     for name in ("folder", "folder.sql", "folder.toml"):
@@ -45,5 +47,7 @@ def make_odd_files(folder: Path) -> None:
     (folder / "small.bib").write_bytes(BIBLIOGRAPHY)
     (folder / "damaged.sqlite").write_bytes(b"SQLite format 3\0" + b"\xff" * 200)
     (folder / "deep.toml").write_bytes(b"a = " + b"[" * 5000 + b"]" * 5000)
+    if records is not None:
+        shutil.copy(records, folder / "assay-records.sqlite")
     (folder / "read-only").write_bytes(b"")
     (folder / "read-only").chmod(0o400)

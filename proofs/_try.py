@@ -38,7 +38,9 @@ def try_all(cases: Iterator[Case], patience_s: float, *, first: int = 0) -> Foun
                 number, case = next(numbered, (0, None))
                 is_more = case is not None
                 if case is not None:
-                    running.append(start(case, number, Path(base) / str(number), patience_s))
+                    running.append(
+                        start(case, number, Path(base) / str(number), patience_s, records)
+                    )
             for one in list(running):
                 ended = one.ended()
                 if ended is None:
@@ -52,6 +54,18 @@ def try_all(cases: Iterator[Case], patience_s: float, *, first: int = 0) -> Foun
                     faults.append(said)
             time.sleep(_POLL_S)
     return Found(outcomes.total(), outcomes, faults)
+
+
+def _records(base: Path) -> Path:
+    """A record of two runs, to be looked at in cases."""
+    file = base / "records.sqlite"
+    words = ("run", "script.sql", "--on", "null,sqlite", "--transactions", "5")
+    made = start(Case("assay", (*words, "--records", str(file))), 0, base / "making", 600.0)
+    while (ended := made.ended()) is None:
+        time.sleep(_POLL_S)
+    if ended[1]:
+        raise RuntimeError("\n".join(ended[1]))
+    return file
 
 
 def _orphans(running: list[Started]) -> list[str]:

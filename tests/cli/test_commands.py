@@ -54,6 +54,11 @@ def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
         ("plan none.toml", "none.toml: cannot be read"),
         ("report --records nowhere.sqlite", "there are no records at nowhere.sqlite"),
         ("show latest --records nowhere.sqlite", "there are no records at nowhere.sqlite"),
+        ("list runs --records :memory:", "'--records': expected a file, found ':memory:'"),
+        (f"plan {'x' * 300}", f"unknown workload '{'x' * 300}'"),
+        (f"plan tpcb --feed {'x' * 300}", "cannot be read"),
+        ("null-server --protocol mysql --port 0 --stall \udcff", "expected text in UTF-8"),
+        ("plan tpcb --think-time \udcff", "--think-time: expected text in UTF-8"),
         ("list nothing", "'nothing' is not one of"),
         ("report --format xml", "'xml' is not one of"),
         ("get bebe", "bebe"),
@@ -103,3 +108,16 @@ def test_files_that_are_there_are_not_fetched(
     out, said = capsys.readouterr()
     assert out == f"{tmp_path}\n"
     assert "tugboat.bib has 10 bytes, expected 3,842,964" in said
+
+
+@pytest.mark.parametrize("columns", ["1", "0", "-1", "abc", "20", "1000000", ""])
+def test_any_width_of_a_terminal_will_do(
+    columns: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    monkeypatch.chdir(tmp_path)
+    Path("one.sql").write_text("select 1;\n")
+    words = ["run", "one.sql", "--on", "null", "--transactions", "1"]
+    assert run_program([*words, "--records", "r.sqlite"]) == 0
+    assert run_program(["report", "--records", "r.sqlite", "--detail"]) == 0
+    assert run_program(["run", "--help"]) == 0

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -278,3 +280,17 @@ def test_a_profile_says_where_the_database_is(tmp_path: Path) -> None:
     assert "unknown key 'fiel'" in wrong.stderr
     wrong = program("bibsql", "--profile", "sdd", env=env, input="")
     assert "did you mean 'ssd'" in wrong.stderr
+
+
+def test_a_signal_ends_the_wait_for_a_pipe_that_nobody_writes_into(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    code = "from assay.cli.bibtosql import main; print('begun', flush=True); main()"
+    started = subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path / "pipe")], stdout=subprocess.PIPE
+    )
+    assert started.stdout is not None
+    with started:
+        assert started.stdout.readline() == b"begun\n"
+        time.sleep(0.5)
+        started.terminate()
+        assert started.wait(timeout=60) in (-signal.SIGTERM, 128 + signal.SIGTERM)

@@ -19,13 +19,16 @@ pub(crate) fn rows(expected: &Value, reply: &Reply<'_>) -> Result<Option<String>
     if u64::try_from(expected) == Ok(found) {
         return Ok(None);
     }
-    let what = if reply.rows == 0 && found > 0 {
-        "rows changed"
+    let changed = if reply.rows == 0 && found > 0 {
+        " changed"
     } else {
-        "rows"
+        ""
     };
+    let rows = |one: bool| if one { "row" } else { "rows" };
     Ok(Some(format!(
-        "expected {expected} rows, found {found} {what}"
+        "expected {expected} {}, found {found} {}{changed}",
+        rows(expected == 1),
+        rows(found == 1)
     )))
 }
 

@@ -64,7 +64,7 @@ def check_answers(
                 f"{result['first_difference']}"
             )
         if known is not None and rows != known:
-            notes.append(f"{known} rows expected")
+            notes.append(f"{known} {'row' if known == 1 else 'rows'} expected")
         if other is not None:
             notes.append(f"other rows than {other}")
         checks.append(

@@ -50,8 +50,9 @@ def why_failed(
         return f"wrong answers: {wrong_answers(wrong)}"
     outcomes = observation["outcomes"]
     is_counted = all(error["class"] in counted for error in observation["errors"])
-    if (outcomes["failed"] or outcomes["unknown"]) and not is_counted:
-        return f"{outcomes['failed'] + outcomes['unknown']} transactions did not end well{first}"
+    bad = outcomes["failed"] + outcomes["unknown"]
+    if bad and not is_counted:
+        return f"{bad} {'transaction' if bad == 1 else 'transactions'} did not end well{first}"
     return None
 
 

@@ -75,12 +75,26 @@ def run(arguments: list[str]) -> int | None:
     refuse_other_encodings(files)
     document = script_document(workload, server, parsed, files)
     if files:
-        _check(document["source"])
+        with _ended_by_signals():
+            _check(document["source"])
     with _output(parsed, files) as descriptor:
         report = _write(document, descriptor, parsed.last("output"))
     for line in problem_lines(report["problems"]):
         say(line)
     return None
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """At once: a pipe that nobody writes into is waited for inside the engine, where no handler of
+    ours runs, and there is nothing yet to put away."""
+    numbers = (signal.SIGTERM, signal.SIGHUP)
+    handlers = [signal.signal(number, signal.SIG_DFL) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, handlers, strict=True):
+            signal.signal(number, handler)
 
 
 @contextmanager

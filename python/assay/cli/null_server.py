@@ -16,6 +16,7 @@ from assay.cli.options import is_typed
 from assay.cli.outcome import say
 from assay.errors import ArgumentError
 from assay.experiment.settings import refuse_bytes
+from assay.report.units import counted
 from assay.systems.null.options import TOLD
 
 _DEFAULTS = {"rows": "1"}
@@ -97,8 +98,9 @@ def command(
     except _engine.EngineError as error:
         raise ArgumentError(error.message) from error
     say(
-        f"served {served['sessions']} sessions, {served['statements']} statements"
-        + (f"; turned {served['refused']} sessions away" if served["refused"] else "")
+        f"served {counted(served['sessions'], 'session')}, "
+        f"{counted(served['statements'], 'statement')}"
+        + (f"; refused {counted(served['refused'], 'session')}" if served["refused"] else "")
     )
 
 

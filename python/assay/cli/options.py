@@ -27,8 +27,18 @@ def records_option(function: Callable[..., Any]) -> Callable[..., Any]:
         metavar="PATH",
         default=DEFAULT_FILE_NAME,
         envvar=env_vars.RECORDS.name,
+        callback=_a_file,
         help="File that keeps all runs.",
     )(function)
+
+
+def _a_file(_context: click.Context, parameter: click.Parameter, value: Path) -> Path:
+    """Refuses the name under which the library of records keeps nothing."""
+    if str(value) == ":memory:":
+        raise click.BadParameter(
+            "expected a file, found ':memory:': what is kept must outlive the run", param=parameter
+        )
+    return value
 
 
 def format_option(names: tuple[str, ...], default: str = "table") -> Decorator:

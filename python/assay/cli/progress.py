@@ -113,7 +113,7 @@ class Bars:
         done, total = report["bytes_read"], report.get("bytes_total")
         if rows_total:
             done, total = report["rows"], rows_total
-        self._show(done, total, f"{report['table']} {report['rows']} rows")
+        self._show(done, total, f"{report['table']} {counted(report['rows'], 'row')}")
 
     def driving(self, report: dict[str, Any]) -> None:
         if not self._drained and (line := _still_open(report)):
@@ -121,7 +121,7 @@ class Bars:
             self._console.print(Text(f"  {line}"))
         failed = f", {report['failed']} failed" if report["failed"] else ""
         clients = counted(report["clients_running"], "client")
-        detail = f"{report['done']} transactions, {clients}{failed}"
+        detail = f"{counted(report['done'], 'transaction')}, {clients}{failed}"
         planned_s = self._driving.planned_s
         if planned_s is None or report.get("scheduled"):
             self._show(report["done"], report.get("scheduled"), detail)

@@ -136,7 +136,8 @@ def _data(dataset: Mapping[str, Any]) -> str:
     variant = "" if dataset["variant"] == "full" else f", {dataset['variant']}"
     skipped = dataset["skipped_entries"]
     return (
-        f"{dataset['source']}, {dataset['description']}: {dataset['entries']} entries"
-        f"{replicas}{variant}, {sum(dataset['rows'].values())} rows"
-        + (f", {skipped} entries skipped" if skipped else "")
+        f"{dataset['source']}, {dataset['description']}: "
+        f"{units.counted(dataset['entries'], 'entry', 'entries')}"
+        f"{replicas}{variant}, {units.counted(sum(dataset['rows'].values()), 'row')}"
+        + (f", {units.counted(skipped, 'entry', 'entries')} skipped" if skipped else "")
     )

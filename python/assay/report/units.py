@@ -43,9 +43,9 @@ def size(value_bytes: float) -> str:
     return f"{value_bytes:.0f} B"
 
 
-def counted(number: int, thing: str) -> str:
-    """``1 client``, ``8 clients``."""
-    return f"{number} {thing}{'' if number == 1 else 's'}"
+def counted(number: int, thing: str, things: str | None = None) -> str:
+    """``1 client``, ``8 clients``; ``things`` where an s is not all that makes many of them."""
+    return f"{number} {thing if number == 1 else things or f'{thing}s'}"
 
 
 def duration(value_s: float) -> str:

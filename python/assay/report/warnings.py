@@ -214,7 +214,7 @@ def _of_run(run: RunRecord, machine: Mapping[str, Any]) -> Iterator[tuple[Kind, 
     if dataset.get("source") == "synthetic":
         yield Kind.SYNTHETIC_DATA, str(dataset.get("description", ""))
     if skipped := dataset.get("skipped_entries"):
-        yield Kind.INPUT_SKIPPED, f"{skipped} entries"
+        yield Kind.INPUT_SKIPPED, units.counted(skipped, "entry", "entries")
     shares = client_shares(run, machine)
     if shares and (shares[0] > CLIENT_SHARE_LIMIT or shares[1] > CLIENT_THREADS_LIMIT):
         yield (
