@@ -27,7 +27,7 @@ def try_all(cases: Iterator[Case], patience_s: float, *, first: int = 0) -> Foun
     faults: list[str] = []
     running: list[Started] = []
     numbered = enumerate(cases, first)
-    at_once = os.cpu_count() or 1
+    at_once = 3 * (os.cpu_count() or 1)  # half of the time a case waits
     is_more = True
     with tempfile.TemporaryDirectory(
         prefix="proof-", dir="/tmp", ignore_cleanup_errors=True

@@ -20,7 +20,7 @@ from proofs._odd_files import EXPERIMENT
 from proofs._proof import Found
 from proofs._try import try_all
 
-CASES = 6_000
+CASES = 3_500
 SHORT = 100
 
 _WHOLE_EXPERIMENT = """\

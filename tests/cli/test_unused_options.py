@@ -24,7 +24,7 @@ DRIVING = (
     "--duration 1", "--transactions 1", "--warm-up 1", "--ramp-up 1", "--arrival closed",
     "--offered-rate 5", "--think-time none", "--latency-limit 1", "--retries 1", "--reconnect",
     "--isolation serializable", "--connection kept", "--per-statement", "--allow-shell",
-    "--threads 1", "--protocol simple",
+    "--threads 1", "--protocol simple", "--drain 1",
 )  # fmt: skip
 
 

@@ -66,7 +66,7 @@ _DRIVING = (
     ("latency_limit", "latency_limit_s"), ("retries", "retries"),
     ("reconnect", "reconnect_patience_s"), ("isolation", "isolation"),
     ("connection", "connection"), ("per_statement", "per_statement"),
-    ("allow_shell", "allow_shell"),
+    ("allow_shell", "allow_shell"), ("drain", "drain_s"),
 )  # fmt: skip
 
 _SETTINGS = (
