@@ -15,7 +15,6 @@ from assay.cli.numbers import Number
 from assay.cli.options import is_typed
 from assay.cli.outcome import say
 from assay.errors import ArgumentError
-from assay.experiment.settings import refuse_bytes
 from assay.report.units import counted
 from assay.systems.null.options import TOLD
 
@@ -83,7 +82,6 @@ def command(
         raise ArgumentError("--host means nothing to --unix", hint="leave --host out")
     for spec in TOLD:
         if (value := told.get(spec.name)) is not None:
-            refuse_bytes(spec.name, value)
             spec.check(value)
     document = {
         "protocol": protocol,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from assay.errors import ArgumentError
-from assay.experiment.settings import refuse_bytes
 from assay.quantities import CLIENTS, OFFERED_RATE_PER_S, Quantity, shown
 from assay.workloads import driving
 
@@ -33,7 +32,6 @@ def _listed(option: str, words: str, quantity: Quantity, hint: str) -> list[int 
 
 def pause(option: str, word: str) -> str | None:
     """A distribution as `Driving` holds it, None for ``none``."""
-    refuse_bytes(option, word)
     if not driving.is_pause(word):
         raise ArgumentError(
             f"{option}: expected a distribution of pauses or {driving.NO_PAUSE}, "

@@ -29,7 +29,6 @@ Levels = dict[str, tuple[str, ...]]
 
 def system_choice(word: str) -> SystemChoice:
     """The choice that one word of ``--on`` means."""
-    refuse_bytes("the name of a system", word)
     if is_url(word):
         choice = SystemChoice(registry.system_of_url(word), url=word)
         registry.system(choice.name).check_url(word)
@@ -190,17 +189,8 @@ def split(words: str) -> list[str]:
     return [one for one in [*parts, part.strip()] if one]
 
 
-def refuse_bytes(name: str, word: str) -> None:
-    """Raises `ArgumentError` for a word with bytes that are no UTF-8, where no file is named."""
-    try:
-        word.encode()
-    except UnicodeEncodeError:
-        raise ArgumentError(f"{name}: expected text in UTF-8, found other bytes") from None
-
-
 def key_and_values(word: str) -> tuple[str, tuple[str, ...]]:
     """``key=a,b`` as (key, (a, b)); a value in double quotes may hold a comma."""
-    refuse_bytes("KEY=VALUE", word)
     key, equals, values = word.partition("=")
     if not equals or not key.strip():
         raise ArgumentError(f"{word!r}: expected KEY=VALUE", hint="--set copies=10")
