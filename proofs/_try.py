@@ -33,6 +33,7 @@ def try_all(cases: Iterator[Case], patience_s: float, *, first: int = 0) -> Foun
         prefix="proof-", dir="/tmp", ignore_cleanup_errors=True
     ) as base:
         Path(base).chmod(0o711)  # a server of another user must pass through
+        records = _records(Path(base))
         while running or is_more:
             while is_more and len(running) < at_once:
                 number, case = next(numbered, (0, None))
