@@ -46,6 +46,7 @@ _NO_PLACE = re.compile(r"\S:0:")
 _NO_PLURAL = re.compile(
     r"(?<![\w.,:=-])1 (errors|warnings|runs|clients|sessions|entries|rows|cells)\b"
 )
+_ERROR = re.compile(r"^(\w+: )?(error: |run \d+ failed: )", re.MULTILINE)
 _OURS = re.compile(r"assay-(run-|bug-|update-|package-)?\w{8,}")
 
 
@@ -139,7 +140,9 @@ class Started:
         if ":0:" not in given:
             wrong += [f"a place that is none: {found[0]!r}" for found in _NO_PLACE.finditer(said)]
         wrong += [f"plural of one: {found[0]!r}" for found in _NO_PLURAL.finditer(said)]
-        if code in (2, 3) and not re.search(r"^(error: |run \d+ failed: )", said, re.MULTILINE):
+        if code in (2, 3) and not re.search(
+            r"^(\w+: )?(error: |run \d+ failed: )", said, re.MULTILINE
+        ):
             wrong.append("does not say what was wrong")
         return wrong
 

@@ -88,7 +88,9 @@ def _assay(random: Random) -> tuple[list[str], bool]:
             words.append(_target(random, argument))
     if random.random() < 0.05:
         words.append(_text(random))
-    return words, name in _GO_ON or (name == "run" and bool(given & _LONG))
+    return words, name in _GO_ON or (
+        name == "run" and (bool(given & _LONG) or "tpcb" not in words[-1])
+    )
 
 
 def _option(random: Random, option: click.Option) -> list[str]:

@@ -14,6 +14,11 @@ def is_file(path: Path) -> bool:
         return False
 
 
+def is_something_else(path: Path) -> bool:
+    """Whether a pipe, a device or a socket stands there: no file, and no folder."""
+    return exists(path) and not is_file(path) and not is_folder(path)
+
+
 def is_folder(path: Path) -> bool:
     """Whether a folder can be found there, links followed."""
     try:

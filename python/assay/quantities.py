@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 _WHOLE = re.compile(r"[+-]?[0-9][0-9_]{0,30}", re.ASCII)
@@ -52,9 +52,13 @@ class Real:
     least: float
     most: float
     unit: str = ""
+    may_be_none: bool = False
+    """Whether 0, which is below the least, says that there is none."""
 
     @property
     def expected(self) -> str:
+        if self.may_be_none:
+            return f"0 or {replace(self, may_be_none=False).expected}"
         if self.most >= _HUGE:
             return "a finite number" + _of(self.unit)
         return f"a number{_of(self.unit)} from {_plain(self.least)} to {_plain(self.most)}"
@@ -63,7 +67,8 @@ class Real:
         if not isinstance(value, int | float) or isinstance(value, bool):
             return False
         try:
-            return math.isfinite(value) and self.least <= value <= self.most
+            is_none = self.may_be_none and value == 0
+            return is_none or (math.isfinite(value) and self.least <= value <= self.most)
         except OverflowError:  # a whole number beyond what a float can be
             return False
 
@@ -96,7 +101,8 @@ TRANSACTIONS: Final = Whole(1, 10**12)
 DURATION_S: Final = Real(0.001, _YEAR_S, "seconds")
 WAIT_S: Final = Real(0, _YEAR_S, "seconds")
 """Of what may also be nothing: ramp-up, warm-up, patience."""
-LATENCY_LIMIT_MS: Final = Real(0, _YEAR_S * 1000, "milliseconds")
+LATENCY_LIMIT_S: Final = Real(1e-6, _YEAR_S, "seconds", may_be_none=True)
+LATENCY_LIMIT_MS: Final = Real(1e-3, _YEAR_S * 1000, "milliseconds", may_be_none=True)
 OFFERED_RATE_PER_S: Final = Real(1e-6, 10_000_000, "transactions per second")
 RETRIES: Final = Whole(0, 1_000_000)
 WEIGHT: Final = Whole(1, 1_000_000)
@@ -119,7 +125,7 @@ DRIVING: Final[Mapping[str, Quantity]] = {
     "ramp_up_s": WAIT_S,
     "warm_up_s": WAIT_S,
     "drain_s": WAIT_S,
-    "latency_limit_s": WAIT_S,
+    "latency_limit_s": LATENCY_LIMIT_S,
     "offered_rate_per_s": OFFERED_RATE_PER_S,
     "retries": RETRIES,
 }

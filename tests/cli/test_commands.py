@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -119,3 +120,32 @@ def test_any_width_of_a_terminal_will_do(
     assert run_program([*words, "--records", "r.sqlite"]) == 0
     assert run_program(["report", "--records", "r.sqlite", "--detail"]) == 0
     assert run_program(["run", "--help"]) == 0
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "words", ["list runs --records pipe", "merge pipe", "merge r.sqlite --records pipe"]
+)
+def test_a_pipe_is_no_record(
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe")
+    run = ["run", "one.sql", "--on", "null", "--transactions", "1", "--records", "r.sqlite"]
+    Path("one.sql").write_text("select 1;\n")
+    assert run_program(run) == 0
+    capsys.readouterr()
+    assert run_program(words.split()) == 2
+    assert "pipe: expected a file of records" in capsys.readouterr().err
+
+
+def test_a_latency_limit_is_none_or_long_enough_to_be_measured(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    plan = ["plan", "tpcb", "--on", "null", "--latency-limit"]
+    assert run_program([*plan, "0"]) == 0
+    assert run_program([*plan, "1e-9"]) == 2
+    assert "expected 0 or a number of milliseconds from 0.001" in capsys.readouterr().err

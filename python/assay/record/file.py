@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from assay.errors import Bug
+from assay import paths
+from assay.errors import ArgumentError, Bug
 from assay.record import faults, schema
 
 DEFAULT_FILE_NAME = "assay-records.sqlite"
@@ -34,11 +35,18 @@ def is_locked(error: sqlite3.Error) -> bool:
     return code & 0xFF in _LOCKED
 
 
+def insist_on_a_file(path: Path) -> None:
+    """Raises `ArgumentError` for a pipe or a device, which would be waited for."""
+    if paths.is_something_else(path):
+        raise ArgumentError(f"{path}: expected a file of records, found a pipe or a device")
+
+
 def open_file(path: Path) -> sqlite3.Connection:
     """Opens ``path`` for writing; makes it, and brings an older one up to date.
 
     Raises `ArgumentError` where the file cannot be used, `RecordIsLocked`.
     """
+    insist_on_a_file(path)
     try:
         connection = sqlite3.connect(path, timeout=_BUSY_TIMEOUT_S, isolation_level=None)
         try:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from assay import paths
 from assay.errors import ArgumentError
 from assay.record.file import insert
 from assay.record.read_only import open_for_reading
@@ -42,7 +43,7 @@ def merge(source: Path, target: Path, *, waiting: Told) -> Merged:
 
     Raises `ArgumentError` where one of them cannot be used.
     """
-    if target.exists() and source.exists() and source.samefile(target):
+    if paths.exists(target) and paths.exists(source) and source.samefile(target):
         raise ArgumentError(
             f"{source} is the record itself", hint="name the record to merge into with --records"
         )

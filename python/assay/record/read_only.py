@@ -15,13 +15,14 @@ from urllib.parse import quote
 
 from assay.errors import ArgumentError
 from assay.record import faults, schema
-from assay.record.file import is_locked
+from assay.record.file import insist_on_a_file, is_locked
 
 _BUSY_TIMEOUT_S = 15.0
 
 
 def open_for_reading(path: Path) -> sqlite3.Connection:
     """Raises `ArgumentError` where there is no file, or it is no record or a newer one."""
+    insist_on_a_file(path)
     try:
         size = path.stat().st_size
         with path.open("rb"):
