@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from assay.provision import ledger, marked
+from assay.provision import ledger, leftovers, marked
 from assay.provision.identity import ProcessIdentity
-from assay.provision.leftovers import clear_leftovers
+from assay.provision.leftovers import clear_leftovers, noted
+from assay.provision.signals import Terminated, raise_on_termination
 
 # An Assay that holds a real server, which listens on a Unix socket and has a child in a session of
 # its own (as database servers do); it says the server's number and waits to be killed.
@@ -240,3 +241,31 @@ def test_killing_waits_until_the_process_is_gone() -> None:
         assert marked.kill("no such mark", identity) == 1
         assert not identity.is_alive()
         identity.send(signal.SIGTERM)  # to nobody
+
+
+@pytest.mark.parametrize(
+    ("number", "raised"), [(signal.SIGTERM, Terminated), (signal.SIGINT, KeyboardInterrupt)]
+)
+def test_a_signal_does_not_cut_a_removal_short(
+    number: signal.Signals,
+    raised: type[BaseException],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    take_away = leftovers.take_away
+
+    def interrupted(entry: ledger.Entry) -> object:
+        os.kill(os.getpid(), number)
+        return take_away(entry)
+
+    monkeypatch.setattr(leftovers, "take_away", interrupted)
+    identity = ledger.new_id()
+    folder = tmp_path / f"assay-{identity}"
+    with (
+        pytest.raises(raised),
+        raise_on_termination(),
+        noted(identity, directories=(folder,)),
+    ):
+        folder.mkdir()
+    assert not folder.exists()
+    assert list(ledger.state_directory().iterdir()) == []

@@ -22,6 +22,7 @@ from assay.errors import SystemUnderTestError
 from assay.provision import ledger, marked
 from assay.provision.identity import ProcessIdentity
 from assay.provision.ledger import VERSION, Entry
+from assay.provision.signals import after_teardown
 
 
 @dataclass
@@ -57,13 +58,15 @@ def noted(
     try:
         yield
     finally:
-        outcome = take_away(entry.entry)
+        with after_teardown():
+            outcome = take_away(entry.entry)
+            if not outcome.remaining:
+                entry.remove()
         if outcome.remaining:
             raise SystemUnderTestError(
                 f"could not remove {', '.join(outcome.remaining)}",
                 hint="the next start of assay tries again",
             )
-        entry.remove()
 
 
 def clear_leftovers() -> list[Cleared]:

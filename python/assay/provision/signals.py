@@ -17,6 +17,11 @@ _asked: list[signal.Signals] = []
 """Every signal to end that has come inside `raise_on_termination`."""
 
 
+_teardowns: list[None] = []
+_late: list[KeyboardInterrupt] = []
+"""What a signal would have raised inside a teardown."""
+
+
 class Terminated(KeyboardInterrupt):
     """Somebody sent SIGTERM or SIGHUP. Whatever an interrupted run keeps, this keeps too."""
 
@@ -41,6 +46,28 @@ def is_ending_at_once() -> bool:
 
 
 @contextlib.contextmanager
+def after_teardown() -> Iterator[None]:
+    """Inside, a signal is kept until the end: what takes away what we made is never cut short. For
+    work of bounded time alone."""
+    _teardowns.append(None)
+    try:
+        yield
+    finally:
+        _teardowns.pop()
+        if not _teardowns and _late:
+            first = _late[0]
+            _late.clear()
+            raise first
+
+
+def _raise(error: KeyboardInterrupt) -> None:
+    if _teardowns:
+        _late.append(error)
+    else:
+        raise error
+
+
+@contextlib.contextmanager
 def raise_on_termination(told: Callable[[str], None] | None = None) -> Iterator[None]:
     """Inside, SIGTERM and SIGHUP raise `Terminated` in the main thread, the first one only: the
     teardown that it begins has its own limits of time and must not be cut short by the SIGHUP that
@@ -62,9 +89,9 @@ def raise_on_termination(told: Callable[[str], None] | None = None) -> Iterator[
             again = "; press Ctrl-C again to stop at once" if by is signal.SIGINT else ""
             told(f"{by.name}: stopping{again}")
         if by is signal.SIGINT:
-            raise KeyboardInterrupt
-        if sum(one is not signal.SIGINT for one in _asked) == 1:
-            raise Terminated(by)
+            _raise(KeyboardInterrupt())
+        elif sum(one is not signal.SIGINT for one in _asked) == 1:
+            _raise(Terminated(by))
 
     before = {}
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
