@@ -1,5 +1,7 @@
 //! How a session begins, and how it is refused.
 
+use std::time::{Duration, Instant};
+
 use assay_drivers::{ErrorClass, Wire};
 
 use crate::mysql_support::client::{Client, options};
@@ -72,6 +74,14 @@ pub fn proves_a_password_over_an_open_line(server: &Server) {
 pub fn is_told_when_the_server_is_full(server: &Server) {
     let mut root = Client::unix(server, options("root", None, "")).expect("root may");
     let usual = root.cell("SELECT @@global.max_connections");
+    // Sessions of the tests before count until the server has noticed that they ended.
+    let sessions =
+        "SELECT count(*) FROM information_schema.processlist WHERE user <> 'system user'";
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while root.cell(sessions) != "1" {
+        assert!(Instant::now() < deadline, "earlier sessions never ended");
+        std::thread::sleep(Duration::from_millis(20));
+    }
     root.rows("SET GLOBAL max_connections = 10");
     let mut held = Vec::new();
     let refusal = loop {
