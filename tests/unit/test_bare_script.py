@@ -30,6 +30,7 @@ def asked(target: object, **words: Any) -> tuple[Experiment, Workload]:
 
 
 def test_every_set_is_a_variable_of_the_type_it_is_written_in(script: Path) -> None:
+    script.write_text(f"{SCRIPT}select :skew, ':name';\n")
     found, workload = asked(script, set=("scale=1,10", "skew=1.5", "name=x", "sqlite.threads=1"))
     assert found.parameters == {"scale": (1, 10), "skew": (1.5,), "name": ("x",)}
     assert workload.tables == ()
@@ -73,6 +74,7 @@ def test_a_workloads_test_can_run_another_script_on_its_data(script: Path) -> No
         ("{}@x", {}, "weight behind the @: expected a whole number from 1"),
         ("{}", {"script": ("{}",)}, "two scripts are called 'read'"),
         ("{}", {"on": ()}, "no system under test"),
+        ("{}", {"set": ("scal=10",)}, "no script uses the variable :scal$"),
         ("bibsql.limit", {"script": ("{}",)}, "run no scripts"),
     ],
 )

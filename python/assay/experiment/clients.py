@@ -20,14 +20,11 @@ def offered_rates(words: str) -> tuple[float, ...]:
 
 
 def _listed(option: str, words: str, quantity: Quantity, hint: str) -> list[int | float]:
-    """Numbers with commas between, each once."""
-    found: dict[int | float, None] = {}
-    for word in words.split(","):
-        try:
-            found[quantity.of_word(word)] = None
-        except ValueError as error:
-            raise ArgumentError(f"{option}: {error}", hint=hint) from None
-    return list(found)
+    """Numbers with commas between."""
+    try:
+        return [quantity.of_word(word) for word in words.split(",")]
+    except ValueError as error:
+        raise ArgumentError(f"{option}: {error}", hint=hint) from None
 
 
 def pause(option: str, word: str) -> str | None:

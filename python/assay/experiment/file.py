@@ -89,7 +89,11 @@ def _bare_workload(top: Section, scripts: tuple[ScriptFile, ...]) -> Workload:
     variables = top.section("parameters")
     levels = {name: variables.scalars(name) for name in variables.names()}
     with _placed(top, "script"):
-        return bare.workload(scripts, levels)
+        workload = bare.workload(scripts, levels)
+    for name in levels:
+        with _placed(variables, name):
+            bare.refuse_unused(name, workload)
+    return workload
 
 
 def _driving(section: Section) -> dict[str, Any]:

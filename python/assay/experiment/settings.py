@@ -60,23 +60,12 @@ def system_choice(word: str) -> SystemChoice:
 
 
 def system_choices(words: Iterable[str]) -> tuple[SystemChoice, ...]:
-    """Words of ``--on``, each with commas between systems; at least one, none twice."""
+    """Words of ``--on``, each with commas between systems; at least one."""
     choices = tuple(system_choice(word) for words_ in words for word in split_systems(words_))
     if not choices:
         raise ArgumentError(
             "no system under test", hint=f"--on NAME with one of: {', '.join(registry.systems())}"
         )
-    seen = set()
-    for choice in choices:
-        known_by = (
-            choice.name,
-            choice.url,
-            frozenset(choice.options.items()),
-            frozenset(choice.settings.items()),
-        )
-        if known_by in seen:
-            raise ArgumentError(f"{choice.label} is chosen twice", hint="name each system once")
-        seen.add(known_by)
     return choices
 
 

@@ -10,6 +10,7 @@ from assay import paths, registry, text_file
 from assay.errors import ArgumentError, ScriptError
 from assay.experiment import clients, settings
 from assay.experiment import file as experiment_file
+from assay.experiment.repeated import refuse_repeated
 from assay.experiment.unused import refuse_unused
 from assay.experiment.values import RECONNECT_PATIENCE_S, Experiment, Scalar
 from assay.workloads import bare, reader
@@ -99,6 +100,7 @@ def experiment(words: Words) -> tuple[Experiment, Workload]:
         parameters={**start.parameters, **parameters},
         **{key: value for key, value in said.items() if value is not None},
     )
+    refuse_repeated(result)
     check_parameters_are_used(result, workload)
     check_feed(result, workload)
     refuse_unused(result, workload, words)
@@ -140,6 +142,8 @@ def _from_scripts(words: Words) -> tuple[Experiment, Workload]:
         if "." not in name:
             variables[name] = bare.inferred(values)
     workload = bare.workload(scripts, variables)
+    for name in variables:
+        bare.refuse_unused(name, workload)
     asked = Experiment(
         workload=workload.name, tests=(bare.TEST,), systems=(), scripts=scripts, is_bare=True
     )

@@ -7,6 +7,7 @@ parameter is one of its variables.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from assay import text_file
 from assay.errors import ArgumentError, ScriptError
 from assay.experiment.values import Driving, Experiment, Scalar, ScriptFile
 from assay.quantities import INTEGER, NUMBER, WEIGHT
+from assay.registry import did_you_mean
 from assay.workloads import reader
 from assay.workloads.parameters import Parameter
 from assay.workloads.schema import Schema
@@ -23,6 +25,9 @@ from assay.workloads.values import Script, Test, Workload
 TEST = "script"
 DURATION_S = 10.0
 """Of a bare script, unless told otherwise."""
+_USE = re.compile(r"(?<!:):\{?(\w+)")
+_NEED_NOT_BE_NAMED = {"scale", "default_seed"}
+"""pgbench's own: how large the tables are, and the seed of functions that hash."""
 
 
 def workload_of(experiment: Experiment) -> Workload:
@@ -61,6 +66,16 @@ def workload(files: Sequence[ScriptFile], variables: Mapping[str, tuple[Scalar, 
         texts={one.path: one.text for one in scripts.values()},
         is_bare=True,
     )
+
+
+def refuse_unused(name: str, workload: Workload) -> None:
+    """Raises `ArgumentError` for a variable that no script uses: what is measured would not be what
+    was asked for."""
+    used = {found for one in workload.scripts.values() for found in _USE.findall(one.text)}
+    if name in used | _NEED_NOT_BE_NAMED:
+        return
+    near = did_you_mean(name, used) if used else "leave it out: the script has no variable"
+    raise ArgumentError(f"no script uses the variable :{name}", hint=near)
 
 
 def with_scripts(workload: Workload, files: Sequence[ScriptFile], tests: Iterable[str]) -> Workload:
