@@ -26,13 +26,15 @@ def test_bad_input_loads_nothing(assay: Assay, laboratory: Path, name: str) -> N
     entry, line, word = BAD[name]
     (laboratory / "bad.bib").write_bytes(GOOD.encode() + entry)
     place = f"bad.bib:{GOOD.count(chr(10)) + line}:"
+    sqlite3.connect(laboratory / "own.db").execute("VACUUM").connection.close()
+    before = (laboratory / "own.db").read_bytes()
     ended = assay("run", "bibsql", "--on", "sqlite:///own.db", "--bib", "bad.bib")
     assert ended.status == 2
     assert place in ended.err
     assert word in ended.err
     assert "Traceback" not in ended.err
     assert ended.out == ""
-    assert not (laboratory / "own.db").exists()
+    assert (laboratory / "own.db").read_bytes() == before
 
     script = assay("bad.bib", program="bibtosql")
     assert script.status == 2
