@@ -4,8 +4,10 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::entry::{Entry, Field, PieceKind, SyntaxError};
+use crate::fields::Written;
 use crate::keys::Keys;
 use crate::macros::Macros;
+use crate::odd_values::{Odd, odd_values};
 use crate::problems::Flaw;
 use crate::splitter::{Item, Kind, Splitter, nul};
 
@@ -20,6 +22,7 @@ pub(crate) struct Examiner {
     pub(crate) macros: Macros,
     /// Keys of the file under way.
     pub(crate) keys: Keys,
+    scratch: Vec<u8>,
 }
 
 /// Why an item that has an end is no good all the same.
@@ -30,18 +33,18 @@ pub(crate) enum Rejection {
 }
 
 impl Examiner {
-    /// Reads the item that `splitter` found last, in file number `file`. Gives a warning where the
+    /// Reads the item that `splitter` found last, in file number `file`. Gives warnings where the
     /// item is good but odd.
     pub(crate) fn examine(
         &mut self,
         splitter: &Splitter,
         file: usize,
-    ) -> Result<Option<Flaw>, Rejection> {
+    ) -> Result<Vec<Flaw>, Rejection> {
         let (text, item) = splitter.item();
         if item.kind == Kind::Preamble {
             return match splitter.nul_in_item() {
                 Some(at) => Err(Rejection::Unreadable(nul(splitter.place(at)))),
-                None => Ok(None),
+                None => Ok(Vec::new()),
             };
         }
         self.read(text, &item, splitter)
@@ -54,11 +57,23 @@ impl Examiner {
         }
         if item.kind == Kind::String {
             self.macros.define(&text[self.entry.fields[0].name.clone()]);
-            return Ok(None);
+            return Ok(Vec::new());
         }
         self.check_key(text, splitter)
             .map_err(Rejection::Duplicate)?;
-        Ok(self.repeated_field(text, splitter))
+        let mut warnings = Vec::from_iter(self.repeated_field(text, splitter));
+        let written = Written {
+            text,
+            entry: &self.entry,
+        };
+        for Odd { at, message } in odd_values(written, &mut self.scratch) {
+            warnings.push(Flaw {
+                place: splitter.place(at),
+                message,
+                hint: None,
+            });
+        }
+        Ok(warnings)
     }
 
     fn read(&mut self, text: &[u8], item: &Item, splitter: &Splitter) -> Result<(), Flaw> {

@@ -1,7 +1,8 @@
 //! Takes an entry and the column that is wanted; gives the text of the field that fills it.
 
-use crate::columns::{COLUMN_COUNT, column_of};
+use crate::columns::{COLUMN_COUNT, PAGES, column_of};
 use crate::entry::{Entry, Field, PieceKind};
+use crate::pages::{NoCount, page_count};
 use crate::tex::Cleaner;
 
 /// An entry and the bytes that its ranges mean.
@@ -116,6 +117,16 @@ impl<'t> Fields<'t> {
         out.truncate(start + out[start..].trim_ascii_end().len());
         out[start..].make_ascii_lowercase();
         true
+    }
+
+    /// The number of pages that the field `pages` tells.
+    pub(crate) fn page_count(&self, scratch: &mut Vec<u8>) -> Result<i32, NoCount> {
+        scratch.clear();
+        if !self.write_plain(PAGES, scratch) {
+            return Err(NoCount::Unclear);
+        }
+        let text = std::str::from_utf8(scratch).map_err(|_| NoCount::Unclear)?;
+        page_count(text, self.written.is_whole_work())
     }
 
     /// The raw text of the field, its pieces joined; `scratch` holds it where there are several.

@@ -32,6 +32,7 @@ mod latin1;
 mod macros;
 mod months;
 mod names;
+mod odd_values;
 mod pages;
 mod position;
 mod problems;

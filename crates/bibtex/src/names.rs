@@ -37,6 +37,44 @@ pub(crate) fn write_names(text: &[u8], out: &mut Vec<u8>, parts: &mut Vec<Range<
     out[start..].iter().any(|&byte| byte != b'?')
 }
 
+/// Whether a name in `text` is empty, as the one between the words of `A and and B`; no matter where
+/// the text says nothing at all.
+pub(crate) fn has_empty_name(text: &[u8], scratch: &mut Vec<u8>) -> bool {
+    let mut from = 0;
+    let mut is_list = false;
+    loop {
+        let end = next_and(text, from);
+        is_list |= end.is_some();
+        if !is_list {
+            return false;
+        }
+        let name = &text[from..end.as_ref().map_or(text.len(), |and| and.start)];
+        if says_nothing(name, scratch) {
+            return true;
+        }
+        match end {
+            Some(and) => from = and.end,
+            None => return false,
+        }
+    }
+}
+
+fn says_nothing(name: &[u8], scratch: &mut Vec<u8>) -> bool {
+    // Nearly all names begin with a letter, which is seen without cleaning them.
+    if name
+        .trim_ascii_start()
+        .first()
+        .is_some_and(u8::is_ascii_alphabetic)
+    {
+        return false;
+    }
+    scratch.clear();
+    let mut cleaner = Cleaner::new(scratch);
+    cleaner.unmark(name);
+    cleaner.finish();
+    scratch.is_empty()
+}
+
 /// The next ` and ` of `text` behind `from`, outside braces and with white space on both sides.
 fn next_and(text: &[u8], from: usize) -> Option<Range<usize>> {
     let mut depth = 0_usize;

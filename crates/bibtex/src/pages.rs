@@ -1,17 +1,27 @@
 //! Takes the text of `pages`; gives the number of pages where it can be told.
 //!
 //! Items between commas, semicolons or the word `and` add up, and so do parts joined by `+`: `20--32`
-//! is 13, `17:1--17:13` is 13, `xxiv + 324` is 348, `1--10, 20--25` is 16, `3, 7--9` is 4. A number alone is the length of a book, but one page of an
-//! article. Open ranges, and everything with other words in it, have no number.
+//! is 13, `17:1--17:13` is 13, `xxiv + 324` is 348, `1--10, 20--25` is 16, `3, 7--9` is 4. A number
+//! alone is the length of a book, but one page of an article. Open ranges, everything with other words
+//! in it, and more pages than an `int` column holds have no number.
+
+/// Why a text has no number of pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoCount {
+    /// It says no number: an open range, or words.
+    Unclear,
+    /// A number in it, or their sum, is more than an `int` column holds.
+    TooLarge,
+}
 
 /// The number of pages that `text` tells. `is_whole` says that the entry is a work of its own, so that
 /// a number alone is its length.
-pub(crate) fn page_count(text: &str, is_whole: bool) -> Option<u64> {
+pub(crate) fn page_count(text: &str, is_whole: bool) -> Result<i32, NoCount> {
     let is_list = items(text).nth(1).is_some();
-    items(text).try_fold(0_u64, |sum, item| {
+    let count = items(text).try_fold(0, |sum, item| {
         let count = if item.contains('+') {
             item.split('+')
-                .try_fold(0_u64, |sum, part| sum.checked_add(part_count(part.trim())?))?
+                .try_fold(0, |sum, part| added(sum, part_count(part.trim())?))?
         } else if let Some((first, last)) = range(item) {
             range_count(first, last)?
         } else if is_whole && !is_list {
@@ -19,8 +29,13 @@ pub(crate) fn page_count(text: &str, is_whole: bool) -> Option<u64> {
         } else {
             single_page(item)?
         };
-        sum.checked_add(count)
-    })
+        added(sum, count)
+    })?;
+    i32::try_from(count).map_err(|_| NoCount::TooLarge)
+}
+
+fn added(sum: u64, more: u64) -> Result<u64, NoCount> {
+    sum.checked_add(more).ok_or(NoCount::TooLarge)
 }
 
 /// What a list of pages lists.
@@ -39,7 +54,7 @@ fn range(item: &str) -> Option<(&str, &str)> {
 }
 
 /// One part of a sum: a length, in brackets where its pages bear no numbers, or a range.
-fn part_count(part: &str) -> Option<u64> {
+fn part_count(part: &str) -> Result<u64, NoCount> {
     if let Some((first, last)) = range(part) {
         return range_count(first, last);
     }
@@ -51,38 +66,47 @@ fn part_count(part: &str) -> Option<u64> {
 }
 
 /// A page by itself, which must have a number somewhere: `45`, `iv`, `e12`, `17:3`.
-fn single_page(page: &str) -> Option<u64> {
-    let is_number = roman(page).is_some() || (!page.contains(' ') && split_prefix(page).is_some());
+fn single_page(page: &str) -> Result<u64, NoCount> {
     // `12-15` may be a range with its hyphen lost, or page 15 of section 12.
-    (is_number && !page.contains('-')).then_some(1)
+    if page.contains('-') || (page.contains(' ') && roman(page).is_none()) {
+        return Err(NoCount::Unclear);
+    }
+    if roman(page).is_none() {
+        split_prefix(page)?;
+    }
+    Ok(1)
 }
 
-fn range_count(first: &str, last: &str) -> Option<u64> {
+fn range_count(first: &str, last: &str) -> Result<u64, NoCount> {
     let (from, to) = if let (Some(from), Some(to)) = (roman(first), roman(last)) {
         (from, to)
     } else {
         let (first_prefix, from) = split_prefix(first)?;
         let (last_prefix, to) = split_prefix(last)?;
         if !last_prefix.is_empty() && first_prefix != last_prefix {
-            return None;
+            return Err(NoCount::Unclear);
         }
         (from, to)
     };
-    to.checked_sub(from)?.checked_add(1)
+    added(to.checked_sub(from).ok_or(NoCount::Unclear)?, 1)
 }
 
 /// `17:13` as `17:` and 13.
-fn split_prefix(page: &str) -> Option<(&str, u64)> {
+fn split_prefix(page: &str) -> Result<(&str, u64), NoCount> {
     let digits = page.bytes().rev().take_while(u8::is_ascii_digit).count();
     let (prefix, number) = page.split_at(page.len() - digits);
-    Some((prefix, number.parse().ok()?))
+    Ok((prefix, parsed(number)?))
 }
 
-fn page_number(text: &str) -> Option<u64> {
-    roman(text).or_else(|| {
-        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        is_number.then(|| text.parse().ok())?
-    })
+fn page_number(text: &str) -> Result<u64, NoCount> {
+    roman(text).map_or_else(|| parsed(text), Ok)
+}
+
+fn parsed(digits: &str) -> Result<u64, NoCount> {
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(NoCount::Unclear);
+    }
+    digits.parse().map_err(|_| NoCount::TooLarge)
 }
 
 /// The value of a Roman number in lower or upper case, written as such numbers are.
@@ -153,22 +177,39 @@ mod tests {
             ("various", None),
             ("400 (est.)", None),
             ("xi + + 12", None),
-            ("99999999999999999999", None),
-            ("18446744073709551615 + 1", None),
             ("", None),
         ];
         for (text, expected) in table {
+            let expected = expected.ok_or(NoCount::Unclear);
             assert_eq!(page_count(text, false), expected, "{text}");
             assert_eq!(page_count(text, true), expected, "{text}");
         }
     }
 
     #[test]
+    fn a_count_fits_an_int_column_or_is_none() {
+        for text in [
+            "1--2147483648",
+            "1--99999999999",
+            "1--2000000000, 1--2000000000",
+            "2147483647 + 1",
+            "18446744073709551615 + 1",
+            "1--99999999999999999999",
+            "99999999999999999999",
+        ] {
+            assert_eq!(page_count(text, false), Err(NoCount::TooLarge), "{text}");
+            assert_eq!(page_count(text, true), Err(NoCount::TooLarge), "{text}");
+        }
+        assert_eq!(page_count("1--2147483647", false), Ok(i32::MAX));
+        assert_eq!(page_count("2147483648", true), Err(NoCount::TooLarge));
+    }
+
+    #[test]
     fn a_number_alone_is_a_page_of_an_article_and_the_length_of_a_book() {
-        assert_eq!(page_count("324", false), Some(1));
-        assert_eq!(page_count("324", true), Some(324));
-        assert_eq!(page_count("xii", false), Some(1));
-        assert_eq!(page_count("xii", true), Some(12));
+        assert_eq!(page_count("324", false), Ok(1));
+        assert_eq!(page_count("324", true), Ok(324));
+        assert_eq!(page_count("xii", false), Ok(1));
+        assert_eq!(page_count("xii", true), Ok(12));
     }
 
     #[test]

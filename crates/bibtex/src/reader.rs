@@ -1,5 +1,7 @@
 //! Takes files; gives their entries and definitions one by one, and keeps account of what is wrong.
 
+use std::path::PathBuf;
+
 use assay_datagen::SourceError;
 
 use crate::chunks::Chunks;
@@ -94,9 +96,9 @@ impl Reader {
             self.problems.skipped(self.skipped, open.splitter.skipped());
             match found {
                 Ok(Some(item)) => match self.examiner.examine(&open.splitter, file) {
-                    Ok(warning) => {
+                    Ok(warnings) => {
                         open.contents.count(item.kind);
-                        if let Some(warning) = warning {
+                        for warning in warnings {
                             self.problems
                                 .warning(warning.in_file(self.inputs[file].name()));
                         }
@@ -285,15 +287,54 @@ impl Reader {
             .map(|input| (base_name(input.name()), input.name()))
             .collect();
         names.sort_unstable();
-        for pair in names.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
-            let flaw = Flaw {
-                place: Place::default(),
-                message: format!("has the same name as {}: their rows look alike", pair[0].1),
-                hint: Some("rename one; column `filename` holds no folder".to_owned()),
-            };
-            self.problems.warning(flaw.in_file(pair[1].1));
+        for same in names.chunk_by(|one, next| one.0 == next.0) {
+            if same.len() > 1 {
+                for flaw in equal_names(same.iter().map(|name| name.1)) {
+                    self.problems.warning(flaw);
+                }
+            }
         }
     }
+}
+
+/// What is to be said of `paths`, which end in one name.
+fn equal_names<'p>(paths: impl Iterator<Item = &'p str>) -> Vec<SourceError> {
+    // Each file under its first path, and how often it is given.
+    let mut files: Vec<(Option<PathBuf>, &str, u64)> = Vec::new();
+    for path in paths {
+        let real = std::fs::canonicalize(path).ok();
+        match files
+            .iter_mut()
+            .find(|file| file.1 == path || (real.is_some() && file.0 == real))
+        {
+            Some(file) => file.2 += 1,
+            None => files.push((real, path, 1)),
+        }
+    }
+    let warning = |path: &str, message: String, hint: &str| {
+        let flaw = Flaw {
+            place: Place::default(),
+            message,
+            hint: Some(hint.to_owned()),
+        };
+        flaw.in_file(path)
+    };
+    let again = files.iter().filter(|file| file.2 > 1).map(|file| {
+        let times = match file.2 {
+            2 => "twice".to_owned(),
+            times => format!("{times} times"),
+        };
+        let message = format!("is given {times}; every entry is loaded {times}");
+        warning(file.1, message, "name it once")
+    });
+    let others = files.windows(2).map(|pair| {
+        let message = format!(
+            "has the same name as {}; column `filename` does not tell them apart",
+            pair[0].1
+        );
+        warning(pair[1].1, message, "rename one")
+    });
+    again.chain(others).collect()
 }
 
 impl Contents {

@@ -4,11 +4,10 @@ use std::ops::Range;
 
 use assay_datagen::{Row, write_int};
 
-use crate::columns::{AUTHOR, BIBDATE, EDITOR, PAGES, RULES, Rule};
+use crate::columns::{AUTHOR, BIBDATE, EDITOR, RULES, Rule};
 use crate::fields::{Fields, Written};
 use crate::months::Month;
 use crate::names::{Names, write_names};
-use crate::pages::page_count;
 use crate::timestamp::{Bibdate, MONTHS};
 
 /// Writes rows one after the other and keeps the memory that this takes.
@@ -47,7 +46,10 @@ impl RowWriter {
             match rule {
                 Rule::AuthorCount => self.authors.push_count(row),
                 Rule::EditorCount => self.editors.push_count(row),
-                Rule::PageCount => push_int(row, self.page_count(&fields)),
+                Rule::PageCount => {
+                    let count = fields.page_count(&mut self.scratch);
+                    push_int(row, count.ok().map(i64::from));
+                }
                 Rule::Kind => row.push_with(|out| {
                     let start = out.len();
                     out.extend_from_slice(written.kind());
@@ -87,17 +89,6 @@ impl RowWriter {
         }
     }
 
-    fn page_count(&mut self, fields: &Fields<'_>) -> Option<u64> {
-        self.scratch.clear();
-        if !fields.write_plain(PAGES, &mut self.scratch) {
-            return None;
-        }
-        page_count(
-            std::str::from_utf8(&self.scratch).ok()?,
-            fields.written.is_whole_work(),
-        )
-    }
-
     fn push_timestamp(&mut self, row: &mut Row) {
         self.scratch.clear();
         if let Some(date) = row
@@ -135,7 +126,12 @@ impl People {
     }
 
     fn push_count(&self, row: &mut Row) {
-        push_int(row, self.is_known.then_some(self.parts.len() as u64));
+        // An empty name, as between the words of `A and and B`, is nobody.
+        let count = self.parts.iter().filter(|part| !part.is_empty()).count();
+        push_int(
+            row,
+            self.is_known.then(|| count.try_into().unwrap_or(i64::MAX)),
+        );
     }
 
     fn push_text(&self, row: &mut Row) {
@@ -147,9 +143,9 @@ impl People {
     }
 }
 
-fn push_int(row: &mut Row, number: Option<u64>) {
+fn push_int(row: &mut Row, number: Option<i64>) {
     match number {
-        Some(number) => row.push_int(i64::try_from(number).unwrap_or(i64::MAX)),
+        Some(number) => row.push_int(number),
         None => row.push_null(),
     }
 }

@@ -2,9 +2,11 @@
 
 use std::ops::ControlFlow;
 
-use assay_bibtex::{Encoding, MAX_ENTRY_BYTES, ScanOptions, Severity, SourceOptions, scan};
+use assay_bibtex::{
+    BibSource, Encoding, MAX_ENTRY_BYTES, ScanOptions, Severity, SourceOptions, scan,
+};
 
-use crate::reading::{Folder, cell, error, keys, rows_kept_going, rows_of};
+use crate::reading::{Folder, cell, error, keys, rows_from, rows_kept_going, rows_of};
 
 /// A good entry before the bad one, so that no place is the first by chance.
 const GOOD: &str = "% a comment\n@Misc{good, note = {x}}\n";
@@ -344,4 +346,28 @@ fn text_that_only_resembles_entries_is_text() {
     assert_eq!(keys(&rows), ["real", "last"]);
     assert_eq!(problems.errors, 0);
     assert_eq!(cell("\u{feff}@Misc{k,}", "label").as_deref(), Some("k"));
+}
+
+#[test]
+fn a_file_given_twice_and_two_files_of_one_name_are_told_apart() {
+    let folder = Folder::new("equal-names");
+    std::fs::create_dir_all(folder.0.join("other")).expect("a folder");
+    let one = folder.file("x.bib", b"@Misc{key, title = {T}}\n");
+    let two = folder.file("other/x.bib", b"@Misc{key, title = {T}}\n");
+    let warnings = |files: &[&String]| -> Vec<String> {
+        let options = SourceOptions {
+            files: files.iter().map(|file| (*file).clone()).collect(),
+            ..SourceOptions::default()
+        };
+        let source = BibSource::new(&options).expect("files that are there");
+        let problems = rows_from(source).expect("good files").1;
+        problems.kept.into_iter().map(|one| one.message).collect()
+    };
+    let twice = "is given twice; every entry is loaded twice";
+    assert_eq!(warnings(&[&one, &one]), [twice]);
+    let other_spelling = one.replace("/x.bib", "/./x.bib");
+    assert_eq!(warnings(&[&one, &other_spelling]), [twice]);
+    let both = warnings(&[&one, &two]);
+    assert_eq!(both.len(), 1);
+    assert!(both[0].starts_with("has the same name as "), "{}", both[0]);
 }

@@ -1,6 +1,8 @@
 //! Every rule that turns a field into a cell, by examples.
 
-use crate::reading::{cell, rows};
+use assay_bibtex::COLUMNS;
+
+use crate::reading::{cell, rows, rows_kept_going};
 
 /// The cell of `column` for an article whose only field is `field`.
 fn of_field(field: &str, column: &str) -> Option<String> {
@@ -363,4 +365,55 @@ fn strings_come_once_in_order_and_names_with_their_uses() {
         ]
     );
     assert_eq!(of_table(2), [["X", "3"], ["Y", "2"]]);
+}
+
+#[test]
+fn more_pages_than_an_int_holds_are_no_count_and_a_warning() {
+    let text = "@Misc{a, pages = \"1--2147483647\"}\n\n@Misc{b,\n  pages = \"1--99999999999\"}\n";
+    let (rows, problems) = rows_kept_going(text.as_bytes());
+    let index = COLUMNS.iter().position(|name| *name == "pagecount");
+    let counts: Vec<_> = rows
+        .iter()
+        .map(|(_, cells)| cells[index.expect("a column")].as_deref())
+        .collect();
+    assert_eq!(counts, [Some("2147483647"), None]);
+    assert_eq!((problems.errors, problems.warnings), (0, 1));
+    let warning = &problems.kept[0];
+    assert_eq!((warning.line, warning.column), (4, 3));
+    assert!(
+        warning.message.contains("`pages` of `b`"),
+        "{}",
+        warning.message
+    );
+}
+
+#[test]
+fn names_are_counted_alike_in_both_tables_and_an_empty_one_is_a_warning() {
+    for (authors, count, warnings) in [
+        ("A and B and C", 3, 0),
+        ("A and B and and C", 3, 1),
+        ("A and B and", 2, 0), // the last word belongs to the name
+        ("A and B and ", 2, 1),
+        ("{} and A", 1, 1),
+        ("A and {Barnes and Noble} and others", 2, 0),
+        ("\\'Etienne and {\\O}re and 42", 3, 0),
+    ] {
+        let text = format!("@Misc{{k,\n  author = \"{authors}\"}}\n");
+        let (rows, problems) = rows_kept_going(text.as_bytes());
+        let uses: u64 = rows
+            .iter()
+            .filter(|(table, _)| *table == 2)
+            .map(|(_, cells)| {
+                let count = cells[1].as_deref().expect("a count");
+                count.parse::<u64>().expect("a number")
+            })
+            .sum();
+        assert_eq!(rows[0].1[0], Some(count.to_string()), "{authors}");
+        assert_eq!(uses, count, "{authors}");
+        assert_eq!(problems.warnings, warnings, "{authors}");
+        assert!(
+            problems.kept.iter().all(|warning| warning.line == 2),
+            "{authors}"
+        );
+    }
 }
