@@ -77,6 +77,11 @@ pub(super) fn tls_answer(input: &[u8]) -> Result<bool, SystemError> {
         [b'N', ..] => Ok(false),
         // What an unauthenticated stranger says is not for the terminal (CVE-2024-10977).
         [b'E', ..] => Err(SystemError::protocol("yes or no to TLS", "an error")),
+        // A packet of less than 64 KiB, the session's first: protocol version 10, or an error.
+        [_, _, 0, 0, 10 | 0xff, ..] => Err(SystemError::protocol(
+            "yes or no to TLS",
+            "the greeting of a MySQL or MariaDB server: use mariadb:// in the URL",
+        )),
         _ => {
             let sample = input[..input.len().min(16)].escape_ascii();
             Err(SystemError::protocol(

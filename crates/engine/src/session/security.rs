@@ -52,8 +52,8 @@ impl Security {
         if offer.is_required {
             return Err(SystemError::new(
                 ErrorClass::Authentication,
-                "",
-                "the server does not offer TLS, and the site document requires it",
+                "no TLS",
+                "TLS is required, and the server does not offer TLS",
             ));
         }
         *self = Self::Clear;

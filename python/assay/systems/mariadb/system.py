@@ -13,6 +13,7 @@ from assay.provision import process, sampling
 from assay.provision.session import session
 from assay.provision.site import Address, Site, StorageFacts
 from assay.systems.answers import numbers_of
+from assay.systems.first_session import first_session
 from assay.systems.mariadb import buffer, client, installation, meaning, server, settings, url
 from assay.systems.mariadb.names import plain_name
 from assay.systems.mariadb.size import databases_bytes
@@ -114,7 +115,7 @@ class Mariadb:
             choice,
             url.address_of(choice.url, session_statements=tuple(statements)),
             options=dict(choice.options),
-            storage=StorageFacts(name="unknown", kind="url", directory=""),
+            storage=StorageFacts(name="not seen", kind="url", directory=""),
             is_private=False,
         )
 
@@ -226,7 +227,7 @@ def _site(
     is_private: bool = True,
 ) -> Site:
     """Asks the server what it is and what it was really given."""
-    with session(address) as opened:
+    with first_session(choice.url, address, url.EXPECTED) as opened:
         found = settings.read(opened)
         changed = settings.changed(opened) if found else set()
         described = meaning.descriptions(opened) if found and choice.settings else {}

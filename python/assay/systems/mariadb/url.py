@@ -6,12 +6,23 @@ from assay.env_vars import EnvVar
 from assay.errors import ArgumentError
 from assay.provision.site import Address
 from assay.systems import urls
+from assay.systems.first_session import Server
 
 SCHEMES = ("mariadb", "mysql")
 
 PASSWORD = EnvVar(
     "MYSQL_PWD",
     "The password for a MariaDB or MySQL URL that holds none, as their clients take it.",
+)
+
+EXPECTED = Server(
+    name="MariaDB or MySQL",
+    password=PASSWORD.name,
+    user_parameter="",
+    tls_parameter="ssl-mode",
+    no_database=("1044", "1049"),
+    timeout_fix="a MariaDB or MySQL server speaks first, and this one was silent: is it one? "
+    "correct scheme, host and port in the URL",
 )
 
 DEFAULT_PORT = 3306
@@ -41,7 +52,7 @@ def address_of(url: str, *, session_statements: tuple[str, ...] = ()) -> Address
     if not said.database:
         raise ArgumentError(
             "the URL names no database",
-            hint=f"{urls.form(SCHEMES[0])}; tables are made there and dropped again",
+            hint=f"{urls.form(SCHEMES[0])}; statements run in that database",
         )
     socket = said.parameters.get("socket")
     return Address(

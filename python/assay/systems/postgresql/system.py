@@ -14,6 +14,7 @@ from assay.provision.session import session
 from assay.provision.site import Address, Site, StorageFacts
 from assay.provision.size import allocated_bytes
 from assay.systems.answers import numbers_of
+from assay.systems.first_session import first_session
 from assay.systems.options import (
     BUFFER,
     TRANSPORT,
@@ -116,7 +117,7 @@ class Postgresql:
             url.address_of(choice.url, session_statements=statements),
             options={},
             source="session",
-            storage=StorageFacts(name="unknown", kind="url", directory=""),
+            storage=StorageFacts(name="not seen", kind="url", directory=""),
             is_private=False,
         )
 
@@ -229,7 +230,7 @@ def _site(
 ) -> Site:
     """Asks the server what it is and what it was really given; `source` is where it must say that
     the settings asked for come from."""
-    with session(address) as opened:
+    with first_session(choice.url, address, url.EXPECTED) as opened:
         found = settings.read(opened)
         settings.insist(found or {}, choice.settings if found else {}, source=source)
         limit = numbers_of(opened, _LIMIT_QUERY, columns=1) if found else None

@@ -6,11 +6,22 @@ from assay.env_vars import EnvVar
 from assay.errors import ArgumentError
 from assay.provision.site import Address
 from assay.systems import urls
+from assay.systems.first_session import Server
 
 SCHEMES = ("postgresql", "postgres")
 
 PASSWORD = EnvVar(
     "PGPASSWORD", "The password for a PostgreSQL URL that holds none, as libpq takes it."
+)
+
+EXPECTED = Server(
+    name="PostgreSQL",
+    password=PASSWORD.name,
+    user_parameter="user",
+    tls_parameter="sslmode",
+    no_database=("3D000",),
+    timeout_fix="does a PostgreSQL server listen there? a firewall, or another kind of server, may "
+    "stay silent: correct scheme, host and port in the URL",
 )
 
 DEFAULT_PORT = 5432

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -25,9 +26,20 @@ def file_of(url: str) -> Path:
         )
     path = Path(unquote(parts.path.removeprefix("/")))
     if not paths.is_file(path):
-        absolute = Path("/") / path
-        hint = f'make it with: sqlite3 {path} "VACUUM"'
-        if absolute != path and paths.is_file(absolute):
-            hint = f"an absolute path has four slashes: {SCHEMES[0]}:///{absolute}"
-        raise ArgumentError(f"{shown}: there is no file {path}", hint=hint)
+        raise ArgumentError(f"{shown}: there is no {_missing(path)}", hint=_fix(path))
     return path.resolve()
+
+
+def _missing(path: Path) -> str:
+    return f"file {path}" if paths.is_folder(path.parent) else f"folder {path.parent}"
+
+
+def _fix(path: Path) -> str:
+    absolute = Path("/") / path
+    four = f"an absolute path has four slashes: {SCHEMES[0]}:///{absolute}"
+    if path.is_absolute() or not paths.is_folder(absolute.parent):
+        make = f'sqlite3 {shlex.quote(str(path))} "VACUUM"'
+        if not paths.is_folder(path.parent):
+            make = f"mkdir -p {shlex.quote(str(path.parent))} && {make}"
+        return f"make it with: {make}" + ("" if path.is_absolute() else f"; {four}")
+    return four

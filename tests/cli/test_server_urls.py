@@ -1,0 +1,116 @@
+"""A URL that leads nowhere, or to another server: the message names it, what was expected, the
+cause and the fix, and no password."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+from test_foreign_servers import null_server
+
+from assay.errors import SystemRefused
+from assay.provision.site import Address
+from assay.systems import first_session
+from assay.systems.postgresql.url import EXPECTED
+
+BIN = Path(sys.executable).parent
+
+
+def run(folder: Path, url: str) -> tuple[int, str]:
+    """Exit code and standard error."""
+    (folder / "one.sql").write_text("SELECT 1;\n")
+    ended = subprocess.run(
+        [BIN / "assay", "run", "one.sql", "--transactions", "1", "--on", url],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    return ended.returncode, ended.stderr
+
+
+@pytest.mark.parametrize("scheme", ["postgresql", "mariadb"])
+def test_a_port_where_nothing_listens(tmp_path: Path, scheme: str) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        place = f"127.0.0.1:{taken.getsockname()[1]}"
+        code, said = run(tmp_path, f"{scheme}://u:secret@{place}/d")
+    assert code == 3
+    assert f"{scheme}://u@{place}/d: expected a " in said
+    assert f"server at {place}; " in said
+    assert "Connection refused" in said
+    assert "start the server, or correct host and port in the URL" in said
+    assert "secret" not in said
+
+
+@pytest.mark.parametrize(
+    ("protocol", "asked"), [("postgresql", "sslmode=require"), ("mysql", "ssl-mode=required")]
+)
+def test_tls_that_the_server_has_not_is_said_with_the_words_of_the_url(
+    tmp_path: Path, protocol: str, asked: str
+) -> None:
+    with null_server("--protocol", protocol) as address:
+        code, said = run(tmp_path, f"{protocol}://u@{address}/d?{asked}")
+    assert code == 3
+    assert f"{asked} in the URL asks for it" in said
+    assert f"take {asked} out of the URL" in said
+
+
+def test_a_server_of_another_protocol_is_recognised_by_its_greeting(tmp_path: Path) -> None:
+    with null_server("--protocol", "mysql") as address:
+        code, said = run(tmp_path, f"postgresql://u@{address}/d")
+    assert code == 3
+    assert "the greeting of a MySQL or MariaDB server: use mariadb:// in the URL" in said
+
+
+@pytest.mark.parametrize(
+    ("class_", "code", "expected", "fix"),
+    [
+        ("authentication", "28000", "the name of this account, me, is used", "USER:PASSWORD@"),
+        (
+            "unknown object",
+            "3D000",
+            "with a database 'nosuch' for user 'me'",
+            "create the database",
+        ),
+        ("timeout", "", "server at h:1", "firewall"),
+    ],
+)
+def test_a_refusal_is_explained(
+    monkeypatch: pytest.MonkeyPatch, class_: str, code: str, expected: str, fix: str
+) -> None:
+    def refusing(_address: Address) -> nullcontext[None]:
+        raise SystemRefused("no", error_class=class_, code=code)
+
+    monkeypatch.setattr(first_session, "session", refusing)
+    address = Address(driver="postgresql", host="h", port=1, user="me", database="nosuch")
+    with (
+        pytest.raises(SystemRefused) as refusal,
+        first_session.first_session("postgresql://h:1/nosuch", address, EXPECTED),
+    ):
+        pass
+    assert refusal.value.message.startswith("postgresql://h:1/nosuch: expected a PostgreSQL server")
+    assert expected in refusal.value.message
+    assert fix in str(refusal.value.hint)
+
+
+def test_a_database_is_asked_for_by_what_it_is_for(tmp_path: Path) -> None:
+    code, said = run(tmp_path, "mariadb://u@127.0.0.1:1")
+    assert code == 2
+    assert "statements run in that database" in said
+
+
+def test_a_folder_that_is_missing_is_named_with_a_hint_that_works(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    code, said = run(tmp_path, "sqlite:///away/x.db")
+    assert code == 2
+    assert "there is no folder away" in said
+    assert 'mkdir -p away && sqlite3 away/x.db "VACUUM"' in said
+    assert "an absolute path has four slashes: sqlite:////away/x.db" in said
+    _, said = run(tmp_path, f"sqlite://{tmp_path}/there/x.db")
+    assert f"an absolute path has four slashes: sqlite:///{tmp_path}/there/x.db" in said
+    assert "sqlite3 " not in said
