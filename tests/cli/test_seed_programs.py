@@ -222,6 +222,12 @@ def test_bibsql_says_what_it_lacks(tmp_path: Path) -> None:
     ended = program("bibsql", "--profile", "ssd", cwd=tmp_path, env=nothing, input="")
     assert ended.returncode == 2
     assert "no profile 'ssd'" in ended.stderr
+    hint = ended.stderr.partition("hint: ")[2].splitlines()
+    assert hint == [
+        "a profile says how to reach a server, for example:",
+        "    [ssd.sqlite]",
+        '    database = "bibtex"',
+    ]
 
 
 @pytest.mark.skipif(shutil.which("sqlite3") is None, reason="the client sqlite3 is not here")
@@ -256,6 +262,17 @@ def test_a_server_without_a_port_is_the_client_s_own(tmp_path: Path) -> None:
     ended = program("bibsql", "-s", "mysql", "--version-of-nothing", env=env, input="select 1;")
     assert "None" not in ended.stderr
     assert "version-of-nothing" in ended.stderr
+    env["ASSAY_BIBSQL_PROFILES"] = str(tmp_path / "profiles.toml")
+    for server in ("mysql", "postgresql"):
+        if shutil.which({"mysql": "mariadb", "postgresql": "psql"}[server]) is None:
+            continue
+        for keys in ('host = "nowhere.invalid"', 'user = "me"', 'socket = "/no/such/socket"'):
+            (tmp_path / "profiles.toml").write_text(f"[own.{server}]\n{keys}\n")
+            words = ("-s", server, "--profile", "own")
+            ended = program("bibsql", *words, env=env, input="select 1;")
+            assert ended.returncode != 0
+            assert ended.stderr
+            assert "None" not in ended.stderr
 
 
 @pytest.mark.skipif(shutil.which("sqlite3") is None, reason="the client sqlite3 is not here")

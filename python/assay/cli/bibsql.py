@@ -11,7 +11,9 @@ client, and so has no effect on its speed. How a server is reached stands in a f
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 import sys
 from importlib.metadata import version
@@ -28,13 +30,13 @@ from assay.registry import did_you_mean
 from assay.workloads import reader
 
 OPTIONS = (
-    Option("author", "say who wrote the original, and stop"),
-    Option("help", "say this, and stop"),
+    Option("author", "print who wrote the original program"),
+    Option("help", "print this help"),
     Option("server", "the kind of server [default: that of bibtosql]", "NAME"),
-    Option("user", "the database's user, unrelated to your login", "NAME"),
-    Option("version", "say the version, and stop"),
+    Option("user", "name of the database user, not of your login", "NAME"),
+    Option("version", "print the version"),
     Option("database", "name of the database [default: bibtex]", "NAME"),
-    Option("profile", "how to reach the server, by name [default: default]", "NAME", False),
+    Option("profile", "connection profile to use [default: default]", "NAME", False),
 )
 DEFAULT_PROFILE = "default"
 TLS = ("prefer", "off", "require", "verify")
@@ -86,8 +88,9 @@ def standard_answer(program: str, help_: str, parsed: Parsed) -> str | None:
         return f"{program} of Assay {version('assay-db')}\n"
     if "author" in parsed.given:
         return (
-            f"{program} was first written by Nelson H. F. Beebe, University of Utah (2009);\n"
-            "this program is written anew, from its description, by the authors of Assay.\n"
+            f"The original {program} was written by Nelson H. F. Beebe, University of Utah,\n"
+            "in 2009. This is a new implementation by the authors of Assay, based on his\n"
+            "article.\n"
         )
     return None
 
@@ -95,8 +98,8 @@ def standard_answer(program: str, help_: str, parsed: Parsed) -> str | None:
 def _help() -> str:
     return help_text(
         "bibsql [OPTIONS] [OPTIONS OF THE CLIENT] < file.sql",
-        "Starts the server's own client on the bibliography database. What is not an\n"
-        "option here, and all after --, goes to the client as it stands.",
+        "Starts the server's own client on the bibliography database. Options that are\n"
+        "not listed here, and everything after --, are passed to the client unchanged.",
         OPTIONS,
         EXAMPLES,
     )
@@ -139,7 +142,9 @@ def _profile(server: servers.Server, name: str | None) -> toml_file.Section:
     file = profiles_file()
     if not file.exists():
         if name is not None:
-            raise ArgumentError(f"no profile {name!r}: there is no {file}", hint=__doc__)
+            raise ArgumentError(
+                f"no profile {name!r}: there is no file {file}", hint=_profile_hint(server, name)
+            )
         return toml_file.Section(file, "", (), {})
     top = toml_file.read(file)
     name = DEFAULT_PROFILE if name is None else name
@@ -152,5 +157,13 @@ def _profile(server: servers.Server, name: str | None) -> toml_file.Section:
         if servers.server(key).system.dialect.name == server.system.dialect.name:
             return profile.section(key)
     raise profile.error(
-        f"profile {name} says nothing of {server.name}", hint=f"[{name}.{server.system.name}]"
+        f"profile {name!r} has no section for {server.name}", hint=_profile_hint(server, name)
+    )
+
+
+def _profile_hint(server: servers.Server, name: str) -> str:
+    key = name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name)
+    return (
+        "a profile says how to reach a server, for example:\n"
+        f'[{key}.{server.system.name}]\ndatabase = "{servers.DEFAULT_DATABASE}"'
     )

@@ -31,20 +31,24 @@ from assay.workloads import reader
 from assay.workloads.values import Workload
 
 OPTIONS = (
-    Option("author", "say who wrote the original, and stop"),
-    Option("create", "drop and create the tables (and the database) first; index them last"),
+    Option("author", "print who wrote the original program"),
+    Option(
+        "create", "drop and create the tables (and the database) first; create the indexes last"
+    ),
     Option("database", "name of the database [default: bibtex]", "NAME"),
-    Option("help", "say this, and stop"),
+    Option("help", "print this help"),
     Option("server", "the kind of server the script is for", "NAME"),
-    Option("version", "say the version, and stop"),
-    Option("force", "let --output replace a file that is there", "", False),
-    Option("encoding", "of the input: utf-8 or latin-1 [default: utf-8]", "NAME", False),
-    Option("keep-going", "leave bad entries out and tell them, instead of stopping", "", False),
-    Option("option", "an option of the server's tables; may be repeated", "KEY=VALUE", False),
+    Option("version", "print the version"),
+    Option("force", "replace the --output file if it exists", "", False),
+    Option("encoding", "encoding of the input: utf-8 or latin-1 [default: utf-8]", "NAME", False),
+    Option("keep-going", "skip bad entries and report them, instead of stopping", "", False),
+    Option(
+        "option", "table option of the server, with --create; may be repeated", "KEY=VALUE", False
+    ),
     Option("output", "write the script to a file instead of standard output", "FILE", False),
-    Option("replicas", "how often the entries are written [default: 1]", "N", False),
-    Option("seed", "of all that is random in replicas [default: 1]", "N", False),
-    Option("strict", "take a macro that is defined nowhere for an error", "", False),
+    Option("replicas", "write every entry N times, with changes [default: 1]", "N", False),
+    Option("seed", "seed of the changes in replicas [default: 1]", "N", False),
+    Option("strict", "treat an undefined macro as an error", "", False),
 )
 SHOWN_PROBLEMS = 20
 STANDARD_INPUT = 0
@@ -168,8 +172,8 @@ def problem_lines(problems: Mapping[str, Any]) -> list[str]:
 def _help(workload: Workload) -> str:
     return help_text(
         "bibtosql [OPTIONS] [FILE]...",
-        "Writes the SQL script that loads BibTeX files (or standard input) into a server.\n"
-        f"Servers, in any letter case and cut to any unique beginning:\n"
+        "Writes an SQL script that loads BibTeX files or standard input into a database.\n"
+        f"Servers (upper or lower case; a unique abbreviation is enough):\n"
         f"  {', '.join(servers.names())} [default: {workload.default_system}]",
         OPTIONS,
         EXAMPLES,

@@ -37,14 +37,14 @@ COLUMNS = (
     help="Protocols to measure; none: a system in the client's own process.",
 )
 @click.option(
-    "--clients", metavar="N,…", default="1,8,32", help="Numbers of clients at once, each measured."
+    "--clients", metavar="N,…", default="1,8,32", help="Numbers of concurrent clients to measure."
 )
 @click.option(
     "--threads",
     type=Number(quantities.THREADS),
     metavar="N",
     default=0,
-    help="Threads that carry the clients; 0: one per processor.",
+    help="Client threads; 0: one per processor.",
 )
 @click.option(
     "--duration",
@@ -58,13 +58,13 @@ COLUMNS = (
 def command(
     words: str, clients: str, threads: int, duration: float, form: str, records: Path
 ) -> None:
-    """Measure what this machine's client can do at most.
+    """Measure the most that the client can do on this machine.
 
-    Clients ask a null server of each protocol, which answers at once, for one row
-    by its key. The rate they reach is the ceiling of every run with that driver
-    and about as many clients; the response time is what the client adds by
-    itself. Both are kept in the record file, and runs above 70 % of the ceiling
-    carry a warning. Measure while nothing else works on this machine.
+    Clients ask a null server of each protocol, which answers immediately, for one
+    row by its key. The rate they reach is the ceiling of every run with that
+    driver and about as many clients; the response time is the client's own
+    overhead. Both are kept in the record file, and runs above 70 % of the ceiling
+    carry a warning. Calibrate while the machine is otherwise idle.
 
     \b
     Example:

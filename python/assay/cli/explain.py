@@ -25,11 +25,12 @@ COLUMNS = ("system", "script", "path", "text")
 @experiment_options
 @format_option((*rows.FORMS, "sql"))
 def command(words: command_line.Words, form: str) -> None:
-    """Print what clients would do and say, statement by statement.
+    """Print what clients would do and send, statement by statement.
 
-    The instruction list that the engine makes of each script, and under it every
-    statement as the system is sent it. No system is started. With --format sql
-    only the statements are printed, as a file for the system's own client.
+    Shows the instruction list that the engine compiles from each script, followed
+    by every statement as the system would receive it. No system is started. With
+    --format sql, only the statements are printed, as a file for the system's own
+    client.
 
     \b
     Example:

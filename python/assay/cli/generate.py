@@ -27,24 +27,32 @@ _ROWS_PER_STATEMENT = 100
 @click.command("generate")
 @click.argument("workload", metavar="WORKLOAD")
 @click.option("--table", metavar="NAME", help="Table to write. [default: the only one]")
-@click.option("--format", "form", type=click.Choice(FORMS), default=FORMS[0], help="Form of rows.")
+@click.option(
+    "--format", "form", type=click.Choice(FORMS), default=FORMS[0], help="Format of the rows."
+)
 @click.option(
     "--part",
     metavar="K/N",
     default="1/1",
-    help="The K-th of N parts; all of them one behind the other are the whole, byte for byte.",
+    help="The K-th of N parts; joined in order, they are the whole table, byte for byte.",
 )
-@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter.")
+@click.option(
+    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of the workload."
+)
 @click.option(
     "--seed",
     type=Number(quantities.SEED),
     metavar="N",
-    help="Of all that is random in the rows. [default: the parameter data_seed, or 1]",
+    help="Seed of the random values. [default: the parameter data_seed, or 1]",
 )
-@click.option("--dialect", metavar="NAME", help="Whose SQL it is. [default: the workload's system]")
-@click.option("--header/--no-header", default=True, help="CSV: names of columns, in part 1 alone.")
+@click.option(
+    "--dialect", metavar="NAME", help="SQL dialect. [default: that of the workload's system]"
+)
+@click.option(
+    "--header/--no-header", default=True, help="CSV: write the column names (only in part 1)."
+)
 @click.option("--output", "-o", metavar="FILE", help="File to write. [default: standard output]")
-@click.option("--force", is_flag=True, help="Replace the file of --output if it is there.")
+@click.option("--force", is_flag=True, help="Replace the --output file if it exists.")
 def command(
     workload: str,
     table: str | None,
@@ -57,10 +65,11 @@ def command(
     output: str | None,
     force: bool,
 ) -> None:
-    """Write the rows of a table that a workload makes, in part or whole.
+    """Write the rows of a table that a workload generates, or a part of them.
 
-    Row i depends on the seed, the table and i alone, so that parts can be made
-    in any order, anywhere, and at once. CSV: NULL is nothing, an empty text is "".
+    Row i depends only on the seed, the table and i, so parts can be generated in
+    any order, on any machine and at the same time. In CSV, NULL is an empty field
+    and an empty text is "".
 
     \b
     Example:

@@ -11,7 +11,7 @@ from assay.cli.outcome import say
 
 @click.group("get")
 def command() -> None:
-    """Bring a data set that workloads can be run on.
+    """Download a data set for workloads.
 
     \b
     Example:
@@ -24,15 +24,17 @@ def command() -> None:
     "--to",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="FOLDER",
-    help="Where to put the files. [default: the user's data folder]",
+    help="Folder for the files. [default: the user's data folder]",
 )
-@click.option("--force", is_flag=True, help="Bring files anew that are there, and replace them.")
+@click.option(
+    "--force", is_flag=True, help="Download files again that already exist, and replace them."
+)
 def beebe_command(to: Path | None, force: bool) -> None:
-    """Bring 13 public-domain bibliographies on TeX and typesetting (9 MB).
+    """Get 13 public-domain bibliographies on TeX and typesetting (9 MB).
 
-    They are taken from a TeX tree on this machine, else out of the Debian package
-    that holds them, which is downloaded and not installed. Files that are there
-    stay as they are. The last line of standard output is the folder.
+    They are copied from a TeX tree on this machine, or else extracted from the
+    Debian package that holds them, which is downloaded but not installed. Files
+    that already exist are kept. The last line of standard output is the folder.
 
     \b
     Example:

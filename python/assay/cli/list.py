@@ -34,9 +34,10 @@ DATASET_COLUMNS = ("dataset", "system", "version", "rows", "bytes", "made", "fol
 @records_option
 @datasets_option
 def command(what: str, form: str, records: Path, datasets: Path | None) -> None:
-    """List systems, workloads, storages, the runs of the record or copies of data.
+    """List systems, workloads, storages, recorded runs or copies of loaded data.
 
-    A copy of loaded data (`assay run --datasets FOLDER`) is removed with its folder.
+    To remove a copy of loaded data (`assay run --datasets FOLDER`), delete its
+    folder.
 
     \b
     Example:

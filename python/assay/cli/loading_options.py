@@ -23,7 +23,7 @@ datasets_option = click.option(
     type=click.Path(file_okay=False, path_type=Path),
     metavar="FOLDER",
     envvar=env_vars.DATASETS.name,
-    help="Where copies of loaded data are kept, and restored in place of loading them again.",
+    help="Folder in which copies of loaded data are kept, to be restored instead of loading again.",
 )
 
 
@@ -53,13 +53,13 @@ _OPTIONS = (
         "--load-sessions",
         type=Number(LOAD_SESSIONS),
         metavar="N",
-        help="Sessions that send generated rows to a server at once. "
-        "[default: one for each two processors]",
+        help="Parallel sessions that load generated rows into a server. [default: one for every "
+        "two processors]",
     ),
     click.option(
         "--verify",
         is_flag=True,
-        help="Read every generated table back and compare it with what was made.",
+        help="Read every generated table back and compare it with what was generated.",
     ),
     datasets_option,
 )

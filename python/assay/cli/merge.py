@@ -14,11 +14,11 @@ from assay.cli.outcome import say
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE")
 @records_option
 def command(file: Path, records: Path) -> None:
-    """Bring the experiments of another record file into the record.
+    """Add the experiments of another record file to the record.
 
-    FILE is a record of another machine, or the rescue file of a run that found the
-    record locked: runs of which the record holds the beginning are completed. FILE
-    stays as it is; to merge it twice changes nothing.
+    FILE is a record from another machine, or the rescue file of a run that found
+    the record locked. Runs that the record holds only in part are completed. FILE
+    is not changed, and merging it again changes nothing.
 
     \b
     Example:

@@ -40,35 +40,37 @@ def _told_options(function: Callable[..., Any]) -> Callable[..., Any]:
     "--protocol",
     type=click.Choice(_engine.null_protocols()),
     required=True,
-    help="The protocol that it speaks.",
+    help="Protocol of the server.",
 )
 @click.option(
-    "--unix", type=click.Path(path_type=Path), metavar="PATH", help="Listen at this Unix socket."
+    "--unix", type=click.Path(path_type=Path), metavar="PATH", help="Listen on this Unix socket."
 )
 @click.option(
     "--port",
     type=Number(quantities.PORT_OR_ANY),
     metavar="N",
-    help="Listen at this port; 0: one that is free.",
+    help="Listen on this port; 0: any free port.",
 )
-@click.option("--host", metavar="NAME", default="127.0.0.1", help="The port's address.")
+@click.option(
+    "--host", metavar="NAME", default="127.0.0.1", help="Address to listen on, with --port."
+)
 @click.option(
     "--threads",
     type=Number(quantities.THREADS),
     metavar="N",
     default=0,
-    help="Threads that serve; 0: one per processor, at most 4.",
+    help="Server threads; 0: one per processor, at most 4.",
 )
 @_told_options
 def command(
     protocol: str, unix: Path | None, port: int | None, host: str, threads: int, **told: str | None
 ) -> None:
-    """Play a server that does nothing, to measure what measures.
+    """Run a server that does no work, to measure the client.
 
-    It lets everybody in, accepts any statement and keeps nothing but the number
-    of rows loaded into each table. Prints one line with its address when it
-    listens, and serves until it is interrupted. Real clients of the protocol can
-    use it; those that find a socket by its name want that name in --unix.
+    It accepts every login and every statement, and keeps only the number of rows
+    loaded into each table. It prints one line with its address when it is ready,
+    and runs until it is interrupted. Other clients of the protocol can use it too;
+    if they expect a socket of a certain name, give that name in --unix.
 
     \b
     Example:

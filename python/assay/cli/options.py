@@ -28,7 +28,7 @@ def records_option(function: Callable[..., Any]) -> Callable[..., Any]:
         default=DEFAULT_FILE_NAME,
         envvar=env_vars.RECORDS.name,
         callback=_a_file,
-        help="File that keeps all runs.",
+        help="Record file in which all runs are kept.",
     )(function)
 
 
@@ -48,7 +48,7 @@ def format_option(names: tuple[str, ...], default: str = "table") -> Decorator:
         "form",
         type=click.Choice(names),
         default=default,
-        help="Form of what is printed on standard output.",
+        help="Output format.",
     )
 
 
@@ -79,8 +79,8 @@ _EXPERIMENT_OPTIONS = (
         "--on",
         multiple=True,
         metavar="SYSTEM,…",
-        help="Systems under test: names of `assay list systems`, NAME[key=value], "
-        "or URLs of servers that run.",
+        help="Systems under test: names from `assay list systems`, NAME[key=value], or URLs of "
+        "running servers.",
     ),
     click.option(
         "--storage",
@@ -93,103 +93,104 @@ _EXPERIMENT_OPTIONS = (
         multiple=True,
         metavar="KEY=VALUE,…",
         help="A parameter of the workload (copies=10), a variable of a script that is run by "
-        "itself (scale=10), or SYSTEM.KEY=VALUE for a setting of a system; several values are run "
-        "one after another.",
+        "itself (scale=10), or SYSTEM.KEY=VALUE for a setting of a system; several values "
+        "are run one after another.",
     ),
     click.option(
         "--script",
         multiple=True,
         metavar="FILE[@WEIGHT]",
-        help="Script that clients run in place of the test's own, chosen by weight; may be "
-        "repeated.",
+        help="Script to run instead of the test's own, chosen by weight; may be repeated.",
     ),
     click.option(
         "--clients",
         metavar="N,…",
-        help="Numbers of clients at once, each a cell of its own. [default: the test's own]",
+        help="Numbers of concurrent clients, each a separate cell. [default: the test's own]",
     ),
     click.option(
         "-s",
         "--scale",
         type=Number(quantities.SCALE),
         metavar="N",
-        help="The variable :scale of a script; as --set scale=N. [default: 1]",
+        help="The variable :scale of a script; same as --set scale=N. [default: 1]",
     ),
     click.option(
         "--duration",
         type=Number(quantities.DURATION_S),
         metavar="S",
-        help="Seconds to measure, behind ramp-up and warm-up. With --transactions, whichever comes "
-        "first ends the run. [default: the test's own; 10 for a script by itself]",
+        help="Seconds to measure, after ramp-up and warm-up. With --transactions, the run ends "
+        "at whichever comes first. [default: the test's own; 10 for a script by itself]",
     ),
     click.option(
         "--transactions",
         type=Number(quantities.TRANSACTIONS),
         metavar="N",
-        help="Transactions of each client to measure.",
+        help="Transactions to measure per client.",
     ),
     click.option(
         "--warm-up",
         type=Number(quantities.WAIT_S),
         metavar="S",
-        help="Seconds that all clients work before anything is measured. [default: the test's own]",
+        help="Seconds that all clients work before the measurement starts. [default: the test's "
+        "own]",
     ),
     click.option(
         "--ramp-up",
         type=Number(quantities.WAIT_S),
         metavar="S",
-        help="Seconds over which clients begin one after another, before the warm-up. "
-        "[default: the test's own]",
+        help="Seconds over which clients start one after another, before the warm-up. [default: "
+        "the test's own]",
     ),
     click.option(
         "--drain",
         type=Number(quantities.WAIT_S),
         metavar="S",
-        help="Seconds that transactions still open at the end of the measurement are waited for; "
-        "then they are cancelled and counted as unknown. [default: the test's own; 10]",
+        help="Seconds to wait for transactions that are still open at the end of the "
+        "measurement; after that they are cancelled and counted as unknown. [default: the "
+        "test's own; 10]",
     ),
     click.option(
         "--arrival",
         type=click.Choice(ARRIVALS),
-        help="closed: a client's next transaction waits for its last; constant, poisson: "
-        "transactions come at an offered rate, whatever became of those before. "
-        "[default: the test's own]",
+        help="closed: a client starts a transaction when its last one has ended; constant, "
+        "poisson: transactions arrive at an offered rate, whether or not earlier ones have "
+        "ended. [default: the test's own]",
     ),
     click.option(
         "--offered-rate",
         metavar="R,…",
-        help="Transactions per second, of all clients together, each a cell of its own; by itself "
-        "it makes arrivals constant.",
+        help="Transactions per second, all clients together; each rate is a separate cell. "
+        "Without --arrival, arrivals are constant.",
     ),
     click.option(
         "--latency-limit",
         type=Number(quantities.LATENCY_LIMIT_MS),
         metavar="MS",
-        help="Milliseconds beyond which a transaction is late, and in an open loop skipped if it "
-        "could not begin. [default: the test's own; 0: none]",
+        help="Milliseconds after which a transaction is late; in an open loop, one that could "
+        "not start within them is skipped. [default: the test's own; 0: none]",
     ),
     click.option(
         "--think-time",
         metavar="D",
-        help="Pause after each transaction, in a closed loop: a distribution as exponential:1s, or "
-        "none. [default: the test's own]",
+        help="Pause after each transaction, in a closed loop: a distribution such as "
+        "exponential:1s, or none. [default: the test's own]",
     ),
     click.option(
         "--keying-time",
         metavar="D",
-        help="Pause before each transaction, the same way.",
+        help="Pause before each transaction; written like --think-time.",
     ),
     click.option(
         "--retries",
         type=Number(quantities.RETRIES),
         metavar="N",
-        help="How often a transaction is tried again after a deadlock or a serialization failure. "
+        help="How often a transaction is retried after a deadlock or a serialization failure. "
         "[default: the test's own]",
     ),
     click.option(
         "--reconnect",
         is_flag=True,
-        help="Clients that lose their connection try to come back for a minute.",
+        help="Clients that lose their connection try to reconnect for a minute.",
     ),
     click.option(
         "--isolation",
@@ -201,18 +202,18 @@ _EXPERIMENT_OPTIONS = (
     click.option(
         "--connection",
         type=click.Choice(CONNECTIONS),
-        help="Whether a client keeps its session, or opens one for each transaction within its "
-        "response time. [default: the test's own]",
+        help="kept: each client keeps one session; per transaction: it opens one for each "
+        "transaction, and the response time includes that. [default: the test's own]",
     ),
     click.option(
         "--per-statement",
         is_flag=True,
-        help="Time each statement too.",
+        help="Time each statement as well.",
     ),
     click.option(
         "--allow-shell",
         is_flag=True,
-        help=r"Let scripts run programs of this machine (\shell, \setshell).",
+        help=r"Let scripts run programs on this machine (\shell, \setshell).",
     ),
     click.option(
         "--repetitions",
@@ -223,49 +224,50 @@ _EXPERIMENT_OPTIONS = (
     click.option(
         "--order",
         type=click.Choice(ORDERS),
-        help=f"Whether systems take turns, or each does all its runs. [default: {ORDERS[0]}]",
+        help="interleaved: systems take turns; sequential: each does all its runs before the next. "
+        f"[default: {ORDERS[0]}]",
     ),
     click.option(
         "--seed",
         type=Number(quantities.SEED),
         metavar="N",
-        help="From which every random stream derives. [default: 1]",
+        help="Seed of all random streams. [default: 1]",
     ),
     click.option(
         "--threads",
         type=Number(quantities.THREADS),
         metavar="N",
-        help="Threads that carry the clients; 0: one per processor. [default: 0]",
+        help="Client threads; 0: one per processor. [default: 0]",
     ),
     click.option(
         "-M",
         "--protocol",
         type=click.Choice(PROTOCOLS),
-        help="How statements travel, as in pgbench: simple: as text, :name replaced everywhere; "
-        "extended: compiled and bound each time; prepared: compiled once for each client. "
-        "[default: simple for a script, else the test's own]",
+        help="How statements are sent, as in pgbench: simple: as text, with every :name "
+        "replaced; extended: parsed and bound each time; prepared: prepared once per "
+        "client. [default: simple for a script, else the test's own]",
     ),
     click.option(
         "--bib",
         multiple=True,
         metavar="PATH",
-        help="BibTeX file or folder of such to use as data; may be repeated.",
+        help="BibTeX file, or folder of BibTeX files, to use as data; may be repeated.",
     ),
     click.option(
         "--feed",
         metavar="FILE",
-        help="Plain file of statements that every client sends one by one, as the system's own "
-        "client would, in place of the test's scripts.",
+        help="Plain SQL file whose statements every client sends one by one, as the system's own "
+        "client would, instead of the test's scripts.",
     ),
     click.option(
         "--encoding",
         type=click.Choice(["utf-8", "latin-1"]),
-        help="Encoding of these files. [default: utf-8]",
+        help="Encoding of the BibTeX files. [default: utf-8]",
     ),
     click.option(
         "--keep-going",
         is_flag=True,
-        help="Load the good entries of a file with bad ones, and count those.",
+        help="Skip and count the bad entries of a BibTeX file instead of stopping.",
     ),
 )
 

@@ -31,11 +31,11 @@ COLUMNS = (
 @experiment_options
 @format_option(tuple(rows.FORMS))
 def command(words: command_line.Words, form: str) -> None:
-    """Print the runs of an experiment in their order, and start none.
+    """Print the runs of an experiment in order, without starting them.
 
     Names, numbers, files and scripts are checked as `assay run` checks them; no
-    system is brought up and nothing is written. about_s: ramp-up, warm-up and
-    measurement of a run that ends by time, without what provision and load take.
+    system is started and nothing is written. about_s: ramp-up, warm-up and
+    measurement of a run that ends by time, not counting provision and load.
 
     \b
     Example:

@@ -88,10 +88,10 @@ def group() -> None:
     """Find out which database, on which storage, with which settings is fast
     enough for your work.
 
-    Assay brings the system up, fills it, drives it, checks every answer, takes
-    it down and reports. Data go to standard output, everything else to standard
-    error. Exit status: 0 done, 1 a measured run failed, 2 your mistake, 3 the
-    system under test or the machine, 4 an internal error.
+    Assay starts the system, loads it, drives it, checks every answer, stops it
+    and reports. Data go to standard output, everything else to standard error.
+    Exit status: 0 done, 1 a measured run failed, 2 your mistake, 3 the system
+    under test or the machine, 4 an internal error.
 
     \b
     Example:

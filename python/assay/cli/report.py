@@ -17,10 +17,10 @@ from assay.cli.options import detail_option, records_option, report_format_optio
 @detail_option
 @records_option
 def command(reference: str, form: str, detail: bool | None, records: Path) -> None:
-    """Print the report of an experiment of the record.
+    """Print the report of a recorded experiment.
 
     EXPERIMENT is `latest`, a number, or 'run N' for a single run. Nothing is run
-    again: the report is made from what was kept.
+    again: the report is made from the record file.
 
     \b
     Example:

@@ -32,11 +32,11 @@ def command(
 ) -> int | None:
     """Run a workload on systems and storages, and print the report.
 
-    Brings every system up, fills it, drives it, checks the answers and takes it
-    down again; a server that runs already is left alone unless named by its
-    URL. Each run is kept in the record file when it ends. Exit status 1: a
-    measured run failed, or an answer was wrong; else 3: a run could not be
-    measured, because of the system under test or the machine.
+    Starts every system, loads it, drives it, checks the answers and stops it
+    again; a server that is already running is left alone unless you name it by
+    its URL. Each run is kept in the record file as soon as it ends. Exit status
+    1: a measured run failed, or an answer was wrong; otherwise 3: a run could not
+    be measured because of the system under test or the machine.
 
     \b
     Example:

@@ -105,7 +105,13 @@ def _find(name: str, word: str, options: Sequence[Option]) -> Option | None:
 
 def help_text(usage: str, what: str, options: Iterable[Option], examples: str) -> str:
     """The help in 80 columns: usage, what the program does, its options, examples."""
-    lines = [f"Usage: {usage}", "", what, "", "Options (one or two hyphens, any unique beginning):"]
+    lines = [
+        f"Usage: {usage}",
+        "",
+        what,
+        "",
+        "Options (one or two hyphens; names may be abbreviated):",
+    ]
     for option in options:
         left = f"  --{option.name} {option.value}".rstrip()
         indent = " " * 22

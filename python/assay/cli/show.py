@@ -24,10 +24,10 @@ LONG = 100
 @format_option(tuple(rows.FORMS))
 @records_option
 def command(run: str, form: str, records: Path) -> None:
-    """Show all that is kept of one run: what was asked, found, answered.
+    """Show everything recorded about one run.
 
-    RUN is a number of `assay list runs`, or `latest`. A table cuts long texts and
-    histograms; --format json has everything.
+    RUN is a number from `assay list runs`, or `latest`. A table shortens long
+    texts and histograms; --format json has everything.
 
     \b
     Example:

@@ -33,7 +33,7 @@ TOLD: Final[tuple[OptionSpec, ...]] = (
         "delay",
         "",
         (),
-        "Time of each statement: constant:1ms, uniform:1ms..3ms, exponential:1ms (mean), "
+        "Time that each statement takes: constant:1ms, uniform:1ms..3ms, exponential:1ms (mean), "
         "lognormal:1ms,0.5 (median, deviation of the logarithm).",
         refuse=_by_the_engine("delay"),
     ),
@@ -41,15 +41,15 @@ TOLD: Final[tuple[OptionSpec, ...]] = (
         "stall",
         "",
         (),
-        "When it stands still: 1.4s@5s (the whole system, from 5 s on), 1.4s@#1000 (each session's "
-        "statement of that number), 1.4s@0.01 (a share of the statements).",
+        "When it stops answering: 1.4s@5s (the whole system, from 5 s on), 1.4s@#1000 (each "
+        "session's statement of that number), 1.4s@0.01 (a share of the statements).",
         refuse=_by_the_engine("stall"),
     ),
     OptionSpec(
         "fail",
         "",
         (),
-        "Errors it gives: deadlock@#10, timeout@0.01; several between commas.",
+        "Errors to return: deadlock@#10, timeout@0.01; separate several with commas.",
         refuse=_by_the_engine("fail"),
     ),
     OptionSpec(
@@ -59,11 +59,11 @@ TOLD: Final[tuple[OptionSpec, ...]] = (
         "When a session is lost: #100, 0.001 or 5s.",
         refuse=_by_the_engine("lose"),
     ),
-    OptionSpec("rows", "0", (), "Rows that each SELECT returns.", ROWS_ANSWERED),
+    OptionSpec("rows", "0", (), "Rows returned by each SELECT.", ROWS_ANSWERED),
     OptionSpec(
-        "refuse_after", "", (), "Sessions it takes at a time; more are refused.", SESSIONS_TAKEN
+        "refuse_after", "", (), "Most sessions at a time; more are refused.", SESSIONS_TAKEN
     ),
-    OptionSpec("seed", "1", (), "Of all that is random in it.", SEED),
+    OptionSpec("seed", "1", (), "Seed of its random choices.", SEED),
 )
 """What the engine is told; its part is in ``crates/drivers/src/null``."""
 
