@@ -8,9 +8,9 @@ from pathlib import Path
 
 from assay import __version__, _engine, procedures
 from assay.drive.prepare import check_limits, compile_all
-from assay.errors import RunFailed, SystemMissing, SystemUnderTestError
+from assay.errors import AssayError, RunFailed, SystemMissing, SystemUnderTestError
 from assay.experiment import Experiment
-from assay.input.bibliography import resolve
+from assay.input.bibliography import counted, resolve
 from assay.load.loading import DEFAULT, Loading
 from assay.load.prepare import check_rows
 from assay.plan import PlannedRun, plan
@@ -85,7 +85,14 @@ def run(
             experiment, planned, machine(), workload=workload.for_record(), build=build
         )
         laboratory = Laboratory(experiment, workload, bibliography, store, benches, progress)
-        ended = {one.position: _run(laboratory, one, planned.runs) for one in planned.runs}
+        ended: dict[int, int] = {}
+        try:
+            for one in planned.runs:
+                ended[one.position] = _run(laboratory, one, planned.runs)
+        except AssayError as error:
+            if ended:
+                error.hint = _with_record(error.hint, len(ended), campaign_id, store.path)
+            raise
         store.end_campaign()
     return CampaignResult(
         campaign_id,
@@ -93,6 +100,12 @@ def run(
         tuple(position for position, how in ended.items() if how == SystemUnderTestError.exit_code),
         None if store.path == records else store.path,
     )
+
+
+def _with_record(hint: str | None, ended: int, campaign_id: int, path: Path) -> str:
+    """The hint of what ended the experiment, with the place of what ended before."""
+    kept = f"{counted(ended, 'run')} before it: assay report {campaign_id} --records {path}"
+    return f"{hint}; {kept}" if hint else kept
 
 
 def _run(laboratory: Laboratory, planned: PlannedRun, runs: tuple[PlannedRun, ...]) -> int:

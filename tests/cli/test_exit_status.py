@@ -106,3 +106,39 @@ def test_what_is_empty_is_refused_by_name(
     assert run(*words) == 2
     assert named in capsys.readouterr().err
     assert not Path("assay-records.sqlite").exists()
+
+
+def test_programs_that_are_missing_end_it_with_the_place_of_what_was_measured(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ASSAY_POSTGRESQL_BIN", str(tmp_path))
+    assert run("one.sql", "--on", "sqlite,postgresql") == 3
+    assert (
+        "1 run before it: assay report 1 --records assay-records.sqlite" in capfd.readouterr().err
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--on null,sqlite --set sqlite.foo=1", "the setting foo"),
+        ("--on null,sqlite[page_size=banana]", "the setting page_size"),
+        ("--on null,postgresql[port=1]", "the setting port"),
+        ("--on null,mariadb[port=1]", "the setting port"),
+        ("--on sqlite --storage here,other=tmpfs:/x", "chooses its own directory"),
+    ],
+)
+@pytest.mark.parametrize("command", ["run", "plan"])
+def test_what_can_be_known_before_is_said_before_anything_is_measured(
+    command: str, words: str, said: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert run_program([command, "one.sql", *words.split(), "--transactions", "1"]) == 2
+    assert said in capfd.readouterr().err
+    assert not Path("assay-records.sqlite").exists()
+
+
+def test_the_plan_misses_a_bibliography_as_the_run_does(capfd: pytest.CaptureFixture[str]) -> None:
+    Path("e.toml").write_text('workload = "bibsql"\nsystems = ["sqlite"]\nbib = ["no.bib"]\n')
+    for command in ("plan", "run"):
+        assert run_program([command, "e.toml"]) == 2
+        assert "no.bib: there is no such file" in capfd.readouterr().err

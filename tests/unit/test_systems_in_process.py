@@ -88,8 +88,9 @@ def test_the_defaults_are_those_of_the_library() -> None:
             "not one that can",
             "journal_mode",
         ),
-        (SystemChoice("sqlite", settings={"cache_size": "1; DROP"}), "a number or a word", ""),
-        (SystemChoice("sqlite", settings={"page_size": "1000"}), "is '4096'", "65536"),
+        (SystemChoice("sqlite", settings={"cache_size": "1; DROP"}), "a whole number, found", ""),
+        (SystemChoice("sqlite", settings={"page_size": "1000"}), "512, 1024", ""),
+        (SystemChoice("sqlite", settings={"synchronous": "fast"}), "off, normal, full", ""),
         (
             SystemChoice("sqlite", options={"busy_timeout_s": "-1"}),
             "expected a number of seconds",

@@ -11,6 +11,7 @@ from assay.cli.options import experiment_options, format_option
 from assay.cli.outcome import say
 from assay.drive.prepare import compile_all
 from assay.experiment import words as command_line
+from assay.input.bibliography import files_of
 from assay.plan import plan
 from assay.report.units import counted, duration
 
@@ -43,6 +44,7 @@ def command(words: command_line.Words, form: str) -> None:
       assay plan mine.sql --on sqlite --offered-rate 100,200 --duration 30
     """
     experiment, workload = command_line.experiment(words)
+    files_of(experiment.input_paths)
     runs = plan(experiment, workload).runs
     for warning in compile_all(workload, runs):
         click.echo(f"warning: {warning}", err=True)

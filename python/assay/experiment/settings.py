@@ -162,6 +162,15 @@ def check_storage_kind(kind: str) -> None:
         raise registry.unknown("storage", kind, registry.storages())
 
 
+def check_choices(systems: Iterable[SystemChoice], storages: Iterable[StorageChoice]) -> None:
+    """Raises `ArgumentError` for the first option or setting that cannot be right: what is known
+    before anything is started is said before."""
+    for system in systems:
+        registry.system(system.name).check(system)
+    for storage in storages:
+        registry.storage(storage.kind).check(storage)
+
+
 def split(words: str) -> list[str]:
     """The parts between commas that stand in no bracket and no quotes."""
     parts, depth, quoted, part = [], 0, False, ""

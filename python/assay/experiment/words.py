@@ -104,6 +104,7 @@ def experiment(words: Words) -> tuple[Experiment, Workload]:
     check_parameters_are_used(result, workload)
     check_feed(result, workload)
     refuse_unused(result, workload, words)
+    settings.check_choices(result.systems, result.storages)
     return result, workload
 
 

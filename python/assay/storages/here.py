@@ -20,12 +20,15 @@ FALLBACK = Path("/var/tmp")
 class Here:
     name = "here"
 
+    def check(self, choice: StorageChoice) -> None:
+        refuse_options(choice)
+
     @contextlib.contextmanager
     def prepare(self, choice: StorageChoice) -> Iterator[StorageFacts]:
         """The directory of the choice, else of the environment, else ``.assay`` in the current
         directory, else (where the servers' user cannot reach that) /var/tmp. Made where it is
         missing; taken away again if it was made and is empty at the end."""
-        refuse_options(choice)
+        self.check(choice)
         user = server_user()
         given = choice.directory or env_vars.DATA_DIRECTORY.get()
         directory = Path(given).absolute() if given else default_directory(user)
@@ -66,7 +69,7 @@ def make(directory: Path) -> list[Path]:
         for path in made:
             path.rmdir()
         raise ArgumentError(
-            f"a storage needs a directory: {error}", hint="choose another with its `directory`"
+            f"a storage needs a directory: {error}", hint="choose another: --storage here:DIRECTORY"
         ) from error
     return made
 

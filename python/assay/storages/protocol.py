@@ -14,6 +14,11 @@ class Storage(Protocol):
 
     name: str
 
+    def check(self, choice: StorageChoice) -> None:
+        """Raises `ArgumentError` for a directory or an option that this kind never takes. Makes
+        nothing."""
+        ...
+
     def prepare(self, choice: StorageChoice) -> AbstractContextManager[StorageFacts]:
         """Makes the storage; ``StorageFacts.directory`` exists and the servers' user can enter it.
 

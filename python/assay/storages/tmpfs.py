@@ -29,10 +29,7 @@ _SIZE = re.compile(r"[1-9][0-9]*[kKmMgG%]?")
 class Tmpfs:
     name = "tmpfs"
 
-    @contextlib.contextmanager
-    def prepare(self, choice: StorageChoice) -> Iterator[StorageFacts]:
-        """Option ``size``: as tmpfs(5) takes it (``2G``, ``50%``; the default is half the memory);
-        only root can have it."""
+    def check(self, choice: StorageChoice) -> None:
         refuse_options(choice, "size")
         if choice.directory is not None:
             raise ArgumentError(
@@ -46,13 +43,20 @@ class Tmpfs:
                 f"storage {choice.name!r}: size: expected a number with k, M, G or %, "
                 f"found {size!r}"
             )
-        identity = ledger.new_id()
-        is_own = os.geteuid() == 0
-        if size is not None and not is_own:
+        if size is not None and os.geteuid() != 0:
             raise ArgumentError(
                 f"storage {choice.name!r}: only root can choose the size of a tmpfs",
                 hint=f"leave it out to use {SHARED_MEMORY}",
             )
+
+    @contextlib.contextmanager
+    def prepare(self, choice: StorageChoice) -> Iterator[StorageFacts]:
+        """Option ``size``: as tmpfs(5) takes it (``2G``, ``50%``; the default is half the memory);
+        only root can have it."""
+        self.check(choice)
+        size = choice.options.get("size")
+        identity = ledger.new_id()
+        is_own = os.geteuid() == 0
         parent = Path(tempfile.gettempdir()) if is_own else SHARED_MEMORY
         directory = parent / f"assay-tmpfs-{identity}"
         mounts = (directory,) if is_own else ()

@@ -111,6 +111,11 @@ class System(Protocol):
         message holds no password. Reaches nothing."""
         ...
 
+    def check(self, choice: SystemChoice) -> None:
+        """Raises `ArgumentError` for options and settings that cannot be right, as far as that can
+        be known without the server. Reaches nothing."""
+        ...
+
     def attach(self, choice: SystemChoice) -> AbstractContextManager[Site]:
         """Reaches the server of ``choice.url``; starts and stops nothing."""
         ...

@@ -115,6 +115,15 @@ def _temporary_folder(directory: ServerDirectory) -> Path:
     return directory.plain_root / "tmp"  # the setting is a list, divided at colons
 
 
+def check_settings(settings: Mapping[str, str]) -> None:
+    """Raises `ArgumentError` for a setting that is ours to choose."""
+    if ours := [name for name in settings if plain_name(name) in OURS]:
+        raise ArgumentError(
+            f"the setting {ours[0]} of a private server is not yours to choose",
+            hint="reach a server of your own by its URL: --on mariadb://USER@HOST:PORT/DATABASE",
+        )
+
+
 @contextlib.contextmanager
 def running(
     installation: Installation,
@@ -131,13 +140,8 @@ def running(
     where there is none.
 
     Raises `SystemRefused` in the server's own words where it does not start, `SystemDied` where it
-    hangs, `ArgumentError` for a setting that is ours to choose.
+    hangs.
     """
-    if ours := [name for name in settings if plain_name(name) in OURS]:
-        raise ArgumentError(
-            f"the setting {ours[0]} of a private server is not yours to choose",
-            hint="reach a server of your own by its URL: --on mariadb://USER@HOST:PORT/DATABASE",
-        )
     password = secrets.token_urlsafe(24) if over_tcp else None
     first_words = directory.run / "first-words.sql"
     with contextlib.ExitStack() as stack:

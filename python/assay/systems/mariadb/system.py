@@ -70,6 +70,7 @@ class Mariadb:
         ``max_connections`` becomes what the run needs and some more, unless it is among the
         settings asked for: then the run meets the limit it wanted to meet.
         """
+        self.check(choice)
         options = values(self.option_specs, choice)
         found = installation.find_server()
         own = buffer.settings(options[ENGINE.name], options, choice.settings)
@@ -98,13 +99,21 @@ class Mariadb:
     def check_url(self, text: str) -> None:
         url.address_of(text)
 
+    def check(self, choice: SystemChoice) -> None:
+        if choice.url is not None:
+            refuse_buffer(choice)
+            return
+        server.check_settings(choice.settings)
+        options = values(self.option_specs, choice)
+        buffer.settings(options[ENGINE.name], options, choice.settings)
+
     @contextlib.contextmanager
     def attach(self, choice: SystemChoice) -> Iterator[Site]:
         """The server of a URL. Settings are set in each session, as far as the server lets one;
         tables live in the server's default engine unless ``engine`` was asked for."""
         if choice.url is None:
             raise Bug("attach() needs the URL of a server")
-        refuse_buffer(choice)
+        self.check(choice)
         asked = {plain_name(name) for name in choice.settings}
         statements = [] if "sql_mode" in asked else [_LOCAL_SESSION]
         statements += [

@@ -53,6 +53,9 @@ class Null:
     def check_url(self, text: str) -> None:
         server_url.parts(text)
 
+    def check(self, choice: SystemChoice) -> None:
+        _told(choice)
+
     @contextlib.contextmanager
     def attach(self, choice: SystemChoice) -> Iterator[Site]:
         """``null:///?delay=constant:1ms&rows=3``: options in the URL, and those of the choice."""

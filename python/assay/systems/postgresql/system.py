@@ -77,7 +77,7 @@ class Postgresql:
         settings asked for: then the run meets the limit it wanted to meet.
         """
         options = values(self.option_specs, choice)
-        server.check_settings(choice.settings)
+        self.check(choice)
         found = installation.find_server()
         buffer = _buffer(options, choice.settings)
         given = {**_room_for(connections, choice.settings), **buffer, **choice.settings}
@@ -102,12 +102,19 @@ class Postgresql:
     def check_url(self, text: str) -> None:
         url.address_of(text)
 
+    def check(self, choice: SystemChoice) -> None:
+        if choice.url is not None:
+            refuse_buffer(choice)
+            return
+        server.check_settings(choice.settings)
+        _buffer(choice.options, choice.settings)
+
     @contextlib.contextmanager
     def attach(self, choice: SystemChoice) -> Iterator[Site]:
         """The server of a URL. Settings are set in each session, as far as the server lets one."""
         if choice.url is None:
             raise Bug("attach() needs the URL of a server")
-        refuse_buffer(choice)
+        self.check(choice)
         statements = tuple(
             f"SET {DIALECT.identifier(name)} = {DIALECT.literal(value)}"
             for name, value in choice.settings.items()

@@ -12,6 +12,7 @@ from difflib import get_close_matches
 
 from assay._engine import Session
 from assay.errors import ArgumentError, SystemRefused
+from assay.quantities import shown
 
 OF_THE_FILE = ("page_size", "auto_vacuum", "journal_mode")
 """They belong to the database and must be set before the first table, in this order."""
@@ -44,18 +45,25 @@ _WORDS = {
 }
 """What a pragma's number means; people ask in words and SQLite answers in numbers."""
 
+_WORDS_ALONE = {
+    "journal_mode": ("delete", "truncate", "persist", "memory", "wal", "off"),
+    "locking_mode": ("normal", "exclusive"),
+}
+"""Words that no number stands for."""
+
 _OF_BYTES = ("mmap_size", "journal_size_limit", "page_size")
 _SIZE = re.compile(r"(\d+)(k|m|g|t)(?:i?b)?", re.IGNORECASE)
 _UNITS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
-_VALUE = re.compile(r"-?[A-Za-z0-9_]+")
+_NUMBER = re.compile(r"-?[0-9]{1,18}")
+_PAGE_BYTES = {str(1 << bits) for bits in range(9, 17)}
 
 
 def statements(asked: Mapping[str, str]) -> tuple[str, ...]:
     """What each session runs first, in an order that works.
 
-    Raises `ArgumentError` for a pragma that is not among `KNOWN`, and for a value that is neither a
-    number nor a word.
+    Raises `ArgumentError` for a pragma that is not among `KNOWN`, and for a value that it cannot
+    have.
     """
     given = {name.lower(): value.strip() for name, value in asked.items()}
     for name, value in given.items():
@@ -65,11 +73,29 @@ def statements(asked: Mapping[str, str]) -> tuple[str, ...]:
                 f"the setting {name} is not one that can be asked of SQLite",
                 hint=(f"did you mean {near[0]}? " if near else "") + f"known: {', '.join(KNOWN)}",
             )
-        if not _VALUE.fullmatch(value):
-            raise ArgumentError(f"the setting {name}: expected a number or a word, found {value!r}")
+        if not _is_one(name, value):
+            raise ArgumentError(
+                f"the setting {name}: expected {_expected(name)}, found {shown(value)}"
+            )
     return tuple(
         f"PRAGMA {name} = {_in_bytes(name, given[name])}" for name in KNOWN if name in given
     )
+
+
+def _is_one(name: str, value: str) -> bool:
+    """Whether the pragma can have this value."""
+    if words := _WORDS.get(name) or _WORDS_ALONE.get(name):
+        return in_words(name, value) in words
+    in_bytes = _in_bytes(name, value)
+    return in_bytes in _PAGE_BYTES if name == "page_size" else bool(_NUMBER.fullmatch(in_bytes))
+
+
+def _expected(name: str) -> str:
+    if words := _WORDS.get(name) or _WORDS_ALONE.get(name):
+        return f"one of {', '.join(words)}"
+    if name == "page_size":
+        return "512, 1024, … or 65536 bytes"
+    return "a number of bytes, or one with a unit (64MB)" if name in _OF_BYTES else "a whole number"
 
 
 def refuse_those_of_the_file(asked: Mapping[str, str]) -> None:

@@ -60,6 +60,11 @@ class Sqlite:
     def check_url(self, text: str) -> None:
         url.file_of(text)
 
+    def check(self, choice: SystemChoice) -> None:
+        if choice.url is not None:
+            settings.refuse_those_of_the_file(choice.settings)
+        settings.statements({**_buffer(choice.options, choice.settings), **choice.settings})
+
     @contextlib.contextmanager
     def attach(self, choice: SystemChoice) -> Iterator[Site]:
         """The file of the URL. Settings are set in each of our sessions, and the file keeps its
