@@ -53,7 +53,7 @@ def test_a_script_by_itself_gives_one_document_with_throughput_times_and_cost(
     assert cell["client"]["value"] > 0
     assert cell["server"] == {"value": None, "reason": "in client"}
     (driven,) = table(document, "driving")
-    assert (driven["duration s"], driven["warm up s"]) == ("1", "0.2")
+    assert (driven["duration"], driven["warm up"]) == ("1 s", "200 ms")
     assert "short-measurement" in warned(document)
 
 

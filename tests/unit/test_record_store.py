@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -122,7 +123,30 @@ def test_an_error_in_the_block_ends_the_run_under_way(path: Path) -> None:
             "interrupted",
             "failed (a stage broke)",
         ]
+        assert [run.verdict for run in store.runs()] == ["invalid"] * 2
         assert not store.latest().is_under_way
+
+
+def test_a_run_that_failed_is_invalid_whatever_was_found_of_it(path: Path) -> None:
+    with Store(path) as store:
+        store.begin_run(begin(store).runs[0])
+        store.end_run("failed", reason="no such page size", verdict=("valid", ""))
+        (run,) = store.runs()
+    assert (run.verdict, run.verdict_reason) == ("invalid", "no such page size")
+
+
+def test_a_run_that_loads_nothing_is_driving_while_it_drives(path: Path) -> None:
+    with Store(path) as store:
+        run = begin(store).runs[0]
+        run_id = store.begin_run(run)
+        store.provisioned(invented.site(run.cell))
+        store.driving(invented.drive_document(run.cell, ""))
+        assert store.run(run_id).state == "driving"
+        store.observed({})
+        store.end_run("done")
+    with closing(sqlite3.connect(path)) as connection:
+        stages = [state for (state,) in connection.execute("SELECT state FROM stages")]
+    assert stages == ["provisioning", "loading", "driving", "checking", "done"]
 
 
 def test_a_stage_that_reports_out_of_order_is_our_bug(path: Path) -> None:

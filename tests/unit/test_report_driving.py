@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import sqlite3
 from collections.abc import Mapping
@@ -214,8 +215,8 @@ def test_the_conditions_say_how_the_clients_were_driven(tmp_path: Path) -> None:
         "test": "load",
         "protocol": "simple",
         "arrival": "constant",
-        "duration s": "20",
-        "warm up s": "5",
+        "duration": "20 s",
+        "warm up": "5 s",
         "offered rate per s": "100",
         "retries": "3",
     }
@@ -243,6 +244,12 @@ def kinds(record: CampaignRecord) -> dict[str, str]:
             warnings.Kind.SHORT_WARM_UP,
             "10.00/s in the first 4 seconds, 100.0/s then",
         ),
+        (
+            CLOSED,
+            {"outcomes": {**OUTCOMES, "scheduled": 40, "ok": 0, "failed": 40, "skipped": 0}},
+            warnings.Kind.ERRORS,
+            "40 of 40 (100 %)",
+        ),
         (CLOSED, {"elapsed_s": 3.0}, warnings.Kind.SHORT_MEASUREMENT, "3.0 s"),
         (
             CLOSED,
@@ -257,6 +264,41 @@ def test_each_way_to_be_misled_is_told(
 ) -> None:
     told = kinds(campaign(tmp_path, driving, **open_loop(**changes)))
     assert detail in told[kind.id]
+
+
+SLOW_END = {"elapsed_s": 6.0, "drained_ns": 2 * S, "intervals": [{"ok": 100}] * 4 + [{"ok": 0}] * 2}
+"""Nothing was begun in the last two of six seconds."""
+
+
+def test_what_was_spent_on_the_last_transactions_is_told_and_blames_nothing_else(
+    tmp_path: Path,
+) -> None:
+    outcomes = {**OUTCOMES, "scheduled": 400, "ok": 400, "skipped": 0, "late": 0, "aborted": 0}
+    record = campaign(tmp_path, OPEN, **open_loop(outcomes=outcomes, **SLOW_END))
+    told = kinds(record)
+    words = "2.0 s of the 6.0 s were waiting for the last transactions"
+    assert words in told[warnings.Kind.LONG_DRAIN.id]
+    assert told[warnings.Kind.SHORT_MEASUREMENT.id] == "4.0 s"
+    assert warnings.Kind.OFFERED_RATE_NOT_REACHED.id not in told
+    assert course.whole_seconds(record.runs[0]) == [100] * 4
+
+
+def test_the_beginning_is_compared_with_the_seconds_in_which_transactions_began(
+    tmp_path: Path,
+) -> None:
+    steady = {"drained_ns": 7 * S, "intervals": [{"ok": 100}] * 5 + [{"ok": 1}] * 7}
+    told = kinds(campaign(tmp_path, CLOSED, **open_loop(elapsed_s=12.0, **steady)))
+    assert warnings.Kind.SHORT_WARM_UP.id not in told
+
+
+def test_where_the_latency_limit_skipped_the_missing_ones_it_is_named(tmp_path: Path) -> None:
+    limited = dataclasses.replace(OPEN, latency_limit_s=1e-9)
+    outcomes = {**OUTCOMES, "scheduled": 2000, "ok": 1390, "skipped": 600, "late": 0}
+    record = campaign(tmp_path, limited, **open_loop(outcomes=outcomes))
+    told = kinds(record)
+    assert warnings.Kind.OFFERED_RATE_NOT_REACHED.id not in told
+    assert "70.00/s of 100/s, 600 skipped" in told[warnings.Kind.SKIPPED_BY_LATENCY_LIMIT.id]
+    assert by_title(found(build(record), "driving"))["latency limit"] == "1 ns"
 
 
 def test_what_is_as_it_should_be_is_not_warned_of(tmp_path: Path) -> None:

@@ -159,10 +159,24 @@ def test_chance_and_open_loops_starve_nobody(tmp_path: Path, changes: Mapping[st
 
 def test_transactions_of_each_client_and_what_was_in_flight_have_a_table(tmp_path: Path) -> None:
     shown = by_title(found(campaign(tmp_path, **ONE_SERVED), "load_service"))
-    names = ("least", "median", "most", "in flight", "oldest", "carried over", "at work", "by law")
+    names = (
+        "least",
+        "median",
+        "most",
+        "in flight",
+        "oldest",
+        "carried over",
+        "at work",
+        "by Little's law",
+    )
     assert [shown[name] for name in names] == [
         "0", "0", "2000", "7", "21.00", "7", "8.00", "1.00",
     ]  # fmt: skip
+
+
+def test_a_closed_loop_in_which_nothing_was_measured_is_no_open_loop(tmp_path: Path) -> None:
+    shown = by_title(found(campaign(tmp_path, littles_law=None), "load_service"))
+    assert (shown["at work"], shown["by Little's law"]) == ("nothing measured",) * 2
 
 
 def test_a_standstill_has_its_place_in_the_course(tmp_path: Path) -> None:

@@ -83,6 +83,54 @@ def test_a_client_is_not_blamed_for_the_work_of_a_system_in_its_own_process(run:
     assert judged(inside) == ("valid", [])
 
 
+def test_the_client_is_not_blamed_by_an_interval_shorter_than_the_kernel_counts(
+    run: RunRecord,
+) -> None:
+    cost = {"client_cost": {"user_ns": 9_000, "system_ns": 0}, "elapsed_ns": 4_000}
+    assert "client-busy" not in judged(changed(run, "observation", **cost))[1]
+
+
+def test_no_more_than_all_processors_are_busy(run: RunRecord) -> None:
+    cost = {"client_cost": {"user_ns": 99 * invented.S, "system_ns": 0}}
+    busy = changed(run, "observation", **cost)
+    (told,) = judge_run(busy, invented.MACHINE)[1]
+    assert told.detail.endswith("100 % of the processors, its threads 100 % busy")
+
+
+@pytest.mark.parametrize(
+    ("waited_s", "machine_busy_s", "is_told"), [(8, 70, True), (8, 3, False), (0.5, 70, False)]
+)
+def test_a_client_that_waits_while_other_programs_work_is_told_of(
+    run: RunRecord, waited_s: float, machine_busy_s: int, is_told: bool
+) -> None:
+    cost = {
+        "user_ns": 2 * invented.S,
+        "system_ns": 0,
+        "waited_for_processor_ns": int(waited_s * invented.S),
+        "machine_busy_ns": machine_busy_s * invented.S,
+    }
+    assert run.site is not None
+    address = {**run.site["address"], "file": "/data/bibtex"}
+    starved = changed(run, "observation", client_cost=cost, elapsed_ns=10 * invented.S, threads=1)
+    starved = changed(starved, "site", address=address)
+    verdict, warnings = judge_run(starved, invented.MACHINE)
+    name = "client-waited-for-processor"
+    assert (name in {one.name for one in warnings}) == is_told
+    assert verdict.word == ("indicative" if is_told else "valid")
+
+
+def test_conflicts_that_were_counted_leave_an_indicative_number(run: RunRecord) -> None:
+    outcomes = {"scheduled": 16, "ok": 8, "failed": 8, "unknown": 0}
+    of_class = {
+        word: changed(run, "observation", outcomes=outcomes, errors=[{"class": word}])
+        for word in ("deadlock", "constraint")
+    }
+    verdict, _ = judge_run(of_class["deadlock"], invented.MACHINE)
+    assert verdict.word == "indicative"
+    assert "8 of 16 transactions (50 %)" in verdict.reason
+    assert judged(of_class["constraint"])[0] == "invalid"
+
+
 def test_medians_of_few_noisy_or_missing_repetitions_are_indicative(run: RunRecord) -> None:
     def word(elapsed: list[float], asked: int) -> tuple[str, str]:
         return of_number([run] * len(elapsed), asked, spread(elapsed), invented.MACHINE)

@@ -21,6 +21,7 @@ pub fn so_far() -> ClientCost {
         resident_peak_bytes: count(usage.ru_maxrss) * 1024,
         voluntary_switches: count(usage.ru_nvcsw),
         involuntary_switches: count(usage.ru_nivcsw),
+        machine_busy_ns: machine_busy_ns(),
         ..ClientCost::default()
     }
 }
@@ -52,8 +53,71 @@ pub fn resident_bytes() -> u64 {
     pages.unwrap_or(0) * u64::try_from(page_bytes).unwrap_or(0)
 }
 
+/// This thread's number, as the kernel's files name it.
+#[must_use]
+pub fn thread_id() -> libc::pid_t {
+    // SAFETY: the call takes nothing and gives a plain number.
+    unsafe { libc::gettid() }
+}
+
+/// How long a thread of this process was ready to run and had no processor, since it began; 0 where it has
+/// ended, and where the kernel does not say.
+#[must_use]
+pub fn waited_for_processor_ns(thread: libc::pid_t) -> u64 {
+    // The second number of proc(5) `schedstat`.
+    std::fs::read_to_string(format!("/proc/self/task/{thread}/schedstat"))
+        .ok()
+        .and_then(|text| text.split_whitespace().nth(1)?.parse().ok())
+        .unwrap_or(0)
+}
+
+/// What all processors have worked since the machine began, but for the time that they were idle or that
+/// another virtual machine had them.
+fn machine_busy_ns() -> Option<u64> {
+    // The first line of proc(5) `stat`: user, nice, system, idle, iowait, irq, softirq.
+    let text = std::fs::read_to_string("/proc/stat").ok()?;
+    let ticks = text.lines().next()?.split_whitespace().skip(1);
+    let ticks: Vec<u64> = ticks.filter_map(|one| one.parse().ok()).collect();
+    let [user, nice, system, _, _, irq, softirq, ..] = ticks[..] else {
+        return None;
+    };
+    // SAFETY: the call takes and gives plain numbers.
+    let per_s = u64::try_from(unsafe { libc::sysconf(libc::_SC_CLK_TCK) }).ok()?;
+    let tick_ns = 1_000_000_000u64.checked_div(per_s)?;
+    Some((user + nice + system + irq + softirq) * tick_ns)
+}
+
 fn nanoseconds(time: libc::timeval) -> u64 {
     let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
     let microseconds = u64::try_from(time.tv_usec).unwrap_or(0);
     (seconds * 1_000_000 + microseconds) * 1_000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn threads_wait_where_there_are_more_of_them_than_processors() {
+        let threads = 4 * std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let busy_before_ns = machine_busy_ns().expect("the kernel says");
+        let spin = || {
+            let end = Instant::now() + Duration::from_millis(300);
+            while Instant::now() < end {
+                std::hint::spin_loop();
+            }
+            waited_for_processor_ns(thread_id())
+        };
+        let waited_ns: u64 = std::thread::scope(|scope| {
+            let spinning: Vec<_> = (0..threads).map(|_| scope.spawn(spin)).collect();
+            let each = spinning
+                .into_iter()
+                .map(|one| one.join().expect("it only spins"));
+            each.sum()
+        });
+        assert!(waited_ns > 100_000_000, "{waited_ns}");
+        assert!(machine_busy_ns().expect("the kernel says") > busy_before_ns);
+        assert_eq!(waited_for_processor_ns(0), 0);
+    }
 }

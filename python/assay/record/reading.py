@@ -150,8 +150,9 @@ def settle_dead_runs(connection: sqlite3.Connection) -> None:
     for row in _rows(connection, f"{_RUNS} WHERE state IN {UNFINISHED_STATES}"):
         if _summary(row)["state"] == "interrupted":
             connection.execute(
-                "UPDATE runs SET state = 'interrupted', reason = ? WHERE id = ?",
-                (PROCESS_ENDED, row["id"]),
+                "UPDATE runs SET state = 'interrupted', reason = ?, verdict = 'invalid', "
+                "verdict_reason = ? WHERE id = ?",
+                (PROCESS_ENDED, PROCESS_ENDED, row["id"]),
             )
 
 
@@ -164,6 +165,7 @@ def _summary(row: dict[str, Any]) -> dict[str, Any]:
     values["driving"] = json.loads(row["driving"] or "{}")
     if row["state"] in UNFINISHED_STATES and not is_alive(process):
         values["state"], values["reason"] = "interrupted", PROCESS_ENDED
+        values["verdict"], values["verdict_reason"] = "invalid", PROCESS_ENDED
     return values
 
 

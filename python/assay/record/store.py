@@ -170,12 +170,19 @@ class Store:
         self._keep("datasets", json_text(dataset), state="driving")
 
     def driving(self, document: Mapping[str, Any]) -> None:
-        """What the engine is told (a drive document): keeps the texts, leaves the site out."""
+        """What the engine is told (a drive document): keeps the texts, leaves the site out. State
+        driving, also where nothing was loaded."""
         rest = {key: value for key, value in document.items() if key not in {"site", "scripts"}}
         run_id, text, scripts = self._run(), json_text(rest), tuple(document.get("scripts", ()))
+        now_ns = time.time_ns()
 
         def change(connection: sqlite3.Connection) -> None:
             insert(connection, "drives", run_id=run_id, document=text)
+            (state,) = connection.execute(
+                "SELECT state FROM runs WHERE id = ?", (run_id,)
+            ).fetchone()
+            if state != "driving":
+                _enter(connection, run_id, "driving", now_ns)
             for position, script in enumerate(scripts):
                 insert(
                     connection,
@@ -223,8 +230,11 @@ class Store:
         verdict: tuple[str, str] = ("", ""),
         warnings: Iterable[tuple[str, str]] = (),
     ) -> None:
-        """The run is over. ``verdict``: (word, reason); ``warnings``: (name, detail)."""
+        """The run is over. ``verdict``: (word, reason), and invalid where the run is not done;
+        ``warnings``: (name, detail)."""
         run_id, found, now_ns = self._run(), tuple(warnings), time.time_ns()
+        if state != "done" and verdict[0] != "invalid":
+            verdict = ("invalid", storable(without_secrets(reason or state)))
 
         def change(connection: sqlite3.Connection) -> None:
             for position, (name, detail) in enumerate(found):

@@ -106,7 +106,20 @@ def _described(run: RunRecord) -> dict[str, str]:
         if name in known
     }
     driving = Driving(**kept)
-    return {"arrival": driving.arrival, **driving.described()}
+    return {
+        "arrival": driving.arrival,
+        **dict(_with_unit(name, level) for name, level in driving.described().items()),
+    }
+
+
+def _with_unit(name: str, level: str) -> tuple[str, str]:
+    """``latency_limit_s``, ``1e-09`` as ``latency_limit``, ``1 ns``."""
+    if not name.endswith("_s") or name.endswith("_per_s"):
+        return name, level
+    try:
+        return name.removesuffix("_s"), units.short_duration(float(level))
+    except ValueError:
+        return name, level
 
 
 def _table(name: str, title: str, titles: Iterable[str], rows: Iterable[Iterable[str]]) -> Table:

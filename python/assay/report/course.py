@@ -40,9 +40,10 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
 
 
 def whole_seconds(run: RunRecord) -> list[int]:
-    """Transactions that ended ok in each second, without the last one, which is not whole."""
+    """Transactions that ended ok in each whole second in which transactions began."""
     observation = run.observation or {}
-    seconds = int(observation.get("elapsed_ns", 0) // 1_000_000_000)
+    asked_ns = observation.get("elapsed_ns", 0) - observation.get("drained_ns", 0)
+    seconds = int(asked_ns // 1_000_000_000)
     return [one["ok"] for one in observation.get("intervals", ())][:seconds]
 
 

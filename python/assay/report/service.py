@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from assay.record import RunRecord
 from assay.record.records import Document
 from assay.report import grid, units
 from assay.report.grid import CellRuns
@@ -43,7 +44,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
             Column("oldest", is_number=True, unit="s"),
             *([Column("carried over", is_number=True)] if has_carried else []),
             Column("at work", is_number=True),
-            Column("by law", is_number=True),
+            Column("by Little's law", is_number=True),
         ),
         rows=tuple(
             Row(
@@ -51,21 +52,21 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
                     count(run.id),
                     *grid.label_cells(cell, factors),
                     count(run.repetition),
-                    *_cells(run.observation or {}, has_carried),
+                    *_cells(run, has_carried),
                 )
             )
             for cell, run in runs
         ),
         notes=(
             "least, median, most: measured transactions that ended, by client; in flight: under "
-            "way when the measurement ended, oldest: since when",
+            "way when no further ones were begun, oldest: since when",
             *(
                 ["carried over: had begun in the warm-up, and are in no other figure"]
                 if has_carried
                 else []
             ),
-            "at work: clients, on average; by law: throughput x (response time + pause), which is "
-            "the same where nothing is missing (Little's law)",
+            "at work: clients, on average; by Little's law: clients = throughput x (response time "
+            "+ pause), which is the same number where nothing is missing",
         ),
     )
     return Section("Was every client served?", (), (table,))
@@ -109,7 +110,12 @@ def _range(few: Sequence[int]) -> str:
     return str(least) if least == most else f"{least}-{most}"
 
 
-def _cells(observation: Document, has_carried: bool) -> list[Cell]:
+def _why_no_law(run: RunRecord) -> str:
+    return "open loop" if run.driving.get("offered_rate_per_s") else "nothing measured"
+
+
+def _cells(run: RunRecord, has_carried: bool) -> list[Cell]:
+    observation = run.observation or {}
     each, in_flight = observation["transactions_per_client"], observation["in_flight"]
     oldest_ns = in_flight["oldest_ns"]
     law = observation["littles_law"]
@@ -123,7 +129,7 @@ def _cells(observation: Document, has_carried: bool) -> list[Cell]:
         *(
             [_clients(law["clients"]), _clients(law["clients_by_law"])]
             if law
-            else [absent("open loop")] * 2
+            else [absent(_why_no_law(run))] * 2
         ),
     ]
 

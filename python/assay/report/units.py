@@ -55,6 +55,14 @@ def duration(value_s: float) -> str:
     return f"{value_s / 60:.0f} min" if value_s < 7200 else f"{value_s / 3600:.2g} h"
 
 
+def short_duration(value_s: float) -> str:
+    """In the largest unit of which it is one at least: ``20 s``, ``50 ms``, ``1 ns``."""
+    for unit, factor in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)):
+        if value_s * factor >= 0.9995 or not value_s:
+            return f"{float(f'{value_s * factor:.4g}'):.12g} {unit}"
+    return f"{float(f'{value_s * 1e9:.4g}'):.12g} ns"
+
+
 def ratio(value: float) -> str:
     return f"{value:.2f}"
 
@@ -64,8 +72,8 @@ def share(value: float) -> str:
 
 
 def percent(value: float) -> str:
-    """A small share, with what is left of it: ``0.42 %``, ``3.1 %``."""
-    return f"{value * 100:.2g} %"
+    """A small share, with what is left of it: ``0.42 %``, ``3.1 %``; never an exponent."""
+    return f"{digits(value * 100, 2).rstrip('0').rstrip('.')} %" if value < 0.1 else share(value)
 
 
 def shown(value: float, unit: str, time_unit: str = "s", *, resolution_ns: int = 0) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from assay.check.verdict import CONFLICTS
 from assay.record import RunRecord
 from assay.report import units, warnings
 from assay.report.spread import Spread
@@ -38,12 +39,23 @@ def of_run(run: RunRecord, machine: Mapping[str, Any]) -> Verdict:
     outcomes = observation.get("outcomes", {})
     lost = outcomes.get("failed", 0) + outcomes.get("unknown", 0)
     is_ridden_through = run.driving.get("reconnect_patience_s") and observation.get("outages")
+    reasons = []
     if lost and not is_ridden_through:
-        return Verdict(
-            "invalid", f"{lost} of {outcomes['scheduled']} transactions did not end well"
-        )
+        scheduled = outcomes["scheduled"]
+        share = units.percent(lost / scheduled)
+        words = f"{lost} of {scheduled} transactions ({share}) did not end well"
+        if not _are_conflicts(observation):
+            return Verdict("invalid", words)
+        reasons.append(f"{words}, for serialization failures and deadlocks")
     limits = [name for name, _ in warnings.of_run(run, machine) if name in _LIMITING]
-    return _indicative(name.replace("-", " ") for name in dict.fromkeys(limits))
+    return _indicative([*reasons, *(name.replace("-", " ") for name in dict.fromkeys(limits))])
+
+
+def _are_conflicts(observation: Mapping[str, Any]) -> bool:
+    """Whether all errors come of other transactions at the same time: they are counted, and what
+    was measured beside them holds. (Where a workload forbids them its run has failed.)"""
+    errors = observation.get("errors") or ()
+    return bool(errors) and all(error["class"] in CONFLICTS for error in errors)
 
 
 def of_number(

@@ -32,6 +32,14 @@ LATE_LIMIT = 0.01
 """Share of late and skipped transactions beyond which a warning is due."""
 WARM_UP_LIMIT = 0.20
 """By how much the first fifth of a measurement may differ from the rest."""
+DRAIN_LIMIT = 0.10
+"""Share of the measurement that may be spent waiting for the last transactions."""
+WAIT_LIMIT = 0.10
+"""Share of their time that the client's threads may wait for a processor, and share of the
+machine's processors that other programs may take meanwhile."""
+LEAST_COST_NS = 100_000_000
+"""Of a shorter measurement nothing is said of processors: the kernel counts in ticks of 1-10 ms,
+and the clients' connecting and ending weighs in."""
 _LEAST_SECONDS = 5
 _DETAILS_SHOWN = 4
 
@@ -107,6 +115,19 @@ class Kind(Enum):
         "run it again on a machine that is not paused; fewer programs beside it",
         limits=True,
     )
+    LONG_DRAIN = _Text(
+        f"more than {units.share(DRAIN_LIMIT)} of the measurement was spent waiting for the last "
+        "transactions: most clients were at rest then, and throughput divides by all of it",
+        "a longer --duration, beside which the longest transaction is short; the course shows the "
+        "throughput while all clients were at work",
+        limits=True,
+    )
+    CLIENT_WAITED_FOR_PROCESSOR = _Text(
+        "the client's threads were ready to run and had to wait for a processor, while other "
+        "programs kept the machine busy: what was measured is that load too",
+        "stop what else runs on this machine, or give the run processors of its own",
+        limits=True,
+    )
     STARVED_CLIENTS = _Text(
         f"some clients ended less than {units.share(service.STARVED_SHARE)} of what the most "
         "served one ended: they waited while others went ahead, and percentiles hold hardly "
@@ -132,6 +153,12 @@ class Kind(Enum):
         "offer less; the highest rate that is kept up is what the system can do",
         limits=True,
     )
+    SKIPPED_BY_LATENCY_LIMIT = _Text(
+        "a part of the offered transactions could not begin within the latency limit and was "
+        "skipped: the numbers are of those that were begun, at a lower rate than was offered",
+        "offer less, use more clients, or widen --latency-limit",
+        limits=True,
+    )
     SHORT_WARM_UP = _Text(
         "throughput at the beginning of the measurement is unlike that of the rest",
         "a longer --warm-up",
@@ -144,7 +171,9 @@ class Kind(Enum):
         limits=True,
     )
     CLIENT_BUSY = _Text(
-        "the client took much of the processor time, so its own speed is part of the numbers",
+        f"the client used more than {units.share(CLIENT_SHARE_LIMIT)} of the machine's processors, "
+        f"or kept its threads busy for more than {units.share(CLIENT_THREADS_LIMIT)} of the time, "
+        "so its own speed is part of the numbers",
         "fewer clients, or more --threads where processors are idle",
         limits=True,
     )
@@ -193,15 +222,45 @@ def notes(warnings: Iterable[WarningRecord]) -> tuple[WarningNote, ...]:
 def client_shares(run: RunRecord, machine: Mapping[str, Any]) -> tuple[float, float] | None:
     """(share of the machine's processors, busy share of the engine's threads) the client took.
 
-    None where the system lives in the client's own process: its work cannot be told apart.
+    None where the system lives in the client's own process: its work cannot be told apart; and
+    where the measurement is too short for the kernel's counting.
     """
     observation, site = run.observation or {}, run.site or {}
     cost, elapsed_ns = observation.get("client_cost"), observation.get("elapsed_ns")
     if not cost or not elapsed_ns or site.get("address", {}).get("file") is not None:
         return None
+    if elapsed_ns < LEAST_COST_NS:
+        return None
     busy = (cost["user_ns"] + cost["system_ns"]) / elapsed_ns
-    processors = machine.get("processors_usable") or machine.get("processors") or 1
-    return busy / processors, busy / max(1, observation.get("threads") or 1)
+    threads = max(1, observation.get("threads") or 1)
+    return min(1.0, busy / _processors(machine)), min(1.0, busy / threads)
+
+
+def processor_wait(run: RunRecord, machine: Mapping[str, Any]) -> tuple[float, float] | None:
+    """(share of their time that the client's threads waited for a processor, share of the machine's
+    processors that other programs took meanwhile).
+
+    None where it cannot be told: a server behind a URL may be one of these programs.
+    """
+    observation, site = run.observation or {}, run.site or {}
+    cost, elapsed_ns = observation.get("client_cost") or {}, observation.get("elapsed_ns") or 0
+    waited_ns, busy_ns = cost.get("waited_for_processor_ns"), cost.get("machine_busy_ns")
+    if waited_ns is None or busy_ns is None or elapsed_ns < LEAST_COST_NS:
+        return None
+    server_ns = (observation.get("server_cost") or {}).get("cpu_ns")
+    if server_ns is None and site.get("address", {}).get("file") is None:
+        return None
+    others_ns = max(0, busy_ns - cost["user_ns"] - cost["system_ns"] - (server_ns or 0))
+    threads = max(1, observation.get("threads") or 1)
+    processors = machine.get("processors") or _processors(machine)
+    return (
+        min(1.0, waited_ns / elapsed_ns / threads),
+        min(1.0, others_ns / elapsed_ns / processors),
+    )
+
+
+def _processors(machine: Mapping[str, Any]) -> int:
+    return machine.get("processors_usable") or machine.get("processors") or 1
 
 
 def _of_run(run: RunRecord, machine: Mapping[str, Any]) -> Iterator[tuple[Kind, str]]:
@@ -221,6 +280,14 @@ def _of_run(run: RunRecord, machine: Mapping[str, Any]) -> Iterator[tuple[Kind, 
             Kind.CLIENT_BUSY,
             f"{run.system_label}, {units.counted(run.clients, 'client')}: {units.share(shares[0])} "
             f"of the processors, its threads {units.share(shares[1])} busy",
+        )
+    waits = processor_wait(run, machine)
+    if waits and min(waits) > WAIT_LIMIT:
+        yield (
+            Kind.CLIENT_WAITED_FOR_PROCESSOR,
+            f"{run.system_label}, {units.counted(run.clients, 'client')}: its threads waited "
+            f"{units.share(waits[0])} of the time, other programs took {units.share(waits[1])} of "
+            "the processors",
         )
     room = headroom.of_run(run)
     if room and room.share > headroom.CEILING_LIMIT:
@@ -281,28 +348,40 @@ def _of_driving(run: RunRecord) -> Iterator[tuple[Kind, str]]:
     if outages := observation.get("outages"):
         lasted_ns = sum(one["to_ns"] - one["from_ns"] for one in outages)
         yield Kind.OUTAGE, f"{name}: {units.counted(len(outages), 'time')}, {lasted_ns / 1e9:.1f} s"
+    drained_ns = observation.get("drained_ns") or 0
+    if drained_ns > DRAIN_LIMIT * elapsed_ns:
+        yield (
+            Kind.LONG_DRAIN,
+            f"{name}: {drained_ns / 1e9:.1f} s of the {elapsed_ns / 1e9:.1f} s were waiting for "
+            "the last transactions",
+        )
     late, skipped = outcomes.get("late") or 0, outcomes.get("skipped") or 0
     if (late + skipped) / scheduled > LATE_LIMIT:
         share = units.percent((late + skipped) / scheduled)
         yield Kind.LATE_ARRIVALS, f"{name}: {late} late, {skipped} skipped of {scheduled} ({share})"
     offered_per_s = run.driving.get("offered_rate_per_s")
-    if offered_per_s and elapsed_ns:
-        expected = offered_per_s * elapsed_ns / 1e9
+    if offered_per_s and elapsed_ns > drained_ns:
+        # Nothing is due while the last transactions are waited for.
+        asked_s = (elapsed_ns - drained_ns) / 1e9
+        expected = offered_per_s * asked_s
         ended = scheduled - skipped
         # Poisson arrivals scatter by the root of their number.
         if ended < REACHED * expected and expected - ended > 3 * math.sqrt(expected):
-            reached = units.digits(ended / (elapsed_ns / 1e9))
-            yield Kind.OFFERED_RATE_NOT_REACHED, f"{name}: {reached}/s of {offered_per_s:g}/s"
+            words = f"{name}: {units.digits(ended / asked_s)}/s of {offered_per_s:g}/s"
+            if run.driving.get("latency_limit_s") and skipped:
+                yield Kind.SKIPPED_BY_LATENCY_LIMIT, f"{words}, {skipped} skipped"
+            else:
+                yield Kind.OFFERED_RATE_NOT_REACHED, words
     if run.driving.get("duration_s") and observation.get("ended_by", "stop") == "stop":
-        if elapsed_ns < SHORTEST_S * 1e9:
-            yield Kind.SHORT_MEASUREMENT, f"{elapsed_ns / 1e9:.1f} s"
-        yield from _of_warm_up(run, name, elapsed_ns)
+        if elapsed_ns - drained_ns < SHORTEST_S * 1e9:
+            yield Kind.SHORT_MEASUREMENT, f"{(elapsed_ns - drained_ns) / 1e9:.1f} s"
+        yield from _of_warm_up(run, name, elapsed_ns - drained_ns)
 
 
-def _of_warm_up(run: RunRecord, name: str, elapsed_ns: int) -> Iterator[tuple[Kind, str]]:
-    """Whether the first fifth of the whole seconds is like the rest."""
+def _of_warm_up(run: RunRecord, name: str, asked_ns: int) -> Iterator[tuple[Kind, str]]:
+    """Whether the first fifth of the whole seconds in which transactions began is like the rest."""
     intervals = (run.observation or {}).get("intervals", ())
-    ok = [one["ok"] for one in intervals][: int(elapsed_ns // 1_000_000_000)]
+    ok = [one["ok"] for one in intervals][: int(asked_ns // 1_000_000_000)]
     if len(ok) < _LEAST_SECONDS:
         return
     fifth = len(ok) // 5

@@ -32,7 +32,7 @@ pub use ledger::{End, Ledger, State};
 pub use outages::Outages;
 pub use results::{Agreement, ResultLog};
 pub use sample::{Outcome, Sample, Tray, Unit};
-pub use silences::Stretch;
+pub use silences::{Stretch, while_asked};
 pub use stalls::Waits;
 pub use times::Times;
 pub use worktime::Worktime;

@@ -141,6 +141,17 @@ impl Silences {
     }
 }
 
+/// The silences of a system that was asked: after the stop (`stop_ns` after the beginning) no transaction
+/// begins, and one that takes long is no silence of the others. A silence that had lasted when the stop came
+/// counts to its end.
+#[must_use]
+pub fn while_asked(silences: Vec<Stretch>, stop_ns: u64) -> Vec<Stretch> {
+    let before_stop_ns = |silence: &Stretch| stop_ns.saturating_sub(silence.from_ns);
+    let mut asked = silences;
+    asked.retain(|silence| silence.to_ns <= stop_ns || before_stop_ns(silence) >= LEAST_NS / 2);
+    asked
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -183,5 +194,14 @@ mod tests {
         silences.hear(&ends(&[5_000]));
         silences.hear_late(&ends(&[700]));
         assert_eq!(silences.finish(5_100 * MS), [silence(700, 5_000)]);
+    }
+
+    #[test]
+    fn after_the_stop_nothing_is_silent_that_was_not_before() {
+        let all = vec![silence(500, 1_700), silence(2_300, 8_000)];
+        assert_eq!(while_asked(all.clone(), 2_200 * MS), all[..1]);
+        assert_eq!(while_asked(all.clone(), 2_400 * MS), all[..1]);
+        assert_eq!(while_asked(all.clone(), 3_300 * MS), all);
+        assert_eq!(while_asked(all.clone(), u64::MAX), all);
     }
 }

@@ -8,7 +8,9 @@ use super::Account;
 use super::service;
 use super::shared::Shared;
 use super::supervisor::Watched;
-use crate::account::{Book, End, ErrorLog, Outcome, ResultLog, State, Stretch, Times, Waits};
+use crate::account::{
+    Book, End, ErrorLog, Outcome, ResultLog, State, Stretch, Times, Waits, while_asked,
+};
 use crate::document::{ArrivalDocument, Order};
 use crate::observation::{
     AllOk, Arrival, ClientEnd, Observation, Outcomes, Passes, Resolution, ResponseTime,
@@ -61,7 +63,11 @@ pub fn assemble(
     let has_passes = plan.order == Order::Sequence && !plan.is_open_loop();
     let ends = &sums.ends;
     let measured = (began_ns, last_ns);
+    let stop_ns = watched
+        .schedule
+        .map_or(u64::MAX, |schedule| schedule.stop_ns);
     let (mut intervals, silences) = watched.series.finish(last_ns.saturating_sub(began_ns));
+    let silences = while_asked(silences, stop_ns.saturating_sub(began_ns));
     let stood_still = (&*silences, suspensions);
     let (stalls, suspensions) =
         service::standstills(shared, &book, sums.waits, stood_still, measured);
@@ -69,6 +75,7 @@ pub fn assemble(
     Observation {
         started_unix_ns: watched.started_unix_ns,
         elapsed_ns: last_ns.saturating_sub(began_ns),
+        drained_ns: last_ns.saturating_sub(stop_ns),
         connect_ns: watched.connect_ns,
         clients: plan.clients,
         threads: u32::try_from(threads).unwrap_or(u32::MAX),

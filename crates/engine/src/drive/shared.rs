@@ -1,6 +1,6 @@
 //! What the threads of one run share.
 
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::Thread;
 
@@ -11,6 +11,7 @@ use super::schedule::{Schedule, Signals};
 use crate::EngineError;
 use crate::account::{Book, Ledger, Outages, Tray};
 use crate::clock::Clock;
+use crate::cost;
 
 pub struct Shared {
     pub plan: Plan,
@@ -26,6 +27,10 @@ pub struct Shared {
     outages: Mutex<Outages>,
     arrivals: OnceLock<Mutex<Option<Arrivals>>>,
     threads_left: AtomicUsize,
+    /// At work now, as the kernel numbers them.
+    at_work: Mutex<Vec<libc::pid_t>>,
+    /// How long those that have ended were ready to run and had no processor.
+    waited_for_processor_ns: AtomicU64,
     supervisor: Thread,
 }
 
@@ -44,6 +49,8 @@ impl Shared {
             arrivals: OnceLock::new(),
             outages: Mutex::new(Outages::new(plan.clients)),
             threads_left: AtomicUsize::new(threads),
+            at_work: Mutex::new(Vec::with_capacity(threads)),
+            waited_for_processor_ns: AtomicU64::new(0),
             supervisor: std::thread::current(),
             plan,
         }
@@ -102,12 +109,30 @@ impl Shared {
     /// To be held by each thread for as long as it works.
     #[must_use]
     pub fn presence(&self) -> Presence<'_> {
-        Presence(self)
+        let thread = cost::thread_id();
+        self.at_work().push(thread);
+        Presence(self, thread)
+    }
+
+    /// How long all threads of clients so far were ready to run and had no processor.
+    #[must_use]
+    pub fn waited_for_processor_ns(&self) -> u64 {
+        // The lock keeps a thread from being counted among both.
+        let at_work = self.at_work();
+        let under_way: u64 = at_work
+            .iter()
+            .map(|thread| cost::waited_for_processor_ns(*thread))
+            .sum();
+        under_way + self.waited_for_processor_ns.load(Ordering::Relaxed)
+    }
+
+    fn at_work(&self) -> MutexGuard<'_, Vec<libc::pid_t>> {
+        self.at_work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Says that its thread is at work; when dropped, that it no longer is, also where it panics.
-pub struct Presence<'a>(&'a Shared);
+pub struct Presence<'a>(&'a Shared, libc::pid_t);
 
 impl Drop for Presence<'_> {
     fn drop(&mut self) {
@@ -116,6 +141,14 @@ impl Drop for Presence<'_> {
             self.0.signals.interrupt();
             self.0.gate.decide(Verdict::Cancelled);
         }
+        let Self(shared, thread) = self;
+        let waited_ns = cost::waited_for_processor_ns(*thread);
+        let mut at_work = shared.at_work();
+        at_work.retain(|other| other != thread);
+        shared
+            .waited_for_processor_ns
+            .fetch_add(waited_ns, Ordering::Relaxed);
+        drop(at_work);
         self.0.threads_left.fetch_sub(1, Ordering::Release);
         self.0.supervisor.unpark();
     }

@@ -81,7 +81,7 @@ impl Supervisor<'_> {
             schedule: is_go.then(|| self.schedule(now_ns)),
             connect_ns: now_ns,
             started_unix_ns: unix_ns(),
-            client_cost: cost::so_far(),
+            client_cost: self.cost_so_far(),
             series: Series::default(),
             was_interrupted,
         };
@@ -96,9 +96,16 @@ impl Supervisor<'_> {
         watched.client_cost = ClientCost {
             resident_bytes,
             resident_grown_bytes: resident_bytes.saturating_sub(resident_before_bytes),
-            ..cost::so_far().since(&watched.client_cost)
+            ..self.cost_so_far().since(&watched.client_cost)
         };
         watched
+    }
+
+    fn cost_so_far(&self) -> ClientCost {
+        ClientCost {
+            waited_for_processor_ns: self.shared.waited_for_processor_ns(),
+            ..cost::so_far()
+        }
     }
 
     /// Waits until every thread has connected its clients; says whether the caller broke it off.
@@ -152,7 +159,7 @@ impl Supervisor<'_> {
             if !is_measuring && now_ns >= schedule.measure_ns {
                 is_measuring = true;
                 watched.started_unix_ns = unix_ns() - (now_ns - schedule.measure_ns);
-                watched.client_cost = cost::so_far();
+                watched.client_cost = self.cost_so_far();
             }
             if is_measuring {
                 resident_bytes = cost::resident_bytes().max(resident_bytes);

@@ -17,6 +17,11 @@ pub struct ClientCost {
     pub resident_grown_bytes: u64,
     pub voluntary_switches: u64,
     pub involuntary_switches: u64,
+    /// How long the clients' threads, together, were ready to run and had no processor.
+    pub waited_for_processor_ns: u64,
+    /// What all processors of the machine worked in the measurement, for whatever program; none where the
+    /// kernel does not say.
+    pub machine_busy_ns: Option<u64>,
 }
 
 impl ClientCost {
@@ -27,6 +32,13 @@ impl ClientCost {
             system_ns: self.system_ns - before.system_ns,
             voluntary_switches: self.voluntary_switches - before.voluntary_switches,
             involuntary_switches: self.involuntary_switches - before.involuntary_switches,
+            waited_for_processor_ns: self
+                .waited_for_processor_ns
+                .saturating_sub(before.waited_for_processor_ns),
+            machine_busy_ns: self
+                .machine_busy_ns
+                .zip(before.machine_busy_ns)
+                .map(|(now_ns, before_ns)| now_ns.saturating_sub(before_ns)),
             ..*self
         }
     }

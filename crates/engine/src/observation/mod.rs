@@ -20,6 +20,9 @@ pub struct Observation {
     pub started_unix_ns: u64,
     /// From the end of the warm-up to the end of the last client.
     pub elapsed_ns: u64,
+    /// The last part of `elapsed_ns`, in which no transaction was begun any more and those under way were
+    /// waited for; 0 where the clock did not end the run.
+    pub drained_ns: u64,
     /// From the first connection to the last prepared statement of the last client.
     pub connect_ns: u64,
     pub clients: u32,

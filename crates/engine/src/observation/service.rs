@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// Measured transactions that ended, however, of the client that had the fewest, of the middle one (of an
-/// even number, the lower of the two) and of the one that had the most.
+/// even number, the mean of the two, rounded down) and of the one that had the most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TransactionsPerClient {
     pub least: u64,
@@ -14,10 +14,11 @@ pub struct TransactionsPerClient {
 impl TransactionsPerClient {
     pub(crate) fn of(mut counts: Vec<u64>) -> Self {
         counts.sort_unstable();
-        let middle = counts.len().saturating_sub(1) / 2;
+        let at = |place: usize| counts.get(place).copied().unwrap_or(0);
+        let (lower, upper) = (at(counts.len().saturating_sub(1) / 2), at(counts.len() / 2));
         Self {
             least: counts.first().copied().unwrap_or(0),
-            median: counts.get(middle).copied().unwrap_or(0),
+            median: lower.midpoint(upper),
             most: counts.last().copied().unwrap_or(0),
         }
     }
@@ -100,4 +101,18 @@ impl LittlesLaw {
 pub struct Standstill {
     pub from_ns: u64,
     pub to_ns: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_of_an_even_number_lies_between_the_two_in_the_middle() {
+        let median = |counts: &[u64]| TransactionsPerClient::of(counts.to_vec()).median;
+        assert_eq!(median(&[88_084, 41_979]), 65_031);
+        assert_eq!(median(&[9, 1, 4]), 4);
+        assert_eq!(median(&[7]), 7);
+        assert_eq!(median(&[]), 0);
+    }
 }

@@ -120,3 +120,31 @@ fn slow_transactions_and_pauses_are_no_stalls() {
         assert!(run.elapsed_ns >= S, "{text}");
     }
 }
+
+#[test]
+fn waiting_for_the_last_transaction_is_no_stall_and_is_told() {
+    let run = run(
+        "drained",
+        json!({ "delay": "constant:1ms" }),
+        "\\if :client_id = 0\n\\sleep 2200 ms\n\\endif\nSELECT 1;\n",
+        json!({ "clients": 3, "stop": { "duration_s": 0.7 } }),
+    );
+    assert_eq!(run.stalls, []);
+    // It began with the measurement, and its age is that at the stop.
+    let oldest_ns = run.in_flight.oldest_ns;
+    assert!((S / 2..=7 * S / 10).contains(&oldest_ns), "{oldest_ns}");
+    let begun_ns = run.elapsed_ns - run.drained_ns;
+    assert_eq!(begun_ns, 7 * S / 10);
+    assert!(run.drained_ns >= S, "{}", run.drained_ns);
+}
+
+#[test]
+fn a_run_that_its_transactions_end_has_no_drain() {
+    let run = run(
+        "undrained",
+        json!({ "delay": "constant:2ms" }),
+        "SELECT 1;",
+        json!({ "stop": { "transactions": 20 } }),
+    );
+    assert_eq!(run.drained_ns, 0);
+}
