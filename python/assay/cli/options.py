@@ -160,7 +160,7 @@ _EXPERIMENT_OPTIONS = (
         "--offered-rate",
         metavar="R,…",
         help="Transactions per second, all clients together; each rate is a separate cell. "
-        "Without --arrival, arrivals are constant.",
+        "Makes the arrivals of a closed loop constant.",
     ),
     click.option(
         "--latency-limit",
