@@ -113,9 +113,23 @@ def resolve(experiment: Experiment, workload: Workload, progress: Listener) -> B
         skipped = skipped_text(scan["problems"]) or "nothing"
         errors = counted(scan["problems"]["errors"], "error")
         progress.warning(f"{errors}; left out: {skipped}; `assay show latest` lists them")
+    if experiment.input_paths and (said := _warnings(scan["problems"])):
+        progress.warning(said)
     return Bibliography(
         origin, description, tuple(files), experiment.encoding, experiment.keep_going, scan
     )
+
+
+def _warnings(problems: Mapping[str, Any]) -> str:
+    """The number of warnings, and the first with its place; empty: there are none."""
+    if not problems["warnings"]:
+        return ""
+    said = f"{counted(problems['warnings'], 'warning')}; `assay show latest` lists them"
+    first = next((one for one in problems["kept"] if one["severity"] == "warning"), None)
+    if first is None:
+        return said
+    place = ":".join(str(first[part]) for part in ("file", "line", "column") if first[part])
+    return f"{said}; the first: {place}: {first['message']}"
 
 
 def skipped_text(problems: Mapping[str, Any]) -> str:
