@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-_WHOLE = re.compile(r"[+-]?[0-9][0-9_]{0,30}", re.ASCII)
-_NUMBER = re.compile(r"[+-]?([0-9][0-9_]*\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,5})?", re.ASCII)
+_WHOLE = re.compile(r"[+-]?[0-9]{1,31}", re.ASCII)
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,5})?", re.ASCII)
 _LONGEST_NUMBER = 400
 _LONGEST_SHOWN = 40
 
@@ -40,6 +40,8 @@ class Whole:
     def of_word(self, word: str) -> int:
         """The word as such a number; raises `ValueError` saying what was expected and found."""
         text = word.strip()
+        if not _WHOLE.fullmatch(text) and _NUMBER.fullmatch(text):
+            raise ValueError(f"expected {self.expected}, found {shown(word)}: digits alone")
         if not _WHOLE.fullmatch(text) or not self.holds(int(text)):
             raise ValueError(f"expected {self.expected}, found {shown(word)}")
         return int(text)

@@ -15,6 +15,7 @@ from assay.cli import rows
 from assay.cli.loading_options import datasets_option
 from assay.cli.options import format_option, is_typed, records_option
 from assay.errors import ArgumentError
+from assay.paths import is_folder
 from assay.workloads.values import Workload
 
 WHAT = ("systems", "workloads", "storages", "runs", "datasets")
@@ -163,6 +164,11 @@ def _datasets(folder: Path | None) -> list[rows.Row]:
         raise ArgumentError(
             "which folder of data sets?",
             hint=f"--datasets FOLDER, or {env_vars.DATASETS.name} in the environment",
+        )
+    if not is_folder(folder):
+        raise ArgumentError(
+            f"{folder}: expected a folder of data sets, found none",
+            hint="`assay run --datasets FOLDER` makes one",
         )
     return [
         {

@@ -31,6 +31,16 @@ def command(file: Path, records: Path) -> None:
     if not merged.runs:
         say(f"{records} has everything that {file} holds")
         return
-    numbers = ", ".join(map(str, merged.experiments))
+    numbers = _numbers(merged.experiments)
     runs = "1 run" if merged.runs == 1 else f"{merged.runs} runs"
-    say(f"brought {runs} into {records}, experiment {numbers}; {file} can be removed")
+    say(f"brought {runs} into {records}, {numbers}; {file} can be removed")
+
+
+def _numbers(experiments: list[int]) -> str:
+    """``experiment 3``, ``experiments 1 to 32``, ``experiments 1, 3, 4``."""
+    first, last = experiments[0], experiments[-1]
+    if len(experiments) == 1:
+        return f"experiment {first}"
+    if experiments == list(range(first, last + 1)):
+        return f"experiments {first} to {last}"
+    return f"experiments {', '.join(map(str, experiments))}"

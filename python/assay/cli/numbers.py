@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from assay.quantities import Quantity
+from assay.quantities import Quantity, shown
 
 
 class Number(click.ParamType):  # type: ignore[type-arg]  # older releases take none
@@ -23,6 +23,8 @@ class Number(click.ParamType):  # type: ignore[type-arg]  # older releases take 
         if not isinstance(value, str):  # a default
             number: int | float = value
             return number
+        if value != value.strip():
+            self.fail(f"expected {self.quantity.expected}, found {shown(value)}", param, ctx)
         try:
             return self.quantity.of_word(value)
         except ValueError as error:

@@ -42,7 +42,9 @@ def outcome_of(program: str, work: Callable[[], int | None]) -> int:
         except (KeyboardInterrupt, click.Abort) as error:
             return _ended(error)
         except click.UsageError as error:
-            say_error(error.format_message(), hint=_usage_hint(program, error))
+            # click sets its lists apart with tabs.
+            message = error.format_message().expandtabs(4)
+            say_error(message, hint=_usage_hint(program, error))
             return YouError.exit_code
         except click.ClickException as error:
             say_error(error.format_message())

@@ -48,6 +48,7 @@ def command(run: str, form: str, records: Path) -> None:
 
 
 def _number(run: str, store: Any) -> int:
+    run = run.removeprefix("run ").strip()
     if run == "latest":
         ended = [one.id for one in store.runs() if one.begun_unix_ns is not None]
         if not ended:

@@ -16,7 +16,8 @@ from typing import Any, TextIO, cast
 
 from assay.errors import ArgumentError, AssayError, SystemUnderTestError
 
-_HINT = "send it to a file or a pipe; what was measured is in the record (`assay report`)"
+_HINT = "send it to a file or a pipe"
+_MEASURED = "what was measured is in the record (`assay report`)"
 
 
 class OutputLost(AssayError):
@@ -52,11 +53,13 @@ def standard_streams() -> Iterator[None]:
 
 @contextlib.contextmanager
 def status_at_least(status: int) -> Iterator[None]:
-    """Output that is lost inside does not hide that the work itself ended with ``status``."""
+    """Output that is lost inside does not hide that what was measured ended with ``status``, and
+    is on record."""
     try:
         yield
     except OutputLost as lost:
         lost.exit_code = status or lost.exit_code
+        lost.hint = f"{lost.hint}; {_MEASURED}" if lost.hint else None
         raise
 
 

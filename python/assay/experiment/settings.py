@@ -194,5 +194,7 @@ def key_and_values(word: str) -> tuple[str, tuple[str, ...]]:
         raise ArgumentError(f"{word!r}: expected KEY=VALUE", hint="--set copies=10")
     levels = tuple(value.strip() for value in next(csv.reader([values], skipinitialspace=True), []))
     if not levels or not all(levels):
-        raise ArgumentError(f"{word!r}: no value after the equals sign")
+        raise ArgumentError(
+            f"{word!r}: no value after the equals sign", hint=f"--set {key.strip()}=VALUE"
+        )
     return key.strip(), levels

@@ -8,9 +8,10 @@ import sqlite3
 from pathlib import Path
 
 from assay.errors import ArgumentError, AssayError, RunFailed, SystemUnderTestError
+from assay.paths import is_folder
 
 OTHER_FILE = "name another file with --records"
-_ERROR, _IOERR, _CORRUPT, _FULL, _NOTADB = 1, 10, 11, 13, 26
+_ERROR, _READONLY, _IOERR, _CORRUPT, _FULL, _CANTOPEN, _NOTADB = 1, 8, 10, 11, 13, 14, 26
 """Primary result codes of SQLite, by its names."""
 _DAMAGED = {_CORRUPT, _NOTADB, _ERROR, 0}
 """ERROR is what a table or a column that is not there gives; 0, text that is no UTF-8."""
@@ -32,10 +33,25 @@ def not_opened(error: sqlite3.Error, path: Path) -> AssayError:
     )
 
 
+def not_opened_for_writing(error: sqlite3.Error, path: Path) -> AssayError:
+    """The error of a file that is to be written."""
+    if _result(error) in (_READONLY, _CANTOPEN):
+        folder = path.absolute().parent
+        if not is_folder(folder):
+            return ArgumentError(
+                f"{path}: expected a record file that can be written, found no folder {folder}",
+                hint=OTHER_FILE,
+            )
+        return _not_writable(path)
+    return not_opened(error, path)
+
+
 def not_written(error: sqlite3.Error, path: Path) -> AssayError:
     """The error of a transaction that was rolled back."""
     if is_full(error, path):
         return _full(path)
+    if _result(error) in (_READONLY, _CANTOPEN):
+        return _not_writable(path)
     if _result(error) in _DAMAGED:
         return damaged(error, path)
     return RunFailed(
@@ -60,6 +76,13 @@ def _full(path: Path) -> AssayError:
     return SystemUnderTestError(
         f"{path}: the disk is full: the record could not be written",
         hint=f"what had been written before is safe; free space there, or {OTHER_FILE}",
+    )
+
+
+def _not_writable(path: Path) -> AssayError:
+    return SystemUnderTestError(
+        f"{path}: expected a record file that can be written",
+        hint=f"allow it (the file, and its folder); or {OTHER_FILE}",
     )
 
 

@@ -61,7 +61,7 @@ def open_file(path: Path) -> sqlite3.Connection:
     except sqlite3.Error as error:
         if is_locked(error):
             raise RecordIsLocked(str(path)) from error
-        raise faults.not_opened(error, path) from error
+        raise faults.not_opened_for_writing(error, path) from error
     return connection
 
 

@@ -58,7 +58,8 @@ def prepare(connection: sqlite3.Connection, path: Path, known: Sequence[Step]) -
         connection.execute(f"PRAGMA user_version = {len(known)}")
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
         raise
 
 
@@ -79,6 +80,11 @@ def _version(connection: sqlite3.Connection, path: Path, known: Sequence[Step]) 
     if application_id != APPLICATION_ID and not is_empty:
         raise ArgumentError(
             f"{path}: expected a record file of Assay, found another program's SQLite file",
+            hint="name another file with --records",
+        )
+    if version == 0 and not is_empty:
+        raise ArgumentError(
+            f"{path}: this record file is damaged: its version (user_version) is 0",
             hint="name another file with --records",
         )
     if version > len(known):

@@ -1,0 +1,70 @@
+"""What a person gets to read where something is wrong, in words that help."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from assay.cli.merge import _numbers
+from assay.cli.program import run_program
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
+    Path("one.sql").write_text("SELECT 1;\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        ("run one.sql --on null --records /proc/x", 3, "record file that can be written"),
+        ("run one.sql --on null --records none/x", 2, "found no folder"),
+        ("run one.sql --on null --records old", 2, "version (user_version) is 0"),
+        ("run one.sql --on null --duration 1_0", 2, "found '1_0'"),
+        ("plan one.sql --on null --repetitions 1e3", 2, "found '1e3': digits alone"),
+        ("run one.sql --on null --set scale=", 2, "--set scale=VALUE"),
+        ("list datasets --datasets none", 2, "expected a folder of data sets"),
+    ],
+)
+def test_a_mistake_is_said_with_its_status(
+    words: str, status: int, said: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    if "old" in words:
+        assert (
+            run_program(
+                ["run", "one.sql", "--on", "null", "--transactions", "1", "--records", "old"]
+            )
+            == 0
+        )
+        with sqlite3.connect("old") as record:
+            record.execute("PRAGMA user_version = 0")
+        record.close()
+    capfd.readouterr()
+    assert run_program(words.split()) == status
+    found = capfd.readouterr().err
+    assert said in found, found
+    assert not any(word in found for word in ("rollback", "already exists", "bug"))
+
+
+def test_a_number_with_a_blank_is_none(capfd: pytest.CaptureFixture[str]) -> None:
+    assert run_program(["plan", "one.sql", "--on", "null", "--duration", " 1"]) == 2
+    assert "found ' 1'" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["list", "null-server"])
+def test_choices_are_listed_without_escapes(
+    command: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert run_program([command]) == 2
+    found = capfd.readouterr().err
+    assert "Choose from" in found and "\\u0009" not in found
+
+
+def test_numbers_in_a_row_are_a_range() -> None:
+    assert _numbers([3]) == "experiment 3"
+    assert _numbers([1, 2, 3]) == "experiments 1 to 3"
+    assert _numbers([1, 3]) == "experiments 1, 3"
