@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,8 +70,13 @@ XDG_CONFIG_HOME = EnvVar(
 
 
 def home() -> Path | None:
-    """The user's home directory; None where neither $HOME nor the password file names one."""
+    """The user's home directory: $HOME where that is a folder, else what the password file names;
+    None where neither is there."""
+    named = os.environ.get("HOME")
+    if named and Path(named).is_dir():
+        return Path(named)
     try:
-        return Path.home()
-    except RuntimeError:
+        found = Path(pwd.getpwuid(os.getuid()).pw_dir)
+    except KeyError:
         return None
+    return found if found.is_dir() else None

@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import date, time
 from typing import Final
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,31}", re.ASCII)
@@ -138,7 +139,7 @@ def shown(value: object) -> str:
     """What was found, in quotes, as much of it as a line can hold."""
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**_LONGEST_SHOWN:
         return f"a number of more than {_LONGEST_SHOWN} digits"
-    text = repr(value)
+    text = str(value) if isinstance(value, date | time) else repr(value)
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
 
 

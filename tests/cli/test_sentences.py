@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from assay import env_vars
 from assay.cli.merge import _numbers
 from assay.cli.program import run_program
 
@@ -68,3 +69,16 @@ def test_numbers_in_a_row_are_a_range() -> None:
     assert _numbers([3]) == "experiment 3"
     assert _numbers([1, 2, 3]) == "experiments 1 to 3"
     assert _numbers([1, 3]) == "experiments 1, 3"
+
+
+@pytest.mark.parametrize("named", ["", "/nonexistent"])
+def test_a_home_that_is_not_there_is_not_made(named: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", named)
+    found = env_vars.home()
+    assert found is None or (found.is_dir() and found != Path("/"))
+
+
+def test_a_date_is_shown_as_it_was_written(capfd: pytest.CaptureFixture[str]) -> None:
+    Path("e.toml").write_text('script = "one.sql"\nsystems = "null"\nseed = 2026-01-01\n')
+    assert run_program(["plan", "e.toml"]) == 2
+    assert "seed = 2026-01-01: expected" in capfd.readouterr().err

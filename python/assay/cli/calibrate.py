@@ -13,6 +13,7 @@ from assay.cli import rows
 from assay.cli.numbers import Number
 from assay.cli.options import format_option, records_option
 from assay.cli.outcome import say
+from assay.cli.streams import status_at_least
 from assay.errors import ArgumentError
 from assay.experiment import clients as client_words
 from assay.experiment.settings import split
@@ -94,7 +95,8 @@ def command(
                 found.append(measured)
                 rate = units.digits(measured.statements_per_s)
                 say(f"{measured.driver}, {units.counted(number, 'client')}: {rate} statements/s")
-    rows.write([_row(one) for one in found], COLUMNS, form, sys.stdout)
+    with status_at_least(0):
+        rows.write([_row(one) for one in found], COLUMNS, form, sys.stdout)
     say(f"kept in {records}")
 
 
