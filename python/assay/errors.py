@@ -46,12 +46,17 @@ def says_disk_is_full(text: str) -> bool:
     return _NO_SPACE.search(text) is not None
 
 
+_ERROR_NUMBER = re.compile(r"\[Errno \d+\] | \(os error \d+\)")
+"""What Python and Rust put beside the system's own sentence."""
+
+
 class AssayError(Exception):
     """A message for the person at the terminal, with the cure where there is one."""
 
     exit_code = 4
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
+        message = _ERROR_NUMBER.sub("", message)
         super().__init__(message)
         self.message = message
         self.hint = hint

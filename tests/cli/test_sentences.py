@@ -10,6 +10,7 @@ import pytest
 from assay import env_vars
 from assay.cli.merge import _numbers
 from assay.cli.program import run_program
+from assay.errors import ArgumentError
 
 
 @pytest.fixture(autouse=True)
@@ -82,3 +83,8 @@ def test_a_date_is_shown_as_it_was_written(capfd: pytest.CaptureFixture[str]) ->
     Path("e.toml").write_text('script = "one.sql"\nsystems = "null"\nseed = 2026-01-01\n')
     assert run_program(["plan", "e.toml"]) == 2
     assert "seed = 2026-01-01: expected" in capfd.readouterr().err
+
+
+def test_errors_of_the_system_are_sentences_without_numbers() -> None:
+    assert ArgumentError("[Errno 2] No such file: 'x'").message == "No such file: 'x'"
+    assert ArgumentError("bind: Address in use (os error 98)").message == "bind: Address in use"
