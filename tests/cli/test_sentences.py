@@ -88,3 +88,8 @@ def test_a_date_is_shown_as_it_was_written(capfd: pytest.CaptureFixture[str]) ->
 def test_errors_of_the_system_are_sentences_without_numbers() -> None:
     assert ArgumentError("[Errno 2] No such file: 'x'").message == "No such file: 'x'"
     assert ArgumentError("bind: Address in use (os error 98)").message == "bind: Address in use"
+
+
+def test_a_pause_of_an_unknown_unit_is_told_the_units(capfd: pytest.CaptureFixture[str]) -> None:
+    assert run_program(["plan", "one.sql", "--on", "null", "--keying-time", "constant:1h"]) == 2
+    assert "units: ns, us, ms, s" in capfd.readouterr().err

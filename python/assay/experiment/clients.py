@@ -33,6 +33,6 @@ def pause(option: str, word: str) -> str | None:
         raise ArgumentError(
             f"{option}: expected a distribution of pauses or {driving.NO_PAUSE}, "
             f"found {shown(word)}",
-            hint=driving.PAUSE_FORMS,
+            hint=f"{driving.PAUSE_FORMS}; units: ns, us, ms, s",
         )
     return driving.pause(word)
