@@ -295,6 +295,8 @@ def _observe(
     isolation = planned.cell.driving.isolation
     session_statements = bench.system.dialect.session_isolation(isolation) if isolation else ()
     told = lab.progress.driving
+    if not bench.site.is_private:
+        bench.system.refuse_too_many(bench.site, planned.cell.clients)
     if not lab.workload.is_bare and run_changes_data(lab.workload, planned):
         bench.forget()  # from here on it holds something else than what was loaded
     observation, samples = observe_watched(

@@ -142,3 +142,8 @@ def test_the_plan_misses_a_bibliography_as_the_run_does(capfd: pytest.CaptureFix
     for command in ("plan", "run"):
         assert run_program([command, "e.toml"]) == 2
         assert "no.bib: there is no such file" in capfd.readouterr().err
+
+
+def test_null_takes_no_address(capfd: pytest.CaptureFixture[str]) -> None:
+    assert run("one.sql", "--on", "null://127.0.0.1:5432") == 2
+    assert "null takes no address" in capfd.readouterr().err

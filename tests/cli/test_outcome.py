@@ -40,6 +40,22 @@ def test_exit_statuses(
     assert capsys.readouterr() == ("", said)
 
 
+def test_ctrl_c_while_modules_are_imported_is_no_traceback() -> None:
+    program = (
+        "import sys\n"
+        "class Pressed:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'assay.cli.program': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Pressed())\n"
+        "from assay.cli import main\n"
+        "main()\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "interrupted\n")
+
+
 def test_a_signal_to_end_is_told_also_through_a_command(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -149,3 +149,19 @@ def test_it_runs_where_the_path_has_blanks_colons_backslashes_and_quotes(
             assert site.data_directory is not None and site.data_directory.is_relative_to(odd)
     finally:
         odd.rmdir()  # also asserts that everything in it was removed
+
+
+def test_more_clients_than_a_server_takes_are_refused_before_any_session_is_tried(
+    server: System, storage: StorageFacts
+) -> None:
+    with provisioned(server, storage, {"max_connections": "12"}) as site:
+        server.refuse_too_many(site, 12)
+        with pytest.raises(SystemRefused, match="13 clients, but the server takes 12 sessions"):
+            server.refuse_too_many(site, 13)
+        with ExitStack() as held:
+            for _ in range(3):
+                held.enter_context(session(site.address))
+            server.refuse_too_many(site, 9)
+            with pytest.raises(SystemRefused, match=r"10 clients.*\(3 in use\)") as refusal:
+                server.refuse_too_many(site, 10)
+    assert "higher max_connections" in (refusal.value.hint or "")

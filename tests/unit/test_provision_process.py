@@ -73,7 +73,9 @@ def test_signals_to_stop_are_sent_in_order_and_the_last_resort_is_kill(
     with process.start(_python(stubborn), directory, stop=steps) as server:
         server.wait_ready(lambda: _why_silent(server))
     assert process.last_lines(server.log).splitlines() == ["ready", "heard INT", "heard TERM"]
-    assert "ended by SIGKILL" in (server.died() or "")
+    assert (server.died() or "").endswith(
+        "ended by SIGKILL; the end of its log:\nheard INT\nheard TERM"
+    ), "and not what it said until it was ready"
 
     polite = "import signal, sys\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(3))\n" + IDLE
     with process.start(_python(polite), directory, log_name="polite.log") as server:
@@ -86,7 +88,7 @@ def test_a_server_that_ends_while_it_is_waited_for_is_told_with_its_last_words(
 ) -> None:
     program = "print('x' * 70000)\nprint('port taken')\nraise SystemExit(7)"
     with (
-        pytest.raises(SystemDied, match="ended with status 7; its last words:") as caught,
+        pytest.raises(SystemDied, match="ended with status 7; the end of its log:") as caught,
         process.start(_python(program), directory) as server,
     ):
         server.wait_ready(lambda: "nobody listens")
@@ -129,7 +131,7 @@ def test_a_tool_is_run_to_its_end_and_refused_in_its_own_words(
     program = "import sys\nprint(sys.stdin.read().upper())"
     assert process.run(_python(program), directory, standard_input="rows") == "ROWS\n"
     assert process.run(_python("print(open(0).read() == '')"), directory) == "True\n"
-    with pytest.raises(SystemRefused, match=r"status 2; its last words:\nno such locale"):
+    with pytest.raises(SystemRefused, match=r"status 2; the end of its log:\nno such locale"):
         process.run(_python("import sys\nprint('no such locale')\nsys.exit(2)"), directory)
     hanging = "import subprocess\nsubprocess.run(['sleep', '1000'], start_new_session=True)"
     with pytest.raises(SystemRefused, match=r"did not end within 0.3 s"):

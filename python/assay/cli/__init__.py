@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
 def main() -> None:
     """The program ``assay``."""
-    from assay.cli.program import run_program
+    try:
+        from assay.cli.program import run_program
 
-    sys.exit(run_program(sys.argv[1:]))
+        status = run_program(sys.argv[1:])
+    except KeyboardInterrupt:
+        # While modules are imported, nothing is there yet that says so or has to be taken down.
+        os.write(2, b"interrupted\n")
+        status = 130
+    sys.exit(status)

@@ -91,7 +91,7 @@ def group() -> None:
     Assay starts the system, loads it, drives it, checks every answer, stops it
     and reports. Data go to standard output, everything else to standard error.
     Exit status: 0 done, 1 a measured run failed, 2 your mistake, 3 the system
-    under test or the machine, 4 an internal error.
+    under test or the machine, 4 an internal error, 130 interrupted.
 
     \b
     Example:

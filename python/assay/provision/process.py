@@ -44,6 +44,7 @@ class ServerProcess:
         self.program = program
         self.log = log
         self._mark = mark
+        self._start_bytes = 0
         self._leader = ProcessIdentity.of(child.pid)
 
     @property
@@ -68,11 +69,16 @@ class ServerProcess:
                 )
             time.sleep(pause_s)
             pause_s = min(pause_s * 1.5, 0.2)
+        with contextlib.suppress(OSError):
+            self._start_bytes = self.log.stat().st_size
 
     def died(self) -> str | None:
-        """None while the server lives; else how it ended and the end of its log."""
+        """None while the server lives; else how it ended and the end of its log, without what it
+        said until it was ready."""
         status = self._child.poll()
-        return None if status is None else _ending(self.program, status) + _log_words(self.log)
+        if status is None:
+            return None
+        return _ending(self.program, status) + _log_words(self.log, self._start_bytes)
 
     def send(self, number: signal.Signals) -> None:
         self._child.send_signal(number)
@@ -213,11 +219,11 @@ def run(
     return said
 
 
-def last_lines(log: Path, lines: int = _LAST_LINES) -> str:
-    """The end of a log; at most 64 KiB are read."""
+def last_lines(log: Path, lines: int = _LAST_LINES, *, start_bytes: int = 0) -> str:
+    """The end of a log, behind its first `start_bytes`; at most 64 KiB are read."""
     try:
         with log.open("rb") as file:
-            file.seek(max(0, log.stat().st_size - (1 << 16)))
+            file.seek(max(start_bytes, log.stat().st_size - (1 << 16)))
             text = file.read().decode(errors="replace")
     except OSError:
         return ""
@@ -289,10 +295,11 @@ def _ending(program: str, status: int) -> str:
         return f"{program} was ended by signal {-status}"
 
 
-def _log_words(log: Path) -> str:
-    return _last_words(last_lines(log))
+def _log_words(log: Path, start_bytes: int = 0) -> str:
+    said = last_lines(log, start_bytes=start_bytes)
+    return "; its log ends with its start" if start_bytes and not said else _last_words(said)
 
 
 def _last_words(text: str) -> str:
     lines = text.rstrip().splitlines()[-_LAST_LINES:]
-    return "; it said nothing" if not lines else "; its last words:\n" + "\n".join(lines)
+    return "; it said nothing" if not lines else "; the end of its log:\n" + "\n".join(lines)

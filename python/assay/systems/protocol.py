@@ -143,6 +143,11 @@ class System(Protocol):
         by a server of the same version with the same ones, whatever its other settings are."""
         ...
 
+    def refuse_too_many(self, site: Site, clients: int) -> None:
+        """Raises `SystemRefused` where a server that is not ours is known to have no room for so
+        many sessions."""
+        ...
+
     def sample(self, site: Site) -> ProcessSample | None:
         """The server's processes now; None where they cannot be seen (a URL)."""
         ...

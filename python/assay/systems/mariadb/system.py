@@ -12,6 +12,7 @@ from assay.experiment.values import SystemChoice
 from assay.provision import process, sampling
 from assay.provision.session import session
 from assay.provision.site import Address, Site, StorageFacts
+from assay.systems import room
 from assay.systems.answers import numbers_of
 from assay.systems.first_session import first_session
 from assay.systems.mariadb import buffer, client, installation, meaning, server, settings, url
@@ -50,6 +51,11 @@ FROM information_schema.tables WHERE table_schema = DATABASE()
 _DATA_SIZE_QUERY = """
 SELECT COALESCE(SUM(data_length + index_length), 0)
 FROM information_schema.tables WHERE table_schema = DATABASE()
+"""
+
+_IN_USE_QUERY = """
+SELECT variable_value FROM information_schema.global_status
+WHERE variable_name = 'THREADS_CONNECTED'
 """
 
 
@@ -153,6 +159,9 @@ class Mariadb:
     def settings_of_the_data(self, site: Site) -> Mapping[str, str]:
         known = server.OF_THE_DIRECTORY
         return {name: value for name, value in site.settings.items() if name in known}
+
+    def refuse_too_many(self, site: Site, clients: int) -> None:
+        room.refuse_too_many(site, clients, in_use_query=_IN_USE_QUERY, setting="max_connections")
 
     def sample(self, site: Site) -> ProcessSample | None:
         """One process with a thread for each session. MyISAM opens a table's data file once for

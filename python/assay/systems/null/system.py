@@ -51,7 +51,13 @@ class Null:
             yield replace(site, version=f"null {__version__}", server_pid=running.process.pid)
 
     def check_url(self, text: str) -> None:
-        server_url.parts(text)
+        parts = server_url.parts(text)
+        if parts.has_user or parts.host or parts.port:
+            raise ArgumentError(
+                "null takes no address: it lives in this process",
+                hint="null:///, or --on null; a null server is measured by the URL of its "
+                "protocol, postgresql://… or mysql://…",
+            )
 
     def check(self, choice: SystemChoice) -> None:
         _told(choice)
@@ -98,6 +104,10 @@ class Null:
         """Nothing outlives it."""
         del site
         return {}
+
+    def refuse_too_many(self, site: Site, clients: int) -> None:
+        """Never: its limit is there to be met."""
+        del site, clients
 
     def sample(self, site: Site) -> ProcessSample | None:
         """Its own process, or this one, where the null system lives beside us."""

@@ -13,6 +13,7 @@ from assay.provision import process, sampling
 from assay.provision.session import session
 from assay.provision.site import Address, Site, StorageFacts
 from assay.provision.size import allocated_bytes
+from assay.systems import room
 from assay.systems.answers import numbers_of
 from assay.systems.first_session import first_session
 from assay.systems.options import (
@@ -57,6 +58,8 @@ SELECT current_setting('max_connections')::int - CASE WHEN rolsuper THEN 0
           + coalesce(current_setting('reserved_connections', true), '0')::int END
 FROM pg_roles WHERE rolname = current_user
 """
+
+_IN_USE_QUERY = "SELECT sum(numbackends) FROM pg_stat_database"
 
 
 class Postgresql:
@@ -158,6 +161,9 @@ class Postgresql:
 
     def settings_of_the_data(self, site: Site) -> Mapping[str, str]:
         return {name: site.settings[name] for name in _OF_THE_DATA if name in site.settings}
+
+    def refuse_too_many(self, site: Site, clients: int) -> None:
+        room.refuse_too_many(site, clients, in_use_query=_IN_USE_QUERY, setting="max_connections")
 
     def sample(self, site: Site) -> ProcessSample | None:
         """The first process and all its children: one for each session, and the writers."""

@@ -99,6 +99,10 @@ class Sqlite:
     def settings_of_the_data(self, site: Site) -> Mapping[str, str]:
         return {name: site.settings[name] for name in settings.OF_THE_FILE if name in site.settings}
 
+    def refuse_too_many(self, site: Site, clients: int) -> None:
+        """Never: it has no limit."""
+        del site, clients
+
     def sample(self, site: Site) -> ProcessSample | None:
         """This process, in which both the clients and the database are."""
         return sampling.sample(os.getpid(), site.data_directory, with_descendants=False)
