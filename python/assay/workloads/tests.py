@@ -51,7 +51,7 @@ def _test(
         mix=mix,
         clients=section.wholes("clients", quantities.CLIENTS, (1,)),
         driving=Driving(**driving.read(section, parameters)),
-        protocol=section.choice("protocol", PROTOCOLS, "simple"),
+        protocol=section.choice("protocol", PROTOCOLS, "prepared"),
         data=section.choice("data", DATA, "loaded"),
         changes_data=section.boolean("changes_data") if "changes_data" in section else None,
         data_to_buffer=_data_to_buffer(section, parameters),

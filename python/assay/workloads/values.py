@@ -58,7 +58,7 @@ class Test:
     clients: tuple[int, ...] = (1,)
     driving: Driving = field(default_factory=Driving)
     """Numbers may be names of parameters."""
-    protocol: str = "simple"
+    protocol: str = "prepared"
     data: str = "loaded"
     """``loaded``, or ``empty``: the tables are made and hold no rows."""
     changes_data: bool | None = None
