@@ -68,7 +68,7 @@ def test_a_server_that_is_not_there_is_its_own_fault_and_the_others_run(
 
 def test_a_failed_measurement_weighs_more(nobody: str) -> None:
     assert run("one.sql", "--on", f"{nobody},null[fail=data@1]") == 1
-    assert ended()["null"].startswith("failed (30 transactions did not end well")
+    assert ended()["null"].startswith("failed (30 transactions failed")
 
 
 def insist_on_words_of_a_full_disk() -> None:

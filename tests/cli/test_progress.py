@@ -18,6 +18,9 @@ RUN = PlannedRun(
     seed=1,
     position=4,
 )
+BY_URL = replace(
+    RUN, cell=replace(RUN.cell, system=SystemChoice("postgresql", url="postgresql://u@h/d"))
+)
 LOADED = {"table": "t", "rows": 500, "bytes_read": 10, "bytes_sent": 12, "elapsed_s": 0.1}
 DRIVEN = {"elapsed_s": 1.0, "done": 3, "scheduled": 6, "ok": 2, "failed": 1, "clients_running": 8}
 
@@ -83,3 +86,10 @@ def test_a_run_that_ends_by_time_says_how_long_it_takes_and_what_it_is_doing() -
         lines.getvalue()
     )
     assert "measuring: 3 transactions, 8 clients, 1 failed" in terminal.getvalue()
+
+
+def test_a_server_by_url_has_no_storage_of_ours() -> None:
+    stream = io.StringIO()
+    with progress(stream) as told:
+        told.run(BY_URL, 9)
+    assert "postgresql at h, 8 clients" in stream.getvalue()

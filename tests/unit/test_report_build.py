@@ -141,7 +141,7 @@ def test_a_failed_repetition_leaves_a_number_of_the_others(path: Path) -> None:
         store.end_run("failed", reason="killed")
         found = table(build(store.latest()), "parallel")
     assert shown(found) == [["sqlite", "1.150~ (1.100-1.200)"]]
-    assert "~ indicative: 2 of 3 repetitions ended (1 of 1 number)" in found.notes
+    assert "~ indicative: 2 of 3 repetitions ended" in found.notes
 
 
 def test_transactions_that_failed_are_in_the_line_that_adds_up(path: Path) -> None:

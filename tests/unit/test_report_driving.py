@@ -144,7 +144,7 @@ def test_no_digit_is_shown_that_the_histogram_does_not_have(tmp_path: Path) -> N
 
 def test_outcomes_attempts_and_late_ones_add_up(tmp_path: Path) -> None:
     record = campaign(tmp_path, OPEN, **open_loop())
-    (section,) = [one for one in build(record).sections if one.title.startswith("What became")]
+    (section,) = [one for one in build(record).sections if one.title.startswith("Outcome of every")]
     assert section.lines == (
         "outcome  ok 1950  aborted 10  failed 0  unknown 0  skipped 40 = scheduled 2000",
         "attempts 1967 = scheduled 2000 - skipped 40 + retries 7; late 60 of those that ended",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,11 @@ from typing import Any
 import invented_records as invented
 import pytest
 
+from assay.experiment import SystemChoice
+from assay.provision.site import StorageFacts
 from assay.record import CampaignRecord
 from assay.report import csv as csv_form
+from assay.report import grid
 from assay.report import json as json_form
 from assay.report import markdown as markdown_form
 from assay.report import table as table_form
@@ -93,9 +97,9 @@ system  here, s
 ───────────────
 sqlite   1.500~
   time from the first client's start to the last client's end
-  ~ indicative: one repetition (1 of 1 number)
+  ~ indicative: one repetition
 
-What became of every transaction
+Outcome of every transaction
 outcome  ok 2  aborted 0  failed 0  unknown 0  skipped 0 = scheduled 2
 
 Each run
@@ -173,13 +177,13 @@ checks  simple    closed   1
 
 warning     one-repetition: each cell was run once, so nothing is known of how much repetitions
             differ
-            cure: --repetitions 3 or more
-warning     few-samples: some percentiles have too few samples to be told (p50, p90, p95, p99: 1
-            sample of a transaction type, p99 needs 368)
-            cure: more clients, more passes or a longer run
+            fix: --repetitions 3 or more
+warning     few-samples: too few samples for some percentiles (p50, p90, p95, p99: 1 sample of a
+            transaction type, p99 needs 368)
+            fix: more clients, more passes or a longer run
 warning     fits-in-memory: the data set fits in memory, so reads hardly touch the storage (20.5 MB
             of 16 GB)
-            cure: load more rows than the machine has memory, where the storage is the question
+            fix: load more rows than the machine has memory, where the storage is the question
 warning     from-the-future: hover boards
 record      records.sqlite, experiment 1
 """
@@ -221,7 +225,7 @@ def written(form: Any, report: Report, detail: bool | None = None) -> str:
 
 def test_the_papers_table_stands_beside_the_published_numbers(report: Report) -> None:
     text = written(table_form, report)
-    begin, end = text.index("Test parallel"), text.index("What became of")
+    begin, end = text.index("Test parallel"), text.index("Outcome of")
     assert text[begin:end] == RESULT
 
 
@@ -245,7 +249,7 @@ def test_a_table_is_never_wider_than_100_columns_and_loses_nothing(tmp_path: Pat
     assert max(len(line) for line in text.splitlines()) <= 100
     for storage in storages:
         assert storage.name in text
-    result = text[text.index("Test parallel") : text.index("What became")]
+    result = text[text.index("Test parallel") : text.index("Outcome of")]
     assert result.count("1234 (1234-1234)") == len(storages)
 
 
@@ -297,3 +301,45 @@ def test_markdown_rows_have_as_many_cells_as_their_heads(report: Report) -> None
         assert len({line.count("|") - line.count("\\|") for line in table}) == 1, table
     assert "| **clients = 16** |" in text
     assert "~" not in text.replace("\\~", ""), "a bare ~ would strike text out"
+
+
+def test_a_row_is_found_by_its_name(tmp_path: Path) -> None:
+    """Others are shrunk first: no name is broken, and no table of 100 columns is cut in two."""
+    system = SystemChoice("postgresql", url="postgresql://u@127.0.0.1/d")
+    planned = invented.plan([system], test="checks", clients=(1,))
+    text = written(table_form, build(invented.campaign(tmp_path / "r.sqlite", planned, 1.5)))
+    assert text.count("postgresql at 127.0.0.1") == len(re.findall("postgresql at", text))
+    for section in text.split("\n\n"):
+        assert len(re.findall("^ *─", section, re.MULTILINE)) <= 1, section
+
+
+def test_a_terminal_is_used_in_its_width(report: Report, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setenv("COLUMNS", "140")
+    monkeypatch.setenv("TERM", "xterm")
+    wide = Terminal()
+    table_form.render(report, wide)
+    plain = re.sub("\x1b[^m]*m", "", wide.getvalue())
+    assert 100 < max(len(line) for line in plain.splitlines()) <= 140
+
+
+def test_the_storage_of_a_server_by_url_is_not_seen(tmp_path: Path) -> None:
+    system = SystemChoice("postgresql", url="postgresql://u@127.0.0.1/d")
+    planned = invented.plan([system], test="checks", clients=(1,))
+    storage = StorageFacts("not seen", "url", "")
+    record = invented.campaign(
+        tmp_path / "r.sqlite",
+        planned,
+        1.5,
+        site={"storage": storage},
+    )
+    tables = {one["name"]: one for one in json.loads(written(json_form, build(record)))["tables"]}
+    (row,) = tables["storages"]["rows"]
+    assert (row["storage"], row["size"]) == ("not seen", "-")
+    rows = [row for one in tables.values() for row in one["rows"] if "clients" in row]
+    assert rows
+    assert all(row["clients"] == 1 for row in rows), "a number, and no text"
+    assert grid.cells(record.runs)[0].name == "postgresql at 127.0.0.1, 1 client"

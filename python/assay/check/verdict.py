@@ -52,7 +52,7 @@ def why_failed(
     is_counted = all(error["class"] in counted for error in observation["errors"])
     bad = outcomes["failed"] + outcomes["unknown"]
     if bad and not is_counted:
-        return f"{bad} {'transaction' if bad == 1 else 'transactions'} did not end well{first}"
+        return f"{bad} {'transaction' if bad == 1 else 'transactions'} failed{first}"
     return None
 
 

@@ -54,7 +54,7 @@ def command(words: command_line.Words, form: str) -> None:
             "repetition": run.repetition,
             "test": f"{workload.name}.{run.cell.test}",
             "system": run.cell.system.label,
-            "storage": run.cell.storage.name,
+            "storage": run.cell.storage_name,
             "clients": run.cell.clients,
             "parameters": " ".join(f"{key}={one}" for key, one in run.cell.parameters.items()),
             "protocol": run.cell.protocol,

@@ -175,7 +175,8 @@ def _name(planned: PlannedRun, of: int) -> str:
     repetition = f", repetition {planned.repetition}" if planned.repetition > 1 else ""
     rate_per_s = cell.driving.offered_rate_per_s
     offered = f", {rate_per_s:g} offered/s" if rate_per_s else ""
+    storage = f", {cell.storage_name}" if cell.storage_name else ""
     return (
-        f"run {planned.position + 1} of {of}: {cell.test}, {cell.system.label}, "
-        f"{cell.storage.name}, {counted(cell.clients, 'client')}{offered}{repetition}"
+        f"run {planned.position + 1} of {of}: {cell.test}, {cell.system.label}{storage}, "
+        f"{counted(cell.clients, 'client')}{offered}{repetition}"
     )

@@ -36,7 +36,7 @@ def _turn_ns(observation: Observation) -> int:
     if not ended or ended < observation["outcomes"]["scheduled"]:
         errors = observation["errors"]
         first = f": {errors[0]['class']}: {errors[0]['message']}" if errors else ""
-        raise RunFailed(f"not every transaction of the loop ended well{first}")
+        raise RunFailed(f"a transaction of the loop failed{first}")
     turns: int = ended // observation["clients"]
     elapsed_ns: int = observation["elapsed_ns"]
     return round(elapsed_ns / turns)

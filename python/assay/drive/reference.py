@@ -83,7 +83,7 @@ def observe(
     reference.load()
     alone = reference.drive(1, transactions * clients, Pace())
     if alone["outcomes"]["ok"] < transactions * clients:
-        raise RunFailed(f"the single client did not end well{_first_error(alone)}")
+        raise RunFailed(f"the single client failed{_first_error(alone)}")
     expected = reference.dump()
     # Tables grow with the clients' work, so that the last of them has more to do than the first.
     one_ns = max(_alone_ns(asked, transactions), 2 * alone["elapsed_ns"] // clients)

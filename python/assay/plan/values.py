@@ -31,6 +31,11 @@ class Cell:
     """SHA-256 of all of the above in canonical JSON, passwords left out: equal cells have equal
     fingerprints (`assay.plan.layout.fingerprint`)."""
 
+    @property
+    def storage_name(self) -> str:
+        """Empty for a server by URL: what it stores its data on is not seen."""
+        return "" if self.system.url else self.storage.name
+
 
 @dataclass(frozen=True)
 class PlannedRun:

@@ -346,7 +346,7 @@ def _plan_run(connection: sqlite3.Connection, campaign_id: int, run: PlannedRun)
         test=cell.test,
         system=cell.system.name,
         system_label=storable(without_secrets(cell.system.label)),
-        storage=storable(cell.storage.name),
+        storage=storable(cell.storage_name),
         clients=cell.clients,
         threads=cell.threads,
         protocol=cell.protocol,

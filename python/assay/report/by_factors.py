@@ -47,7 +47,7 @@ def table(
             in_row = _with(found, {**factors, declaration.rows: level})
             if in_row:
                 cells = _row(declaration, in_row, levels, published, machine)
-                rows.append(Row((Cell(str(level)), *cells), factors))
+                rows.append(Row((grid.label(level), *cells), factors))
     unit = {"ns": declaration.unit, "per_s": "per s", "bytes": ""}[_UNITS[declaration.value]]
     beside = [*_speed_up_titles(declaration, levels), *(published.titles if published else [])]
     return Table(

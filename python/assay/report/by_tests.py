@@ -39,7 +39,7 @@ def table(campaign: CampaignRecord, series: Series, published: Published | None)
         for levels in ours:
             factors = dict(zip(labels, levels, strict=True))
             cells = [_cell(by_test, column, factors, campaign.machine) for column in series.columns]
-            rows.append(Row((*(Cell(str(one)) for one in levels), *cells)))
+            rows.append(Row((*(grid.label(one) for one in levels), *cells)))
         rows += _published(published, series, level, labels)
     return Table(
         name=series.name,

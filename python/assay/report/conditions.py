@@ -70,11 +70,11 @@ def _systems_table(runs: Iterable[RunRecord]) -> Table:
 def _storages_table(runs: Iterable[RunRecord]) -> Table:
     rows = dict.fromkeys(
         (
-            storage["name"],
-            storage["kind"],
-            storage["file_system"],
-            storage["device"],
-            units.size(storage["size_bytes"]),
+            "not seen" if storage["kind"] == "url" else storage["name"],
+            "-" if storage["kind"] == "url" else storage["kind"],
+            storage["file_system"] or "-",
+            storage["device"] or "-",
+            units.size(storage["size_bytes"]) if storage["size_bytes"] else "-",
         )
         for run in runs
         if run.site and (storage := run.site["storage"])

@@ -48,7 +48,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
         notes.append("client share: of the processor time of client and server together")
     if shown & {"device read", "device written"}:
         notes.append(
-            "device read, device written: by the whole device under the data, whoever asked for it"
+            "device read, device written: by the whole device under the data, by any program"
         )
     if shown & {"read", "written"}:
         notes.append(
@@ -186,4 +186,4 @@ def _share(client: Mapping[str, int], server: Mapping[str, int]) -> Cell:
 
 def _hits(observation: Mapping[str, Any]) -> Cell:
     ratio = hit_ratio(observation)
-    return absent("not told") if ratio is None else Cell(f"{ratio:.2%}", Number(ratio, "ratio"))
+    return absent("not known") if ratio is None else Cell(f"{ratio:.2%}", Number(ratio, "ratio"))

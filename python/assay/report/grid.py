@@ -13,6 +13,8 @@ from assay.report.values import Cell, Column, absent
 _ALWAYS_NAMED = ("system", "storage", "clients")
 OFFERED_RATE = "offered_rate_per_s"
 _TITLES = {OFFERED_RATE: "offered/s"}
+_NOT_SEEN = "not seen"
+"""The storage of a server by URL."""
 _OBSERVED_STATES = ("checking", "done", "failed")
 
 
@@ -73,7 +75,11 @@ def cells(runs: Iterable[RunRecord]) -> list[CellRuns]:
         CellRuns(
             factors,
             tuple(sorted(found, key=lambda run: run.repetition)),
-            ", ".join(_level_name(name, factors[name]) for name in named if name in factors),
+            ", ".join(
+                _level_name(name, factors[name])
+                for name in named
+                if name in factors and (name, factors[name]) != ("storage", _NOT_SEEN)
+            ),
         )
         for factors, found in zip(all_factors, by_factors.values(), strict=True)
     ]
@@ -92,12 +98,13 @@ def varying(found: Sequence[CellRuns], *always: str) -> list[str]:
 def label_cells(cell: CellRuns, factors: Sequence[str]) -> tuple[Cell, ...]:
     """The cell's levels as the first cells of a row."""
     return tuple(
-        Cell(_shown(cell.factors[name])) if name in cell.factors else absent("") for name in factors
+        label(cell.factors[name]) if name in cell.factors else absent("") for name in factors
     )
 
 
-def _shown(level: Scalar) -> str:
-    return f"{level:g}" if isinstance(level, float) else str(level)
+def label(level: Scalar) -> Cell:
+    """A level as a cell."""
+    return Cell(f"{level:g}" if isinstance(level, float) else str(level), level=level)
 
 
 def label_columns(found: Sequence[CellRuns], factors: Sequence[str]) -> tuple[Column, ...]:
@@ -114,7 +121,7 @@ def label_columns(found: Sequence[CellRuns], factors: Sequence[str]) -> tuple[Co
 def _factors(run: RunRecord) -> dict[str, Scalar]:
     return {
         "system": run.system_label,
-        "storage": run.storage,
+        "storage": run.storage or _NOT_SEEN,
         "clients": run.clients,
         "protocol": run.protocol,
         "threads": run.threads,

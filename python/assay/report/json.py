@@ -1,8 +1,8 @@
 """Writes a `Report` as one JSON document, with numbers as they were measured (ns, bytes).
 
 A table's rows are objects with a key per column. A number is an object (``value``, ``unit`` and,
-of measurements, ``n``, ``low``, ``high``, ``verdict``, ``reason``); a label is text; a value that
-is not there is ``{"value": null, "reason": …}``.
+of measurements, ``n``, ``low``, ``high``, ``verdict``, ``reason``); a label is text, or the bare
+number that it is; a value that is not there is ``{"value": null, "reason": …}``.
 """
 
 from __future__ import annotations
@@ -56,4 +56,6 @@ def _row(row: Row, table: Table) -> dict[str, Any]:
 def _cell(cell: Cell) -> Any:
     if cell.number is not None:
         return {key: value for key, value in vars(cell.number).items() if value not in (None, "")}
+    if isinstance(cell.level, int | float):
+        return cell.level
     return {"value": None, "reason": cell.shown} if cell.is_absent else cell.shown

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from assay.report import units, verdict
+from assay.report import verdict
 from assay.report.declaration import Declaration
 from assay.report.grid import CellRuns
 from assay.report.published import Published
@@ -39,7 +39,8 @@ def reasons(rows: Iterable[Row]) -> list[str]:
     measured = [one for one in numbers if one.verdict and one.unit != "ratio"]
     counts = Counter((one.verdict, one.reason) for one in measured if one.verdict != "valid")
     lines = [
-        f"{MARKS[word]} {word}: {reason} ({count} of {units.counted(len(measured), 'number')})"
+        f"{MARKS[word]} {word}: {reason}"
+        + (f" ({count} of {len(measured)} numbers)" if len(measured) > 1 else "")
         for (word, reason), count in sorted(
             counts.items(), key=lambda item: verdict.WORDS.index(item[0][0])
         )

@@ -24,7 +24,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     if any(run.observation and run.observation["errors"] for run in runs):
         tables.append(_errors_table(test, found))
     lines = (outcome_line(runs), *attempts_line(runs))
-    return Section("What became of every transaction", lines, tuple(tables))
+    return Section("Outcome of every transaction", lines, tuple(tables))
 
 
 def outcome_line(runs: Sequence[RunRecord]) -> str:

@@ -1,8 +1,10 @@
-"""Writes a `Report` for a terminal: at most 100 columns, and everything said without colour."""
+"""Writes a `Report` for a terminal, as wide as that is (100 columns elsewhere), and everything said
+without colour."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import TextIO
 
 from rich.box import SIMPLE_HEAD
@@ -17,10 +19,10 @@ from assay.report.values import Report, Table
 WIDTH = 100
 CELLS_WITH_DETAIL = 4
 """A report of more cells leaves its details to those who ask for them."""
-_BETWEEN = 2
-"""Blanks between columns."""
 _TEXT_WIDTH = 13
 """A column of text is wrapped to no less than this; a table that is wider still is cut in two."""
+_MOST_OF_A_LINE = 0.6
+"""Share of the line up to which labels stay whole."""
 
 
 def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> None:
@@ -30,7 +32,8 @@ def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> Non
         # A terminal that cannot show a sign gets a "?"; the report must not end there.
         stream.reconfigure(errors="replace")
     console = Console(file=stream, highlight=False, markup=False, emoji=False)
-    console.width = min(WIDTH, console.width) if console.is_terminal else WIDTH
+    if not console.is_terminal:
+        console.width = WIDTH
     with_detail = report.cell_count <= CELLS_WITH_DETAIL if detail is None else detail
     with console.capture() as written:
         _print(console, report, with_detail)
@@ -59,7 +62,7 @@ def _print(console: Console, report: Report, with_detail: bool) -> None:
     for warning in report.warnings:
         _print_hanging(console, "warning     ", f"{warning.name}: {warning.sentence}")
         if warning.cure:
-            _print_hanging(console, "            ", f"cure: {warning.cure}")
+            _print_hanging(console, "            ", f"fix: {warning.cure}")
     _print_hanging(console, "record      ", f"{report.record}, experiment {report.experiment_id}")
 
 
@@ -72,23 +75,39 @@ def _print_hanging(console: Console, head: str, tail: str) -> None:
     console.print(grid)
 
 
+@dataclass(frozen=True)
+class _Layout:
+    headings: tuple[str, ...]
+    widths: tuple[int, ...]
+    """The least ones, without the blanks between columns."""
+    between: int
+    """Blanks between columns."""
+    is_whole: tuple[bool, ...]
+    """Whether the column's cells stay on one line."""
+
+    def width(self, columns: Iterable[int]) -> int:
+        widths = [self.widths[place] for place in columns]
+        return sum(widths) + self.between * (len(widths) - 1)
+
+
 def _print_table(console: Console, table: Table) -> None:
-    for place, columns in enumerate(_parts(table, console.width)):
+    layout = _layout(table, console.width)
+    for place, columns in enumerate(_parts(table, layout, console.width)):
         shown = RichTable(
             title=None if place else Text(table.title),
             title_justify="left",
             box=SIMPLE_HEAD,
             pad_edge=False,
-            padding=(0, _BETWEEN - 1, 0, 0),
+            padding=(0, layout.between - 1, 0, 0),
             show_edge=False,
         )
         for column in columns:
             shown.add_column(
-                Text(table.columns[column].heading),
+                Text(layout.headings[column]),
                 justify="right" if table.columns[column].is_number else "left",
                 vertical="bottom",
                 overflow="fold",
-                no_wrap=table.columns[column].is_number,
+                no_wrap=layout.is_whole[column],
             )
         block = ""
         for row in table.rows:
@@ -103,23 +122,57 @@ def _print_table(console: Console, table: Table) -> None:
         _print_hanging(console, "  ", note)
 
 
-def _parts(table: Table, width: int) -> Iterator[list[int]]:
+def _layout(table: Table, width: int) -> _Layout:
+    """Before a table is cut in two, headings of numbers are broken, then columns stand closer, then
+    labels are broken: rows are found by them. In a table that is cut they are broken only where
+    they take most of the line."""
+    every = range(len(table.columns))
+    whole = tuple(
+        column.is_number or place < table.label_columns
+        for place, column in enumerate(table.columns)
+    )
+    wrapped = tuple(column.is_number for column in table.columns)
+    full = tuple(column.heading for column in table.columns)
+    broken = tuple(
+        column.heading.replace(" ", "\n") if column.is_number else column.heading
+        for column in table.columns
+    )
+    tried = [
+        _Layout(
+            headings,
+            tuple(_width(table, place, headings[place], is_whole[place]) for place in every),
+            between,
+            is_whole,
+        )
+        for headings, between, is_whole in (
+            (full, 2, whole),
+            (broken, 2, whole),
+            (broken, 1, whole),
+            (full, 2, wrapped),
+            (broken, 2, wrapped),
+        )
+    ]
+    for layout in tried:
+        if layout.width(every) <= width:
+            return layout
+    has_room = tried[0].width(range(table.label_columns)) <= width * _MOST_OF_A_LINE
+    return tried[0] if has_room else tried[3]
+
+
+def _parts(table: Table, layout: _Layout, width: int) -> Iterator[list[int]]:
     """The columns of each part: a table too wide is cut, and its labels stand in each part."""
-    widths = [_width(table, place) for place in range(len(table.columns))]
     labels = list(range(table.label_columns))
-    part, used = labels, sum(widths[place] for place in labels)
-    for place in range(len(labels), len(widths)):
-        if used + widths[place] > width + _BETWEEN and len(part) > len(labels):
+    part = labels
+    for place in range(len(labels), len(table.columns)):
+        if layout.width([*part, place]) > width and len(part) > len(labels):
             yield part
-            part, used = labels, sum(widths[place] for place in labels)
+            part = labels
         part = [*part, place]
-        used += widths[place]
     yield part
 
 
-def _width(table: Table, place: int) -> int:
-    """The least width of a column and the blanks behind it."""
-    column = table.columns[place]
-    texts = [*column.heading.splitlines(), *(row.cells[place].shown for row in table.rows)]
-    longest = max(len(text) for text in texts)
-    return (longest if column.is_number else min(longest, _TEXT_WIDTH)) + _BETWEEN
+def _width(table: Table, place: int, heading: str, is_whole: bool) -> int:
+    """The least width of a column."""
+    cells = [row.cells[place].shown for row in table.rows]
+    longest = max(len(text) for text in [*heading.splitlines(), *cells])
+    return longest if is_whole else min(longest, _TEXT_WIDTH)

@@ -41,6 +41,8 @@ class Cell:
     number: Number | None = None
     is_absent: bool = False
     """``shown`` says why there is no value (``one storage``, ``n<368``, ``failed``)."""
+    level: Scalar | None = None
+    """Of a label: the factor's level, a number where it is one."""
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ def of_run(run: RunRecord, machine: Mapping[str, Any]) -> Verdict:
     if lost and not is_ridden_through:
         scheduled = outcomes["scheduled"]
         share = units.percent(lost / scheduled)
-        words = f"{lost} of {scheduled} transactions ({share}) did not end well"
+        words = f"{lost} of {scheduled} transactions ({share}) failed"
         if not _are_conflicts(observation):
             return Verdict("invalid", words)
         reasons.append(f"{words}, for serialization failures and deadlocks")

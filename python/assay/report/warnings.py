@@ -64,7 +64,7 @@ class Kind(Enum):
         "stop what else runs on this machine, drive longer, or use more --repetitions",
     )
     FEW_SAMPLES = _Text(
-        "some percentiles have too few samples to be told",
+        "too few samples for some percentiles",
         "more clients, more passes or a longer run",
     )
     FITS_IN_MEMORY = _Text(
@@ -86,18 +86,18 @@ class Kind(Enum):
     )
     INPUT_SKIPPED = _Text(
         "entries of the input could not be read and are not in the data set",
-        "mend the places that are listed with the data set",
+        "correct the places that are listed with the data set",
     )
     SCRIPT = _Text(
         "a script says what it probably does not mean",
         "change the places that are named",
     )
     ERRORS = _Text(
-        "transactions did not end well, and what they would have cost the others is not known",
+        "transactions failed; had they succeeded, the others might have taken longer",
         "look at the errors; --retries N tries again after deadlocks and serialization failures",
     )
     OUTAGE = _Text(
-        "for a while nothing ended well although clients asked; it is part of the numbers",
+        "for a while no transaction succeeded, though clients sent some; the numbers include it",
         "look at the course of the run, and at the server's log",
         limits=True,
     )
