@@ -125,7 +125,7 @@ def test_a_file_is_reached_by_url_and_left_as_it_was(
             assert site.settings["cache_size"] == "-4000"
     assert file.exists()
     for url, settings, words in [
-        (f"sqlite://{file}", {}, "four slashes|no file"),
+        (f"sqlite://{file}", {}, "there is no (file|folder)"),
         ("sqlite:///none.db", {}, "no file none.db"),
         ("sqlite://host/x.db", {}, "expected sqlite:///"),
         (f"sqlite:///{file}", {"journal_mode": "wal"}, "stay with your file"),
