@@ -1,6 +1,8 @@
-"""Whatever is in a BibTeX file, `bibtosql` and `assay run bibsql` end within 10 seconds, take less
-than 1 GB of memory, and say in a sentence, with its place, what is wrong with the file: never a
-traceback, never "internal error". A script that is written is whole; with an error there is none.
+"""Whatever is in a BibTeX file, `bibtosql` ends within 10 seconds, takes less than 1 GB of memory,
+and says in a sentence, with its place, what is wrong with the file: never a traceback, never
+"internal error". A script that is written is whole; with an error there is none. The same holds for
+`assay run bibsql`, but a run still at work after 2 seconds is terminated (exit status 143), and has
+10 seconds from then to end and to leave nothing behind: how long it would take is not tried.
 
 Tried with parts of real bibliographies whose bytes are changed: single ones, whole regions, other
 encodings and line ends, things repeated a hundred thousand times. The real ones are the 13 that
