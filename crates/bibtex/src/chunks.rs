@@ -59,7 +59,7 @@ impl Chunks {
         self.is_at_end
     }
 
-    /// Whether any byte read so far was a NUL, so that nobody need search where there is none.
+    /// Whether any byte read so far was a NUL, so that the search is skipped where there is none.
     pub(crate) fn has_nul(&self) -> bool {
         self.has_nul
     }

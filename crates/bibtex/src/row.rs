@@ -126,7 +126,7 @@ impl People {
     }
 
     fn push_count(&self, row: &mut Row) {
-        // An empty name, as between the words of `A and and B`, is nobody.
+        // An empty name, as between the words of `A and and B`, is not a person.
         let count = self.parts.iter().filter(|part| !part.is_empty()).count();
         push_int(
             row,

@@ -55,7 +55,7 @@ pub(crate) struct Splitter {
     item: Option<Item>,
     /// The item at the window is bad: it is to be passed over.
     bad: Option<Bad>,
-    /// A NUL byte in the text between two items, which is told when its end is found.
+    /// A NUL byte in the text between two items, reported when the end of the text is found.
     nul: Option<Flaw>,
     skipped: Skipped,
     /// Where the window begins.

@@ -75,7 +75,7 @@ impl Distribution {
     }
 }
 
-/// More than this nobody means; it can be added to any instant.
+/// The longest pause that is accepted; it can be added to any instant.
 const LONGEST_SPELLED_S: f64 = 365.0 * 86_400.0;
 
 /// The duration that `text` spells: a number with `s`, `ms`, `us` or `ns`, a year at most.

@@ -86,7 +86,7 @@ class Driving:
     """All clients work, and nothing is measured."""
     drain_s: float | str = 10.0
     """How long transactions that are under way at the end of the measurement are waited for; then
-    they are cancelled, and what became of them is unknown."""
+    they are cancelled, and their outcome is ``unknown``."""
     arrival: str = "closed"
     offered_rate_per_s: float | str | None = None
     """Of all clients together, in an open loop."""

@@ -1,4 +1,4 @@
-//! Takes statements that nobody has prepared; gives the bytes that send them, one bound to its values, or
+//! Takes statements that are not prepared; gives the bytes that send them, one bound to its values, or
 //! several in one text.
 
 use assay_datagen::{Piece, Value};

@@ -1,5 +1,5 @@
 //! Takes the times in which no transaction ended, and those in which clients waited for an answer; gives
-//! the stalls: times in which the system answered nobody.
+//! the stalls: times in which no client got an answer.
 //!
 //! A stall is at least a second long, and ten times as long as transactions of the kind that waited take
 //! in the median: a system whose queries take a minute does not stall for a minute.

@@ -56,7 +56,7 @@ pub struct DriveDocument {
     #[serde(default, deserialize_with = "seconds")]
     pub warm_up_s: Duration,
     /// How long transactions that are under way at the end of the measurement are waited for; then they
-    /// are cancelled, and what became of them is unknown.
+    /// are cancelled, and their outcome is `unknown`.
     #[serde(default = "ten_seconds", deserialize_with = "seconds")]
     pub drain_s: Duration,
     /// A response time beyond it is `late`; an arrival of an open loop that could not begin within it is

@@ -31,9 +31,9 @@ use crate::transport::Together;
 /// How often deadlines, the end of the run and an interrupt are looked at.
 const LOOK_UP_EVERY_NS: u64 = 50_000_000;
 
-/// How long the server has to break off what was given up, …
+/// How long the server has to cancel what was given up.
 const CANCEL_PATIENCE: Duration = Duration::from_secs(5);
-/// … and where somebody waits for the prompt.
+/// The same after an interrupt: the user waits for the prompt.
 const INTERRUPTED_CANCEL_PATIENCE: Duration = Duration::from_millis(500);
 
 /// So many clients are not made to wait for the sends of others.

@@ -1,5 +1,5 @@
-//! What a client is in the middle of, and what its ledger must hear of that: everything about it but its
-//! machine.
+//! A client's transaction state, and what its ledger records of it; the script machine is separate (`client`),
+//! so that its parameters can be borrowed. Long, because every transition of that one state stands here.
 
 use assay_drivers::{Answer, ErrorClass, Keep, SystemError};
 use assay_script::{Effect, Ending};

@@ -15,9 +15,9 @@ use crate::session::{Halt, Patience, Session, State};
 /// Bytes are counted after so many rows: asking for them costs as much as a short row.
 const ROWS_A_COUNT: u64 = 64;
 
-/// How long a system may take to confirm that a bulk load was given up, …
+/// How long a system may take to confirm that a bulk load was given up.
 const ABORT_PATIENCE: Duration = Duration::from_secs(30);
-/// … and where somebody waits for the prompt: the server gives up by itself when the session has gone.
+/// The same after an interrupt: the server gives up by itself when the session has gone.
 const INTERRUPTED_PATIENCE: Duration = Duration::from_secs(2);
 
 /// One session of a load under way.

@@ -1,5 +1,5 @@
 //! How clients are served over the whole time: who was not, what was under way at the end, and when the
-//! system answered nobody.
+//! system answered no client.
 
 use assay_engine::Observation;
 use serde_json::{Value, json};
