@@ -106,7 +106,7 @@ fn expected_rows_are_those_that_came_back_or_were_changed() {
         ("expectation", "test.sql:2:1: expected 3 rows, found 4 rows")
     );
     let (_, message) = failed(ending(Value::Int(3), answer(0, 1)));
-    assert!(message.contains("found 1 rows changed"), "{message}");
+    assert!(message.contains("found 1 row changed"), "{message}");
 }
 
 #[test]
