@@ -33,7 +33,8 @@ fn a_restart_is_ridden_through_and_shows_as_a_hole() {
     let more = json!({
         "clients": 4, "reconnect": { "after_loss": true }, "stop": { "duration_s": 6 },
     });
-    let Some(run) = while_it_dies(more, 1.0, Some(2.6)) else {
+    // Long enough to hold a whole second of the series, wherever the crash falls in one.
+    let Some(run) = while_it_dies(more, 1.0, Some(3.2)) else {
         return;
     };
     assert_eq!((run.ended_by, ended(&run, "done")), ("stop", 4));
