@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from pgbench import pgbench, port_of, socket_of, url_of
+from pgbench import TPCB_LIKE, pgbench, port_of, socket_of, url_of
 from servers import ask, directory_for_servers, provisioned
 
 from assay import registry
@@ -99,20 +99,7 @@ BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE;
 INSERT INTO said SELECT current_setting('transaction_isolation');
 END;
 """, ALL),
-    "pgbench's own": Wild(r"""
-\set aid random(1, 100000 * :scale)
-\set bid random(1, 1 * :scale)
-\set tid random(1, 10 * :scale)
-\set delta random(-5000, 5000)
-BEGIN;
-UPDATE pgbench_accounts SET abalance = abalance + :delta WHERE aid = :aid;
-SELECT abalance FROM pgbench_accounts WHERE aid = :aid;
-UPDATE pgbench_tellers SET tbalance = tbalance + :delta WHERE tid = :tid;
-UPDATE pgbench_branches SET bbalance = bbalance + :delta WHERE bid = :bid;
-INSERT INTO pgbench_history (tid, bid, aid, delta, mtime)
-  VALUES (:tid, :bid, :aid, :delta, CURRENT_TIMESTAMP);
-END;
-""", ALL),
+    "pgbench's own": Wild(TPCB_LIKE, ALL),
     "a pipeline": Wild(r"""
 \startpipeline
 INSERT INTO said VALUES ('p');

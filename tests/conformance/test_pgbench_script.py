@@ -12,27 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pgbench import pgbench, port_of, socket_of, url_of
+from pgbench import TPCB_LIKE, pgbench, port_of, socket_of, url_of
 from servers import ask, provisioned
 
 from assay import registry
 from assay.cli.program import run_program
 from assay.provision.site import Address, Site, StorageFacts
 
-TPCB_LIKE = r"""
-\set aid random(1, 100000 * :scale)
-\set bid random(1, 1 * :scale)
-\set tid random(1, 10 * :scale)
-\set delta random(-5000, 5000)
-BEGIN;
-UPDATE pgbench_accounts SET abalance = abalance + :delta WHERE aid = :aid;
-SELECT abalance FROM pgbench_accounts WHERE aid = :aid;
-UPDATE pgbench_tellers SET tbalance = tbalance + :delta WHERE tid = :tid;
-UPDATE pgbench_branches SET bbalance = bbalance + :delta WHERE bid = :bid;
-INSERT INTO pgbench_history (tid, bid, aid, delta, mtime)
-    VALUES (:tid, :bid, :aid, :delta, CURRENT_TIMESTAMP);
-END;
-"""
 TABLES = {
     "pgbench_accounts": "aid INTEGER NOT NULL PRIMARY KEY, bid INTEGER, abalance INTEGER",
     "pgbench_tellers": "tid INTEGER NOT NULL PRIMARY KEY, bid INTEGER, tbalance INTEGER",

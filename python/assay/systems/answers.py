@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from assay import _engine
 from assay._engine import Session
+from assay.errors import SystemRefused
+from assay.provision.session import session
+from assay.provision.site import Site
 
 Row = tuple[str | None, ...]
 
@@ -36,3 +39,16 @@ def numbers_of(opened: Session, question: str, columns: int) -> tuple[int, ...] 
         return tuple(int(value or 0) for value in rows[0])
     except ValueError:
         return None
+
+
+def number_of(site: Site, question: str) -> int:
+    """The one number that a site answers; raises `SystemRefused` where it answers otherwise."""
+    with session(site.address) as opened:
+        found = numbers_of(opened, question, columns=1)
+    if found is None:
+        raise SystemRefused(
+            f"{site.label}: expected a number as the answer to: {question.strip()}",
+            hint="a server that only speaks the protocol can be driven with a script of your own: "
+            "assay run SCRIPT.sql --on URL",
+        )
+    return found[0]

@@ -102,7 +102,7 @@ impl Gate {
         self.changed.notify_all();
     }
 
-    /// The caller wants to stop: nobody need connect any more, but all must arrive.
+    /// The caller wants to stop: no further client connects, but all must arrive.
     pub fn cancel(&self) {
         self.is_cancelled.store(true, Ordering::Relaxed);
     }
@@ -140,14 +140,14 @@ mod tests {
         std::thread::scope(|scope| {
             let begun = scope.spawn(|| gate.arrive(Arrival::Ready));
             gate.absent(7, limit());
-            assert!(gate.is_cancelled(), "nobody need connect any more");
+            assert!(gate.is_cancelled(), "no further client connects");
             while !gate.all_arrived(8, Duration::from_millis(1)) {}
             assert!(!gate.is_clear());
             gate.decide(Verdict::Cancelled);
             let verdict = begun.join().expect("it does not panic");
             assert!(matches!(verdict, Verdict::Cancelled));
         });
-        let failure = gate.take_failure().expect("it is told");
+        let failure = gate.take_failure().expect("the failure is kept");
         assert_eq!(failure.to_string(), "no room for threads");
     }
 }

@@ -454,8 +454,8 @@ impl<'a> Life<'a> {
         self.end_transaction(now_ns, is_undone, ledger);
     }
 
-    /// The run does not wait for the transaction any longer. What the system makes of it, if it makes
-    /// anything of it at all, nobody hears.
+    /// The run does not wait for the transaction any longer. Whether the system still
+    /// completes it is not known.
     pub fn give_up(&mut self, now_ns: u64, ledger: &mut Ledger) {
         ledger.given_up += u64::from(self.is_in_transaction());
         let is_undone = !self.may_have_done;

@@ -2,7 +2,7 @@
 //! its control group, or without a processor.
 //!
 //! A thread of its own does nothing but sleep for a tenth of a second at a time. Where it wakes much too
-//! late, and the process has had no processor time meanwhile, nobody in here has worked: what was
+//! late, and the process has had no processor time meanwhile, no thread of this process has run: what was
 //! measured in that time is the machine, and not the system under test.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -53,7 +53,7 @@ impl Pulse {
 
     fn tick_until_over(&self, clock: Clock, processors: usize) {
         let mut before = (clock.now_ns(), cost::processor_ns());
-        // Relaxed: the flag guards no other memory, and whoever sets it wakes this thread.
+        // Relaxed: the flag guards no other memory, and the thread that sets it wakes this thread.
         while !self.is_over.load(Ordering::Relaxed) {
             std::thread::park_timeout(Duration::from_nanos(TICK_NS));
             let now = (clock.now_ns(), cost::processor_ns());
@@ -79,7 +79,7 @@ impl Drop for Beating<'_> {
 }
 
 /// Whether a tick that took `passed_ns`, in which all threads together had `processor_ns`, came late
-/// because nobody worked: they had no more than the tick itself explains, and a tenth of the rest.
+/// because no thread had work: they had no more than the tick itself explains, and a tenth of the rest.
 fn is_suspension(passed_ns: u64, processor_ns: u64, processors: usize) -> bool {
     let late_ns = passed_ns.saturating_sub(TICK_NS);
     let in_tick_ns = TICK_NS.saturating_mul(processors as u64);

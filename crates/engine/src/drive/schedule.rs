@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// After an interrupt a transaction under way is waited for no longer than this: somebody is waiting for
+/// After an interrupt a transaction under way is waited for no longer than this: the user is waiting for
 /// the prompt.
 pub const INTERRUPT_DRAIN_NS: u64 = 1_000_000_000;
 

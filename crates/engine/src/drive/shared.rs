@@ -100,7 +100,7 @@ impl Shared {
         self.threads_left.load(Ordering::Acquire)
     }
 
-    /// So many threads could not be started: nobody waits for them, and nothing is driven.
+    /// So many threads could not be started: no thread waits for them, and nothing is driven.
     pub fn never_started(&self, threads: usize, failure: EngineError) {
         self.gate.absent(threads, failure);
         self.threads_left.fetch_sub(threads, Ordering::Release);

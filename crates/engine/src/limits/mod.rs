@@ -64,7 +64,7 @@ impl Need {
     }
 
     /// # Errors
-    /// Where the machine allows fewer. What others take meanwhile is told when a thread or a session
+    /// Where the machine allows fewer. What other programs take meanwhile is reported when a thread or a session
     /// cannot be started.
     pub fn check(&self) -> Result<(), EngineError> {
         if self.threads > 1 {

@@ -13,7 +13,7 @@ from assay.provision import process, sampling
 from assay.provision.session import session
 from assay.provision.site import Address, Site, StorageFacts
 from assay.systems import room
-from assay.systems.answers import numbers_of
+from assay.systems.answers import number_of
 from assay.systems.first_session import first_session
 from assay.systems.mariadb import buffer, client, installation, meaning, server, settings, url
 from assay.systems.mariadb.names import plain_name
@@ -141,11 +141,11 @@ class Mariadb:
         says of the tables of its one database, without any log."""
         if site.data_directory is not None:
             return databases_bytes(site.data_directory, site.options[ENGINE.name])
-        return _number(site, _SIZE_QUERY)
+        return number_of(site, _SIZE_QUERY)
 
     def data_bytes(self, site: Site) -> int:
         """Rows and indexes of the tables, as their statistics have them."""
-        return _number(site, _DATA_SIZE_QUERY)
+        return number_of(site, _DATA_SIZE_QUERY)
 
     def buffer_bytes(self, site: Site) -> int | None:
         """Of the storage engine that the tables live in."""
@@ -181,18 +181,6 @@ class Mariadb:
 def _engine(site: Site) -> str:
     """Empty where it is not known."""
     return site.options.get(ENGINE.name) or site.settings.get("default_storage_engine", "")
-
-
-def _number(site: Site, question: str) -> int:
-    with session(site.address) as opened:
-        found = numbers_of(opened, question, columns=1)
-    if found is None:
-        raise SystemRefused(
-            f"{site.label}: expected a number as the answer to: {question.strip()}",
-            hint="a server that only speaks the protocol can be driven with a script of your own: "
-            "assay run SCRIPT.sql --on URL",
-        )
-    return found[0]
 
 
 def _room_for(connections: int | None, asked: Mapping[str, str]) -> dict[str, str]:

@@ -14,7 +14,7 @@ from assay.provision.session import session
 from assay.provision.site import Address, Site, StorageFacts
 from assay.provision.size import allocated_bytes
 from assay.systems import room
-from assay.systems.answers import numbers_of
+from assay.systems.answers import number_of, numbers_of
 from assay.systems.first_session import first_session
 from assay.systems.options import (
     BUFFER,
@@ -138,16 +138,16 @@ class Postgresql:
         Of one by URL the files of its one database, without any log."""
         if site.data_directory is not None:
             return allocated_bytes(site.data_directory)
-        return _number(site, "SELECT pg_database_size(current_database())")
+        return number_of(site, "SELECT pg_database_size(current_database())")
 
     def data_bytes(self, site: Site) -> int:
         """Tables with their indexes, maps and long values, in files of whole pages."""
-        return _number(site, _DATA_SIZE_QUERY)
+        return number_of(site, _DATA_SIZE_QUERY)
 
     def buffer_bytes(self, site: Site) -> int | None:
         """``shared_buffers``; the operating system's cache of files comes on top of it. Not of a
         server that does not tell its settings."""
-        return None if site.settings_unknown else _number(site, _BUFFER_QUERY)
+        return None if site.settings_unknown else number_of(site, _BUFFER_QUERY)
 
     def counters(self, site: Site) -> Mapping[str, int]:
         """Of the site's database; the server adds up what a session has counted about once a
@@ -192,18 +192,6 @@ def _set_password(running: server.RunningServer) -> None:
     with session(_address(running, "socket")) as opened:
         word = DIALECT.literal(running.password)
         opened.execute(f"ALTER ROLE {server.USER} PASSWORD {word}")
-
-
-def _number(site: Site, question: str) -> int:
-    with session(site.address) as opened:
-        found = numbers_of(opened, question, columns=1)
-    if found is None:
-        raise SystemRefused(
-            f"{site.label}: expected a number as the answer to: {question.strip()}",
-            hint="a server that only speaks the protocol can be driven with a script of your own: "
-            "assay run SCRIPT.sql --on URL",
-        )
-    return found[0]
 
 
 def _room_for(connections: int | None, asked: Mapping[str, str]) -> dict[str, str]:
