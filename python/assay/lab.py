@@ -25,10 +25,10 @@ from assay.workloads.bare import workload_of
 
 
 @dataclass(frozen=True)
-class CampaignResult:
+class ExperimentResult:
     """What `run` leaves: the number of the experiment in the record, and how its runs ended."""
 
-    campaign_id: int
+    experiment_id: int
     failed_positions: tuple[int, ...]
     """Runs that were measured, and failed."""
     not_run_positions: tuple[int, ...] = ()
@@ -47,7 +47,7 @@ class CampaignResult:
 
 def run(
     experiment: Experiment, *, records: Path, progress: Progress, loading: Loading = DEFAULT
-) -> CampaignResult:
+) -> ExperimentResult:
     """Runs an experiment, from the question to the record.
 
     1. Read the workload, lay out every run, compile every script and how rows are made; see whether
@@ -81,7 +81,7 @@ def run(
     build = {"assay": __version__, **json.loads(_engine.build_info())}
     record = Store(records, waiting=progress.stage, warning=progress.warning)
     with record as store, Workbenches(planned, loading) as benches:
-        campaign_id = store.begin_campaign(
+        experiment_id = store.begin_experiment(
             experiment, planned, machine(), workload=workload.for_record(), build=build
         )
         laboratory = Laboratory(experiment, workload, bibliography, store, benches, progress)
@@ -91,20 +91,20 @@ def run(
                 ended[one.position] = _run(laboratory, one, planned.runs)
         except AssayError as error:
             if ended:
-                error.hint = _with_record(error.hint, len(ended), campaign_id, store.path)
+                error.hint = _with_record(error.hint, len(ended), experiment_id, store.path)
             raise
-        store.end_campaign()
-    return CampaignResult(
-        campaign_id,
+        store.end_experiment()
+    return ExperimentResult(
+        experiment_id,
         tuple(position for position, how in ended.items() if how == RunFailed.exit_code),
         tuple(position for position, how in ended.items() if how == SystemUnderTestError.exit_code),
         None if store.path == records else store.path,
     )
 
 
-def _with_record(hint: str | None, ended: int, campaign_id: int, path: Path) -> str:
+def _with_record(hint: str | None, ended: int, experiment_id: int, path: Path) -> str:
     """The hint of what ended the experiment, with the place of what ended before."""
-    kept = f"{counted(ended, 'run')} before it: assay report {campaign_id} --records {path}"
+    kept = f"{counted(ended, 'run')} before it: assay report {experiment_id} --records {path}"
     return f"{hint}; {kept}" if hint else kept
 
 

@@ -33,7 +33,7 @@ def test_a_killed_server_fails_its_run_and_leaves_the_others(
         out, err = running.communicate(timeout=60)
     assert running.returncode == 1, err
     with Store(laboratory / DEFAULT_FILE_NAME, must_exist=True) as store:
-        first, last = store.campaign(1).runs[0], store.campaign(2).runs[0]
+        first, last = store.experiment(1).runs[0], store.experiment(2).runs[0]
     assert first.state == "done"
     assert last.state == "failed"
     assert "SIGKILL" in last.reason
@@ -61,7 +61,7 @@ def test_a_killed_assay_leaves_a_server_that_the_next_one_removes(
     assert ended.status == 0, ended.err
     assert not server.is_running() or server.status() == psutil.STATUS_ZOMBIE
     with Store(laboratory / DEFAULT_FILE_NAME, must_exist=True) as store:
-        assert store.campaign(1).runs[0].state == "interrupted"
+        assert store.experiment(1).runs[0].state == "interrupted"
 
 
 @pytest.mark.parametrize("system", SERVERS)

@@ -11,7 +11,7 @@ from assay.drive.sampler import TimedSample
 from assay.experiment import Driving, Experiment, StorageChoice, SystemChoice
 from assay.plan import Cell, Plan, PlannedRun
 from assay.provision.site import Address, Site, StorageFacts
-from assay.record import CampaignRecord, Store
+from assay.record import ExperimentRecord, Store
 from assay.systems.protocol import ProcessSample
 
 S = 1_000_000_000
@@ -271,7 +271,7 @@ def write_run(store: Store, run: PlannedRun, elapsed_ns: int, **changes: Any) ->
     return run_id
 
 
-def campaign(
+def experiment(
     path: Path,
     planned: Plan,
     elapsed: Mapping[tuple[str, str, int], Iterable[float]] | float,
@@ -279,11 +279,11 @@ def campaign(
     workload: Mapping[str, Any] | None = None,
     machine: Mapping[str, Any] | None = None,
     **changes: Any,
-) -> CampaignRecord:
-    """A whole campaign through the store. ``elapsed``: (system name, storage name, clients) → one
+) -> ExperimentRecord:
+    """A whole experiment through the store. ``elapsed``: (system name, storage name, clients) → one
     time in s per repetition, or one time for all."""
     with Store(path) as store:
-        number = store.begin_campaign(
+        number = store.begin_experiment(
             planned.experiment,
             planned,
             {**MACHINE, **(machine or {})},
@@ -297,5 +297,5 @@ def campaign(
                 list(elapsed[key])[run.repetition - 1] if isinstance(elapsed, Mapping) else elapsed
             )
             write_run(store, run, round(seconds * S), **changes)
-        store.end_campaign()
-        return store.campaign(number)
+        store.end_experiment()
+        return store.experiment(number)

@@ -42,7 +42,7 @@ def run_with(
             store.calibrated(ceiling, machine, invented.BUILD)
     planned = invented.plan([invented.POSTGRESQL])
     dataset = {"size_on_disk_bytes": 10**14}
-    run = invented.campaign(file, planned, 10.0, dataset=dataset).runs[0]
+    run = invented.experiment(file, planned, 10.0, dataset=dataset).runs[0]
     return replace(run, observation={**(run.observation or {}), **observed})
 
 
@@ -84,8 +84,8 @@ def test_the_details_say_that_a_machine_was_not_calibrated(tmp_path: Path) -> No
     _, warnings = judge_run(run, invented.MACHINE)
     assert warnings == []
     with Store(tmp_path / "r.sqlite") as store:
-        campaign = replace(store.latest(), runs=(run,))
-    tables = [table for section in build(campaign).sections for table in section.tables]
+        experiment = replace(store.latest(), runs=(run,))
+    tables = [table for section in build(experiment).sections for table in section.tables]
     (headroom,) = [table for table in tables if table.name == "headroom"]
     assert [cell.shown for cell in headroom.rows[0].cells[-2:]] == ["not calibrated"] * 2
     assert "assay calibrate" in headroom.notes[0]

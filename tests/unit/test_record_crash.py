@@ -20,7 +20,7 @@ from assay.record import Store
 
 with Store(Path(sys.argv[1])) as store:
     planned = invented.plan([invented.POSTGRESQL, invented.SQLITE, invented.MARIADB])
-    store.begin_campaign(
+    store.begin_experiment(
         planned.experiment, planned, invented.MACHINE, workload=invented.WORKLOAD, build={}
     )
     invented.write_run(store, planned.runs[0], 5 * invented.S)
@@ -58,23 +58,23 @@ def path(tmp_path: Path) -> Path:
 
 def test_runs_before_the_kill_are_whole_and_the_run_under_way_is_interrupted(path: Path) -> None:
     with Store(path, must_exist=True) as store:
-        campaign = store.latest()
-    assert [run.state_shown for run in campaign.runs] == [
+        experiment = store.latest()
+    assert [run.state_shown for run in experiment.runs] == [
         "done",
         "interrupted (process ended)",
         "planned",
     ]
-    assert not campaign.is_under_way
-    first, second, _ = campaign.runs
+    assert not experiment.is_under_way
+    first, second, _ = experiment.runs
     assert first.observation is not None and first.observation["elapsed_ns"] == 5_000_000_000
     assert second.site is not None, "what the killed run had handed over is kept"
     assert second.dataset is None
 
 
-def test_the_next_campaign_writes_down_what_became_of_the_killed_one(path: Path) -> None:
+def test_the_next_experiment_writes_down_what_became_of_the_killed_one(path: Path) -> None:
     import invented_records as invented
 
-    invented.campaign(path, invented.plan([invented.SQLITE]), 1.0)
+    invented.experiment(path, invented.plan([invented.SQLITE]), 1.0)
     import sqlite3
 
     connection = sqlite3.connect(path)

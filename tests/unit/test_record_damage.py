@@ -53,7 +53,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], None], str]] = {
 
 def fill(store: Store) -> None:
     planned = invented.plan([invented.POSTGRESQL])
-    store.begin_campaign(
+    store.begin_experiment(
         planned.experiment,
         planned,
         invented.MACHINE,
@@ -61,7 +61,7 @@ def fill(store: Store) -> None:
         build=invented.BUILD,
     )
     invented.write_run(store, planned.runs[0], 3 * invented.S)
-    store.end_campaign()
+    store.end_experiment()
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +99,7 @@ def test_a_record_without_room_says_so_and_keeps_what_it_had(sound: Path, tmp_pa
             for _ in range(50):
                 fill(store)
         assert "free space" in str(full.value.hint)
-        store._run_id = store._campaign_id = None
+        store._run_id = store._experiment_id = None
         assert store.runs()[-len(before) :] == before
     connection = sqlite3.connect(path)
     assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)

@@ -29,7 +29,7 @@ def locked(path: Path) -> Iterator[sqlite3.Connection]:
 
 def begin(store: Store) -> invented.Plan:
     planned = invented.plan([invented.POSTGRESQL, invented.MARIADB])
-    store.begin_campaign(
+    store.begin_experiment(
         planned.experiment,
         planned,
         invented.MACHINE,
@@ -48,7 +48,7 @@ def test_a_run_whose_record_stays_locked_is_rescued_and_merged_later(
 ) -> None:
     monkeypatch.setenv("ASSAY_RECORD_PATIENCE_S", "0")
     path, waits, warnings = tmp_path / "r.sqlite", [], []
-    invented.campaign(path, invented.plan([invented.SQLITE]), 1.0)  # so that numbers differ
+    invented.experiment(path, invented.plan([invented.SQLITE]), 1.0)  # so that numbers differ
     with Store(path, waiting=waits.append, warning=warnings.append) as store:
         planned = begin(store)
         invented.write_run(store, planned.runs[0], invented.S)
@@ -62,7 +62,7 @@ def test_a_run_whose_record_stays_locked_is_rescued_and_merged_later(
             store.sampled(invented.samples())
             store.checked(invented.checks())
             store.end_run("done", verdict=("valid", ""), warnings=[("x", "y")])
-            store.end_campaign()
+            store.end_experiment()
         rescue = store.path
     assert len(warnings) == 1 and f"assay merge {rescue}" in warnings[0]
     with Store(rescue, must_exist=True) as store:
@@ -87,8 +87,8 @@ def test_a_run_whose_record_stays_locked_is_rescued_and_merged_later(
 
 def test_a_record_of_another_machine_is_merged_whole(tmp_path: Path) -> None:
     one, other = tmp_path / "one.sqlite", tmp_path / "other.sqlite"
-    invented.campaign(one, invented.plan([invented.SQLITE]), 1.0)
-    invented.campaign(other, invented.plan([invented.POSTGRESQL, invented.MARIADB]), 2.0)
+    invented.experiment(one, invented.plan([invented.SQLITE]), 1.0)
+    invented.experiment(other, invented.plan([invented.POSTGRESQL, invented.MARIADB]), 2.0)
     merged = merge(other, one, waiting=print)
     assert (merged.experiments, merged.runs) == ([2], 2)
     with Store(one, must_exist=True) as store, Store(other, must_exist=True) as theirs:
@@ -136,7 +136,7 @@ def test_a_record_that_is_locked_before_anything_began_is_an_error_with_the_cure
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "r.sqlite"
-    invented.campaign(path, invented.plan([invented.SQLITE]), 1.0)
+    invented.experiment(path, invented.plan([invented.SQLITE]), 1.0)
     monkeypatch.setenv("ASSAY_RECORD_PATIENCE_S", "0")
     with locked(path), Store(path) as store:
         with pytest.raises(SystemUnderTestError, match="was locked by another process") as refused:

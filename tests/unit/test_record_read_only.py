@@ -50,7 +50,7 @@ def states(path: Path) -> list[str]:
 
 def test_a_record_in_a_folder_we_may_not_write_in_is_read(folder: Path) -> None:
     path = folder / "r ?#%.sqlite"
-    invented.campaign(path, invented.plan([invented.SQLITE]), 1.0)
+    invented.experiment(path, invented.plan([invented.SQLITE]), 1.0)
     close_folder(folder)
     assert states(path) == ["done"]
     assert [file.name for file in folder.iterdir()] == [path.name]
@@ -60,7 +60,7 @@ def test_what_a_killed_writer_left_in_its_log_is_read_too(folder: Path, tmp_path
     live = tmp_path / "live.sqlite"
     with Store(live) as store:
         planned = invented.plan([invented.SQLITE])
-        store.begin_campaign(
+        store.begin_experiment(
             planned.experiment,
             planned,
             invented.MACHINE,
@@ -70,7 +70,7 @@ def test_what_a_killed_writer_left_in_its_log_is_read_too(folder: Path, tmp_path
         invented.write_run(store, planned.runs[0], invented.S)
         for ending in ("", "-wal"):
             shutil.copyfile(f"{live}{ending}", folder / f"r.sqlite{ending}")
-        store.end_campaign()
+        store.end_experiment()
     assert (folder / "r.sqlite-wal").stat().st_size > 0
     close_folder(folder)
     assert states(folder / "r.sqlite") == ["done"]
@@ -99,7 +99,7 @@ def test_a_reader_sees_what_a_live_writer_has_written(tmp_path: Path) -> None:
     path = tmp_path / "r.sqlite"
     with Store(path) as store:
         planned = invented.plan([invented.SQLITE])
-        store.begin_campaign(
+        store.begin_experiment(
             planned.experiment,
             planned,
             invented.MACHINE,
@@ -129,7 +129,7 @@ def test_a_record_that_is_locked_even_to_readers_is_not_read_past_the_lock(
 ) -> None:
     monkeypatch.setattr(read_only, "_BUSY_TIMEOUT_S", 0.1)
     path = tmp_path / "r.sqlite"
-    invented.campaign(path, invented.plan([invented.SQLITE]), 1.0)
+    invented.experiment(path, invented.plan([invented.SQLITE]), 1.0)
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("PRAGMA locking_mode = EXCLUSIVE")
     other.execute("BEGIN EXCLUSIVE")

@@ -19,7 +19,7 @@ NEXT_STEP = ["ALTER TABLE runs ADD COLUMN note TEXT NOT NULL DEFAULT 'none'"]
 def path(tmp_path: Path) -> Path:
     """A record of this version with one run."""
     path = tmp_path / "records.sqlite"
-    invented.campaign(path, invented.plan([invented.SQLITE]), 1.0)
+    invented.experiment(path, invented.plan([invented.SQLITE]), 1.0)
     return path
 
 

@@ -24,7 +24,7 @@ def path(tmp_path: Path) -> Path:
 
 def begin(store: Store, *systems: SystemChoice) -> invented.Plan:
     planned = invented.plan(systems or [invented.POSTGRESQL])
-    store.begin_campaign(
+    store.begin_experiment(
         planned.experiment,
         planned,
         invented.MACHINE,
@@ -79,7 +79,7 @@ def test_no_password_is_in_the_file(path: Path) -> None:
         store.driving(invented.drive_document(planned.runs[0].cell, PASSWORD))
         store.end_run("failed", reason=f"cannot reach {system.url}")
         files = [file.read_bytes() for file in path.parent.iterdir()]
-        store.end_campaign()
+        store.end_experiment()
     files.append(path.read_bytes())
     assert len(files) > 2, "the write-ahead log was looked at too"
     for fragment in (PASSWORD, "battery", "staple"):

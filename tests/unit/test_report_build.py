@@ -8,7 +8,7 @@ from typing import Any
 import invented_records as invented
 import pytest
 
-from assay.record import CampaignRecord, Store
+from assay.record import ExperimentRecord, Store
 from assay.report.build import build
 from assay.report.values import Report, Table
 
@@ -38,7 +38,7 @@ def warning_names(report: Report) -> list[str]:
 
 def begun(path: Path, planned: invented.Plan) -> Store:
     store = Store(path)
-    store.begin_campaign(
+    store.begin_experiment(
         planned.experiment, planned, invented.MACHINE, workload=invented.WORKLOAD, build={}
     )
     return store
@@ -46,7 +46,7 @@ def begun(path: Path, planned: invented.Plan) -> Store:
 
 def test_one_storage_has_no_speed_up(path: Path) -> None:
     planned = invented.plan([invented.POSTGRESQL])
-    report = build(invented.campaign(path, planned, 2.0, workload=SPEED_UP))
+    report = build(invented.experiment(path, planned, 2.0, workload=SPEED_UP))
     assert shown(table(report, "parallel")) == [["postgresql", "2.000~", "one storage"]]
 
 
@@ -55,7 +55,7 @@ def test_a_speed_up_has_the_range_its_repetitions_allow(path: Path) -> None:
         [invented.SQLITE], [invented.HERE, invented.SSD], clients=(1,), repetitions=3
     )
     elapsed = {("sqlite", "here", 1): (9.0, 10.0, 11.0), ("sqlite", "ssd", 1): (5.0, 4.5, 5.5)}
-    report = build(invented.campaign(path, planned, elapsed, workload=SPEED_UP))
+    report = build(invented.experiment(path, planned, elapsed, workload=SPEED_UP))
     number = table(report, "parallel").rows[0].cells[3].number
     assert number is not None
     assert (number.value, number.low, number.high) == (2.0, 9 / 5.5, 11 / 4.5)
@@ -66,13 +66,13 @@ def test_more_throughput_is_a_speed_up_and_more_time_is_not(path: Path) -> None:
     elapsed = {("sqlite", "here", 8): [4.0], ("sqlite", "ssd", 8): [2.0]}
     declared = {"title": "t", "speed_up": True, "value": "throughput"}
     workload = {"report": {"parallel": declared}}
-    report = build(invented.campaign(path, planned, elapsed, workload=workload))
+    report = build(invented.experiment(path, planned, elapsed, workload=workload))
     assert shown(table(report, "parallel")) == [["sqlite", "4.000~", "8.000~", "2.00~"]]
 
 
 def test_every_factor_that_varies_is_shown(path: Path) -> None:
     planned = invented.plan([invented.SQLITE], clients=(1, 2))
-    report = build(invented.campaign(path, planned, 2.0))
+    report = build(invented.experiment(path, planned, 2.0))
     found = table(report, "parallel")
     assert [row.block for row in found.rows] == [{"clients": 1}, {"clients": 2}]
 
@@ -106,7 +106,7 @@ def test_wrong_answers_make_a_number_invalid_and_are_named(path: Path) -> None:
 def test_answers_nobody_knows_are_compared_with_each_other_only(path: Path) -> None:
     checks = [{**check, "expected": None, "ok": None} for check in invented.checks()]
     planned = invented.plan([invented.SQLITE, invented.POSTGRESQL])
-    report = build(invented.campaign(path, planned, 1.0, checks=checks))
+    report = build(invented.experiment(path, planned, 1.0, checks=checks))
     assert shown(table(report, "parallel_checks"))[0][2:] == ["unknown", "156", "156", "yes"]
 
 
@@ -152,7 +152,7 @@ def test_transactions_that_failed_are_in_the_line_that_adds_up(path: Path) -> No
     ]  # fmt: skip
     planned = invented.plan([invented.POSTGRESQL])
     changes = {"observation": {"outcomes": outcomes, "errors": errors}}
-    report = build(invented.campaign(path, planned, 1.0, **changes))
+    report = build(invented.experiment(path, planned, 1.0, **changes))
     line = "outcome  ok 13  aborted 0  failed 2  unknown 1  skipped 0 = scheduled 16"
     assert line in lines(report)
     assert shown(table(report, "parallel_errors")) == [
@@ -164,15 +164,15 @@ def test_transactions_that_failed_are_in_the_line_that_adds_up(path: Path) -> No
 def test_an_account_that_does_not_add_up_is_not_hidden(path: Path) -> None:
     outcomes = {"scheduled": 16, "ok": 15, "aborted": 0, "failed": 0, "unknown": 0, "skipped": 0}
     planned = invented.plan([invented.SQLITE])
-    report = build(invented.campaign(path, planned, 1.0, observation={"outcomes": outcomes}))
+    report = build(invented.experiment(path, planned, 1.0, observation={"outcomes": outcomes}))
     assert any("≠ scheduled 16" in line for line in lines(report))
 
 
-def fields_campaign(path: Path, observation: dict[str, Any], declared: Any) -> CampaignRecord:
+def fields_experiment(path: Path, observation: dict[str, Any], declared: Any) -> ExperimentRecord:
     planned = invented.plan([invented.POSTGRESQL], test="limit", clients=(256,))
     with Store(path) as store:
         workload = {**invented.WORKLOAD, "report": {"limit": declared}}
-        store.begin_campaign(
+        store.begin_experiment(
             planned.experiment, planned, invented.MACHINE, workload=workload, build={}
         )
         store.begin_run(planned.runs[0])
@@ -200,7 +200,7 @@ def test_declared_fields_are_columns(path: Path) -> None:
             {"key": "equals_fresh_load", "title": "equal"},
         ],
     }
-    report = build(fields_campaign(path, observation, declared))
+    report = build(fields_experiment(path, observation, declared))
     assert shown(table(report, "limit")) == [
         ["postgresql", "1", "100", "98", "none", "1500", "yes"]
     ]
@@ -219,19 +219,19 @@ def test_published_numbers_of_other_conditions_are_not_shown_beside(path: Path) 
     }
     planned = invented.plan([invented.SQLITE], parameters={"copies": 10})
     workload = {"published": {"parallel": published}}
-    found = table(build(invented.campaign(path, planned, 1.0, workload=workload)), "parallel")
+    found = table(build(invented.experiment(path, planned, 1.0, workload=workload)), "parallel")
     assert shown(found) == [["sqlite", "1.000~", ""]]
     assert "published for copies = 100, not 10" in found.notes
 
 
 def test_warnings_of_repetitions_come_from_all_runs_together(path: Path) -> None:
-    once = build(invented.campaign(path, invented.plan([invented.SQLITE]), 1.0))
+    once = build(invented.experiment(path, invented.plan([invented.SQLITE]), 1.0))
     assert "one-repetition" in warning_names(once)
     planned = invented.plan([invented.SQLITE], repetitions=2)
-    noisy = build(invented.campaign(path, planned, {("sqlite", "here", 8): (1.0, 1.3)}))
+    noisy = build(invented.experiment(path, planned, {("sqlite", "here", 8): (1.0, 1.3)}))
     assert "noisy-repetitions" in warning_names(noisy)
     assert "one-repetition" not in warning_names(noisy)
-    calm = build(invented.campaign(path, planned, {("sqlite", "here", 8): (1.0, 1.1)}))
+    calm = build(invented.experiment(path, planned, {("sqlite", "here", 8): (1.0, 1.1)}))
     assert "noisy-repetitions" not in warning_names(calm)
 
 

@@ -14,8 +14,8 @@ import invented_records as invented
 import pytest
 
 from assay.experiment import Driving
-from assay.record import CampaignRecord, Store
-from assay.report import course, csv, json, markdown, outcomes, table, times, warnings
+from assay.record import ExperimentRecord, Store
+from assay.report import csv, json, markdown, outcomes, table, timeline, times, warnings
 from assay.report.build import build
 from assay.report.values import Report, Table
 
@@ -82,10 +82,10 @@ def open_loop(**changes: Any) -> dict[str, Any]:
     }
 
 
-def campaign(path: Path, driving: Driving, **observed: Any) -> CampaignRecord:
+def experiment(path: Path, driving: Driving, **observed: Any) -> ExperimentRecord:
     planned = invented.plan([invented.POSTGRESQL], test="load", driving=[driving])
     seconds = observed.pop("elapsed_s", 20.0)
-    return invented.campaign(path / "r.sqlite", planned, seconds, observation=observed, checks=[])
+    return invented.experiment(path / "r.sqlite", planned, seconds, observation=observed, checks=[])
 
 
 def found(report: Report, name: str) -> Table:
@@ -102,7 +102,7 @@ def by_title(shown: Table, row: int = 0) -> dict[str, str]:
 
 
 def test_an_open_loop_shows_response_service_and_lag_side_by_side(tmp_path: Path) -> None:
-    shown = found(build(campaign(tmp_path, OPEN, **open_loop())), "load_times")
+    shown = found(build(experiment(tmp_path, OPEN, **open_loop())), "load_times")
     assert [row[2:5] for row in rows(shown)] == [
         ["response", "1950", "4.00"],
         ["service", "1950", "2.00"],
@@ -114,14 +114,14 @@ def test_an_open_loop_shows_response_service_and_lag_side_by_side(tmp_path: Path
 def test_a_closed_loop_says_that_no_start_is_intended(tmp_path: Path) -> None:
     closed = transaction("move", 1950, times={"response_time": 4 * MS, "service_time": 4 * MS})
     shown = found(
-        build(campaign(tmp_path, CLOSED, **open_loop(transactions=[closed]))), "load_times"
+        build(experiment(tmp_path, CLOSED, **open_loop(transactions=[closed]))), "load_times"
     )
     assert len(rows(shown)) == 1
     assert "no start is intended" in shown.notes[0]
 
 
 def test_a_percentile_of_too_few_samples_says_how_many_it_needs(tmp_path: Path) -> None:
-    shown = by_title(found(build(campaign(tmp_path, OPEN, **open_loop())), "load_times"))
+    shown = by_title(found(build(experiment(tmp_path, OPEN, **open_loop())), "load_times"))
     assert (shown["p99"], shown["p99.9"]) == ("10.0", "n<3688")
 
 
@@ -132,7 +132,9 @@ def test_no_digit_is_shown_that_the_histogram_does_not_have(tmp_path: Path) -> N
 
     def row(folder: str, **observed: Any) -> list[str]:
         (tmp_path / folder).mkdir()
-        record = campaign(tmp_path / folder, CLOSED, **open_loop(transactions=[short], **observed))
+        record = experiment(
+            tmp_path / folder, CLOSED, **open_loop(transactions=[short], **observed)
+        )
         shown = by_title(found(build(record), "load_times"))
         return [shown[name] for name in ("p50", "p90", "p95", "p99", "max")]
 
@@ -143,7 +145,7 @@ def test_no_digit_is_shown_that_the_histogram_does_not_have(tmp_path: Path) -> N
 
 
 def test_outcomes_attempts_and_late_ones_add_up(tmp_path: Path) -> None:
-    record = campaign(tmp_path, OPEN, **open_loop())
+    record = experiment(tmp_path, OPEN, **open_loop())
     (section,) = [one for one in build(record).sections if one.title.startswith("Outcome of every")]
     assert section.lines == (
         "outcome  ok 1950  aborted 10  failed 0  unknown 0  skipped 40 = scheduled 2000",
@@ -153,14 +155,14 @@ def test_outcomes_attempts_and_late_ones_add_up(tmp_path: Path) -> None:
 
 
 def test_without_a_declared_report_each_cell_has_throughput_times_and_cost(tmp_path: Path) -> None:
-    shown = by_title(found(build(campaign(tmp_path, OPEN, **open_loop())), "load"))
+    shown = by_title(found(build(experiment(tmp_path, OPEN, **open_loop())), "load"))
     assert shown["ok/s"] == "97.50~"
     assert (shown["p50"], shown["p99"]) == ("4.00", "10.0")
     assert (shown["client"], shown["server"]) == ("20.00", "500.0")
 
 
 def test_client_and_server_stand_side_by_side_with_the_buffers_hits(tmp_path: Path) -> None:
-    shown = by_title(found(build(campaign(tmp_path, OPEN, **open_loop())), "load_costs"))
+    shown = by_title(found(build(experiment(tmp_path, OPEN, **open_loop())), "load_costs"))
     assert (shown["client"], shown["server"], shown["client share"]) == ("20.00", "500.0", "4 %")
     assert (shown["switches"], shown["device written"]) == ("1.000", "8.19 kB")
     assert shown["buffer hits"] == "99.00%"
@@ -169,7 +171,7 @@ def test_client_and_server_stand_side_by_side_with_the_buffers_hits(tmp_path: Pa
 def test_what_was_written_is_the_devices_the_processes_or_not_measured(tmp_path: Path) -> None:
     def costs(name: str, **changes: Any) -> Table:
         (tmp_path / name).mkdir()
-        return found(build(campaign(tmp_path / name, OPEN, **open_loop(**changes))), "load_costs")
+        return found(build(experiment(tmp_path / name, OPEN, **open_loop(**changes))), "load_costs")
 
     assert "by the whole device under the data" in " ".join(costs("device").notes)
     unknown = costs("memory", device_cost=None)
@@ -182,13 +184,13 @@ def test_what_was_written_is_the_devices_the_processes_or_not_measured(tmp_path:
 
 
 def test_a_second_in_which_nothing_ended_is_seen_in_the_course() -> None:
-    assert course.bars([8, 8, 0, 4]) == "██·▅"
-    assert len(course.bars([5] * 999)) <= 32
-    assert "·" in course.bars([5] * 500 + [0] + [5] * 499)
+    assert timeline.bars([8, 8, 0, 4]) == "██·▅"
+    assert len(timeline.bars([5] * 999)) <= 32
+    assert "·" in timeline.bars([5] * 500 + [0] + [5] * 499)
 
 
 def test_an_outage_is_told_with_its_length_and_the_reconnects(tmp_path: Path) -> None:
-    shown = by_title(found(build(campaign(tmp_path, OPEN, **open_loop())), "load_outages"))
+    shown = by_title(found(build(experiment(tmp_path, OPEN, **open_loop())), "load_outages"))
     assert (shown["from"], shown["lasted"], shown["reconnects"]) == ("8.00", "3.00", "4")
 
 
@@ -202,7 +204,7 @@ def test_each_statement_that_was_timed_has_its_line(tmp_path: Path) -> None:
         "service_time": invented.response_time(300_000),
     }
     shown = found(
-        build(campaign(tmp_path, OPEN, **open_loop(per_statement=[statement]))),
+        build(experiment(tmp_path, OPEN, **open_loop(per_statement=[statement]))),
         "load_statements_1",
     )
     assert by_title(shown)["statement"] == "UPDATE t SET a = a + $1 WHERE b = $2"
@@ -210,7 +212,7 @@ def test_each_statement_that_was_timed_has_its_line(tmp_path: Path) -> None:
 
 
 def test_the_conditions_say_how_the_clients_were_driven(tmp_path: Path) -> None:
-    shown = by_title(found(build(campaign(tmp_path, OPEN, **open_loop())), "driving"))
+    shown = by_title(found(build(experiment(tmp_path, OPEN, **open_loop())), "driving"))
     assert shown == {
         "test": "load",
         "protocol": "simple",
@@ -222,7 +224,7 @@ def test_the_conditions_say_how_the_clients_were_driven(tmp_path: Path) -> None:
     }
 
 
-def kinds(record: CampaignRecord) -> dict[str, str]:
+def kinds(record: ExperimentRecord) -> dict[str, str]:
     (run,) = record.runs
     return dict(warnings.of_run(run, record.machine))
 
@@ -262,7 +264,7 @@ def kinds(record: CampaignRecord) -> dict[str, str]:
 def test_each_way_to_be_misled_is_told(
     tmp_path: Path, driving: Driving, changes: Mapping[str, Any], kind: warnings.Kind, detail: str
 ) -> None:
-    told = kinds(campaign(tmp_path, driving, **open_loop(**changes)))
+    told = kinds(experiment(tmp_path, driving, **open_loop(**changes)))
     assert detail in told[kind.id]
 
 
@@ -274,27 +276,27 @@ def test_what_was_spent_on_the_last_transactions_is_told_and_blames_nothing_else
     tmp_path: Path,
 ) -> None:
     outcomes = {**OUTCOMES, "scheduled": 400, "ok": 400, "skipped": 0, "late": 0, "aborted": 0}
-    record = campaign(tmp_path, OPEN, **open_loop(outcomes=outcomes, **SLOW_END))
+    record = experiment(tmp_path, OPEN, **open_loop(outcomes=outcomes, **SLOW_END))
     told = kinds(record)
     words = "2.0 s of the 6.0 s were waiting for the last transactions"
     assert words in told[warnings.Kind.LONG_DRAIN.id]
     assert told[warnings.Kind.SHORT_MEASUREMENT.id] == "4.0 s"
     assert warnings.Kind.OFFERED_RATE_NOT_REACHED.id not in told
-    assert course.whole_seconds(record.runs[0]) == [100] * 4
+    assert timeline.whole_seconds(record.runs[0]) == [100] * 4
 
 
 def test_the_beginning_is_compared_with_the_seconds_in_which_transactions_began(
     tmp_path: Path,
 ) -> None:
     steady = {"drained_ns": 7 * S, "intervals": [{"ok": 100}] * 5 + [{"ok": 1}] * 7}
-    told = kinds(campaign(tmp_path, CLOSED, **open_loop(elapsed_s=12.0, **steady)))
+    told = kinds(experiment(tmp_path, CLOSED, **open_loop(elapsed_s=12.0, **steady)))
     assert warnings.Kind.SHORT_WARM_UP.id not in told
 
 
 def test_where_the_latency_limit_skipped_the_missing_ones_it_is_named(tmp_path: Path) -> None:
     limited = dataclasses.replace(OPEN, latency_limit_s=1e-9)
     outcomes = {**OUTCOMES, "scheduled": 2000, "ok": 1390, "skipped": 600, "late": 0}
-    record = campaign(tmp_path, limited, **open_loop(outcomes=outcomes))
+    record = experiment(tmp_path, limited, **open_loop(outcomes=outcomes))
     told = kinds(record)
     assert warnings.Kind.OFFERED_RATE_NOT_REACHED.id not in told
     assert "70.00/s of 100/s, 600 skipped" in told[warnings.Kind.SKIPPED_BY_LATENCY_LIMIT.id]
@@ -307,20 +309,20 @@ def test_what_is_as_it_should_be_is_not_warned_of(tmp_path: Path) -> None:
         "intervals": [{"ok": 100}] * 20,
         "outages": [],
     }
-    assert set(kinds(campaign(tmp_path, OPEN, **open_loop(**fine)))) == {"fits-in-memory"}
+    assert set(kinds(experiment(tmp_path, OPEN, **open_loop(**fine)))) == {"fits-in-memory"}
 
 
 def test_an_outage_that_clients_rode_through_leaves_an_indicative_number(tmp_path: Path) -> None:
     lost = {"outcomes": {**OUTCOMES, "unknown": 4, "ok": 1946}}
     riding = Driving(duration_s=20.0, reconnect_patience_s=60.0)
-    shown = found(build(campaign(tmp_path, riding, **open_loop(**lost))), "load")
+    shown = found(build(experiment(tmp_path, riding, **open_loop(**lost))), "load")
     number = shown.rows[0].cells[2].number
     assert number is not None
     assert (number.verdict, "outage" in number.reason) == ("indicative", True)
 
 
 def test_every_form_writes_all_of_it(tmp_path: Path) -> None:
-    report = build(campaign(tmp_path, OPEN, **open_loop()))
+    report = build(experiment(tmp_path, OPEN, **open_loop()))
     for form in (table, csv, json, markdown):
         stream = io.StringIO()
         form.render(report, stream)
@@ -332,11 +334,11 @@ def test_every_form_writes_all_of_it(tmp_path: Path) -> None:
 
 def test_a_record_of_before_there_was_a_choice_is_still_reported(tmp_path: Path) -> None:
     path = tmp_path / "old.sqlite"
-    invented.campaign(path, invented.plan([invented.SQLITE]), 1.0)
+    invented.experiment(path, invented.plan([invented.SQLITE]), 1.0)
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("UPDATE runs SET cell = json_remove(cell, '$.driving')")
     with Store(path) as store:
-        record = store.campaign(1)
+        record = store.experiment(1)
     assert record.runs[0].driving == {}
     stream = io.StringIO()
     table.render(build(record), stream)
@@ -344,7 +346,7 @@ def test_a_record_of_before_there_was_a_choice_is_still_reported(tmp_path: Path)
 
 
 def test_what_people_ask_with_sql_is_in_the_views(tmp_path: Path) -> None:
-    campaign(tmp_path, OPEN, **open_loop())
+    experiment(tmp_path, OPEN, **open_loop())
     with closing(sqlite3.connect(tmp_path / "r.sqlite")) as connection:
 
         def ask(question: str) -> list[tuple[Any, ...]]:

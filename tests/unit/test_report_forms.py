@@ -15,11 +15,11 @@ import pytest
 
 from assay.experiment import SystemChoice
 from assay.provision.site import StorageFacts
-from assay.record import CampaignRecord
+from assay.record import ExperimentRecord
 from assay.report import csv as csv_form
-from assay.report import grid
 from assay.report import json as json_form
 from assay.report import markdown as markdown_form
+from assay.report import pivot
 from assay.report import table as table_form
 from assay.report.build import build
 from assay.report.values import Report
@@ -189,9 +189,11 @@ record      records.sqlite, experiment 1
 """
 
 
-def fixed(campaign: CampaignRecord) -> CampaignRecord:
+def fixed(experiment: ExperimentRecord) -> ExperimentRecord:
     """Without what differs from one test run to the next."""
-    return replace(campaign, begun_unix_ns=1_700_000_000 * invented.S, path=Path("records.sqlite"))
+    return replace(
+        experiment, begun_unix_ns=1_700_000_000 * invented.S, path=Path("records.sqlite")
+    )
 
 
 @pytest.fixture(scope="module")
@@ -204,8 +206,8 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
         repetitions=3,
     )
     path = tmp_path_factory.mktemp("records") / "records.sqlite"
-    campaign = invented.campaign(path, planned, ELAPSED, workload=DECLARED)
-    return build(fixed(campaign))
+    experiment = invented.experiment(path, planned, ELAPSED, workload=DECLARED)
+    return build(fixed(experiment))
 
 
 @pytest.fixture
@@ -213,8 +215,8 @@ def quick(tmp_path: Path) -> Report:
     """One system once, as the first result somebody sees."""
     planned = invented.plan([invented.SQLITE], test="checks", clients=(1,))
     warnings = [("fits-in-memory", "20.5 MB of 16 GB"), ("from-the-future", "hover boards")]
-    campaign = invented.campaign(tmp_path / "r.sqlite", planned, 1.5, warnings=warnings)
-    return build(fixed(campaign))
+    experiment = invented.experiment(tmp_path / "r.sqlite", planned, 1.5, warnings=warnings)
+    return build(fixed(experiment))
 
 
 def written(form: Any, report: Report, detail: bool | None = None) -> str:
@@ -244,7 +246,7 @@ def test_details_are_left_out_of_a_large_table_and_that_is_said(report: Report) 
 def test_a_table_is_never_wider_than_100_columns_and_loses_nothing(tmp_path: Path) -> None:
     storages = [replace(invented.SSD, name=f"storage-{letter}") for letter in "abcdefg"]
     planned = invented.plan([invented.MARIADB], storages, repetitions=2)
-    report = build(invented.campaign(tmp_path / "r.sqlite", planned, 1234.5, workload=DECLARED))
+    report = build(invented.experiment(tmp_path / "r.sqlite", planned, 1234.5, workload=DECLARED))
     text = written(table_form, report, detail=True)
     assert max(len(line) for line in text.splitlines()) <= 100
     for storage in storages:
@@ -307,7 +309,7 @@ def test_a_row_is_found_by_its_name(tmp_path: Path) -> None:
     """Others are shrunk first: no name is broken, and no table of 100 columns is cut in two."""
     system = SystemChoice("postgresql", url="postgresql://u@127.0.0.1/d")
     planned = invented.plan([system], test="checks", clients=(1,))
-    text = written(table_form, build(invented.campaign(tmp_path / "r.sqlite", planned, 1.5)))
+    text = written(table_form, build(invented.experiment(tmp_path / "r.sqlite", planned, 1.5)))
     assert text.count("postgresql at 127.0.0.1") == len(re.findall("postgresql at", text))
     for section in text.split("\n\n"):
         assert len(re.findall("^ *─", section, re.MULTILINE)) <= 1, section
@@ -330,7 +332,7 @@ def test_the_storage_of_a_server_by_url_is_not_seen(tmp_path: Path) -> None:
     system = SystemChoice("postgresql", url="postgresql://u@127.0.0.1/d")
     planned = invented.plan([system], test="checks", clients=(1,))
     storage = StorageFacts("not seen", "url", "")
-    record = invented.campaign(
+    record = invented.experiment(
         tmp_path / "r.sqlite",
         planned,
         1.5,
@@ -342,4 +344,4 @@ def test_the_storage_of_a_server_by_url_is_not_seen(tmp_path: Path) -> None:
     rows = [row for one in tables.values() for row in one["rows"] if "clients" in row]
     assert rows
     assert all(row["clients"] == 1 for row in rows), "a number, and no text"
-    assert grid.cells(record.runs)[0].name == "postgresql at 127.0.0.1, 1 client"
+    assert pivot.cells(record.runs)[0].name == "postgresql at 127.0.0.1, 1 client"

@@ -13,8 +13,8 @@ import invented_records as invented
 import pytest
 
 from assay.experiment import Driving
-from assay.record import CampaignRecord, Store, schema
-from assay.report import course, judge_run, table
+from assay.record import ExperimentRecord, Store, schema
+from assay.report import judge_run, table, timeline
 from assay.report.build import build
 from assay.report.values import Table
 
@@ -63,17 +63,17 @@ ONE_SERVED: Mapping[str, Any] = {
 }
 
 
-def campaign(path: Path, **changes: Any) -> CampaignRecord:
+def experiment(path: Path, **changes: Any) -> ExperimentRecord:
     planned = invented.plan(
         [invented.POSTGRESQL], test="load", driving=[Driving(duration_s=20.0)], clients=[CLIENTS]
     )
     huge = {"size_on_disk_bytes": 10**14}
-    return invented.campaign(
+    return invented.experiment(
         path / "r.sqlite", planned, 20.0, observation=observed(**changes), checks=[], dataset=huge
     )
 
 
-def found(record: CampaignRecord, name: str) -> Table | None:
+def found(record: ExperimentRecord, name: str) -> Table | None:
     every = [one for part in build(record).sections for one in part.tables]
     return next((one for one in every if one.name == name), None)
 
@@ -85,7 +85,7 @@ def by_title(shown: Table | None) -> dict[str, str]:
 
 
 def test_a_run_in_which_all_were_served_is_valid(tmp_path: Path) -> None:
-    record = campaign(tmp_path)
+    record = experiment(tmp_path)
     verdict, warnings = judge_run(record.runs[0], invented.MACHINE)
     assert (verdict.word, warnings) == ("valid", [])
     shown = found(record, "load_service")
@@ -123,7 +123,7 @@ def test_a_run_in_which_all_were_served_is_valid(tmp_path: Path) -> None:
 def test_each_of_it_is_warned_of_and_limits_the_number(
     tmp_path: Path, changes: Mapping[str, Any], name: str, detail: str
 ) -> None:
-    verdict, warnings = judge_run(campaign(tmp_path, **changes).runs[0], invented.MACHINE)
+    verdict, warnings = judge_run(experiment(tmp_path, **changes).runs[0], invented.MACHINE)
     assert f"postgresql, 8 clients: {detail}" in {one.name: one.detail for one in warnings}[name]
     assert verdict.word == "indicative"
     assert name.replace("-", " ") in verdict.reason
@@ -131,7 +131,7 @@ def test_each_of_it_is_warned_of_and_limits_the_number(
 
 def test_a_run_in_which_nothing_ended_is_warned_of_too(tmp_path: Path) -> None:
     nothing = dict.fromkeys(("scheduled", "ok", "aborted", "failed", "unknown", "skipped"), 0)
-    record = campaign(
+    record = experiment(
         tmp_path,
         outcomes=nothing,
         transactions=[],
@@ -153,12 +153,12 @@ def test_a_run_in_which_nothing_ended_is_warned_of_too(tmp_path: Path) -> None:
     ],
 )
 def test_chance_and_open_loops_starve_nobody(tmp_path: Path, changes: Mapping[str, Any]) -> None:
-    _, warnings = judge_run(campaign(tmp_path, **changes).runs[0], invented.MACHINE)
+    _, warnings = judge_run(experiment(tmp_path, **changes).runs[0], invented.MACHINE)
     assert "starved-clients" not in {one.name for one in warnings}
 
 
 def test_transactions_of_each_client_and_what_was_in_flight_have_a_table(tmp_path: Path) -> None:
-    shown = by_title(found(campaign(tmp_path, **ONE_SERVED), "load_service"))
+    shown = by_title(found(experiment(tmp_path, **ONE_SERVED), "load_service"))
     names = (
         "least",
         "median",
@@ -175,7 +175,7 @@ def test_transactions_of_each_client_and_what_was_in_flight_have_a_table(tmp_pat
 
 
 def test_a_closed_loop_in_which_nothing_was_measured_is_no_open_loop(tmp_path: Path) -> None:
-    shown = by_title(found(campaign(tmp_path, littles_law=None), "load_service"))
+    shown = by_title(found(experiment(tmp_path, littles_law=None), "load_service"))
     assert (shown["at work"], shown["by Little's law"]) == ("nothing measured",) * 2
 
 
@@ -183,14 +183,14 @@ def test_a_standstill_has_its_place_in_the_course(tmp_path: Path) -> None:
     intervals: list[dict[str, Any]] = [{"second": at, "ok": 100} for at in range(20)]
     for second in (4, 5, 6):
         intervals[second] |= {"ok": 0, "suspended_ns": S}
-    record = campaign(
+    record = experiment(
         tmp_path,
         intervals=intervals,
         suspensions=[{"from_ns": 4 * S, "to_ns": 7 * S}],
         stalls=[{"from_ns": 10 * S, "to_ns": 15 * S}],
     )
     assert by_title(found(record, "load_course"))["course"] == "████xxx█████████████"
-    assert course.bars([5] * 100, {50}).count("x") == 1
+    assert timeline.bars([5] * 100, {50}).count("x") == 1
     shown = by_title(found(record, "load_standstills"))
     assert (shown["who"], shown["from"], shown["lasted"]) == ("system stalled", "10.00", "5.00")
 
@@ -198,7 +198,7 @@ def test_a_standstill_has_its_place_in_the_course(tmp_path: Path) -> None:
 def test_an_older_file_gets_the_views_and_its_runs_say_nothing_of_it(tmp_path: Path) -> None:
     path = tmp_path / "old.sqlite"
     new = tmp_path / "new.sqlite"
-    invented.campaign(new, invented.plan([invented.SQLITE]), 1.0)
+    invented.experiment(new, invented.plan([invented.SQLITE]), 1.0)
     with closing(sqlite3.connect(path, isolation_level=None)) as old:
         schema.prepare(old, path, schema.steps()[:3])
         old.execute("ATTACH ? AS new", (str(new),))
@@ -211,7 +211,7 @@ def test_an_older_file_gets_the_views_and_its_runs_say_nothing_of_it(tmp_path: P
             )
             old.execute(f"INSERT INTO main.{name} ({columns}) SELECT {columns} FROM new.{name}")
     with Store(path) as store:
-        record = store.campaign(1)
+        record = store.experiment(1)
     with closing(sqlite3.connect(path)) as connection:
         ask = connection.execute
         assert ask("SELECT * FROM service").fetchall() == []
@@ -224,7 +224,7 @@ def test_an_older_file_gets_the_views_and_its_runs_say_nothing_of_it(tmp_path: P
 
 def test_what_people_ask_with_sql_is_in_the_views(tmp_path: Path) -> None:
     stood_still = [{"from_ns": 4 * S, "to_ns": 9 * S}]
-    campaign(tmp_path, **{**ONE_SERVED, "stalls": stood_still})
+    experiment(tmp_path, **{**ONE_SERVED, "stalls": stood_still})
     with closing(sqlite3.connect(tmp_path / "r.sqlite")) as connection:
         ask = connection.execute
         assert ask(

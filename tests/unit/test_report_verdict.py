@@ -24,7 +24,7 @@ def run(tmp_path: Path) -> RunRecord:
     """A run on a server, on data that do not fit in memory, with nothing to complain of."""
     planned = invented.plan([invented.POSTGRESQL])
     dataset = {"size_on_disk_bytes": HUGE}
-    return invented.campaign(tmp_path / "r.sqlite", planned, 10.0, dataset=dataset).runs[0]
+    return invented.experiment(tmp_path / "r.sqlite", planned, 10.0, dataset=dataset).runs[0]
 
 
 def changed(run: RunRecord, part: str, **values: Any) -> RunRecord:

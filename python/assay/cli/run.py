@@ -61,8 +61,8 @@ def command(
         result = lab.run(experiment, records=records, progress=shown, loading=loading)
     kept_in = result.rescue or records
     with Store(kept_in, must_exist=True) as store:
-        report = build(store.campaign(result.campaign_id))
-    say(f"kept in {kept_in} as experiment {result.campaign_id}")
+        report = build(store.experiment(result.experiment_id))
+    say(f"kept in {kept_in} as experiment {result.experiment_id}")
     with status_at_least(result.exit_code):
         registry.report_form(form)(report, sys.stdout, detail=detail)
         sys.stdout.flush()

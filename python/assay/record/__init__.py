@@ -5,13 +5,13 @@ calls nobody. The tables are described in ``steps/``, for people who ask them wi
 """
 
 from assay.record.file import DEFAULT_FILE_NAME
-from assay.record.records import CalibrationRecord, CampaignRecord, RunRecord, RunSummary
+from assay.record.records import CalibrationRecord, ExperimentRecord, RunRecord, RunSummary
 from assay.record.store import Store
 
 __all__ = [
     "DEFAULT_FILE_NAME",
     "CalibrationRecord",
-    "CampaignRecord",
+    "ExperimentRecord",
     "RunRecord",
     "RunSummary",
     "Store",

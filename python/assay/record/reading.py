@@ -20,8 +20,8 @@ from assay.record.process import ProcessIdentity, is_alive
 from assay.record.records import (
     PROCESS_ENDED,
     UNFINISHED_STATES,
-    CampaignRecord,
     Document,
+    ExperimentRecord,
     RunRecord,
     RunSummary,
     ScriptRecord,
@@ -90,20 +90,20 @@ def run(connection: sqlite3.Connection, run_id: int) -> RunRecord:
     )
 
 
-def campaign(
-    connection: sqlite3.Connection, path: Path, campaign_id: int, only_run: int | None = None
-) -> CampaignRecord:
-    row = next(_rows(connection, "SELECT * FROM experiments WHERE id = ?", campaign_id), None)
+def experiment(
+    connection: sqlite3.Connection, path: Path, experiment_id: int, only_run: int | None = None
+) -> ExperimentRecord:
+    row = next(_rows(connection, "SELECT * FROM experiments WHERE id = ?", experiment_id), None)
     if row is None:
-        raise _unknown(connection, "experiment", "experiments", campaign_id)
+        raise _unknown(connection, "experiment", "experiments", experiment_id)
     run_ids = [
         int(run_id)
         for (run_id,) in connection.execute(
-            "SELECT id FROM runs WHERE experiment_id = ? ORDER BY position", (campaign_id,)
+            "SELECT id FROM runs WHERE experiment_id = ? ORDER BY position", (experiment_id,)
         )
     ]
-    return CampaignRecord(
-        id=campaign_id,
+    return ExperimentRecord(
+        id=experiment_id,
         title=row["title"],
         reproduces=row["reproduces"],
         seed=int(row["seed"]),
@@ -119,20 +119,20 @@ def campaign(
     )
 
 
-def machine(connection: sqlite3.Connection, campaign_id: int) -> Document:
+def machine(connection: sqlite3.Connection, experiment_id: int) -> Document:
     (text,) = connection.execute(
-        "SELECT machine FROM experiments WHERE id = ?", (campaign_id,)
+        "SELECT machine FROM experiments WHERE id = ?", (experiment_id,)
     ).fetchone()
     found: Document = json.loads(text)
     return found
 
 
-def find(connection: sqlite3.Connection, path: Path, reference: str) -> CampaignRecord:
+def find(connection: sqlite3.Connection, path: Path, reference: str) -> ExperimentRecord:
     if reference.strip().lower() == "latest":
-        (campaign_id,) = connection.execute("SELECT max(id) FROM experiments").fetchone()
-        if campaign_id is None:
+        (experiment_id,) = connection.execute("SELECT max(id) FROM experiments").fetchone()
+        if experiment_id is None:
             raise ArgumentError(f"{path} holds no experiment yet", hint="`assay run` makes one")
-        return campaign(connection, path, int(campaign_id))
+        return experiment(connection, path, int(experiment_id))
     parts = _REFERENCE.fullmatch(reference.strip())
     if parts is None:
         raise ArgumentError(
@@ -141,8 +141,8 @@ def find(connection: sqlite3.Connection, path: Path, reference: str) -> Campaign
         )
     number = int(parts[2])
     if (parts[1] or "").lower() != "run":
-        return campaign(connection, path, number)
-    return campaign(connection, path, run(connection, number).experiment_id, only_run=number)
+        return experiment(connection, path, number)
+    return experiment(connection, path, run(connection, number).experiment_id, only_run=number)
 
 
 def settle_dead_runs(connection: sqlite3.Connection) -> None:

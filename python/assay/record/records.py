@@ -118,7 +118,7 @@ class RunRecord(RunSummary):
 
 
 @dataclass(frozen=True)
-class CampaignRecord:
+class ExperimentRecord:
     """One invocation of ``assay run``: a row of ``experiments`` and its runs in planned order."""
 
     id: int

@@ -3,9 +3,9 @@
 What a call was given is on disk when it returns. That costs a flush, so `lab.run` calls between
 stages, never while clients are at work. The order of calls is that of the stages::
 
-    begin_campaign                                       every planned run is kept
+    begin_experiment                                       every planned run is kept
         begin_run → provisioned → loaded → driving → observed → sampled, checked → end_run
-    end_campaign
+    end_experiment
 
 A run may end after any of them.
 """
@@ -30,7 +30,7 @@ from assay.record.document import json_text, storable, without_secrets
 from assay.record.file import RecordIsLocked, insert, reading_errors
 from assay.record.process import this_process
 from assay.record.read_only import open_for_reading
-from assay.record.records import CalibrationRecord, CampaignRecord, RunRecord, RunSummary
+from assay.record.records import CalibrationRecord, ExperimentRecord, RunRecord, RunSummary
 from assay.record.writer import Change, Told, Writer
 
 T = TypeVar("T")
@@ -38,7 +38,7 @@ EndState = Literal["done", "failed", "interrupted"]
 
 
 class Store:
-    """The record file of a laboratory, open. One `Store` follows one campaign at a time."""
+    """The record file of a laboratory, open. One `Store` follows one experiment at a time."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class Store:
         self._path = path
         self._writer = None if must_exist else Writer(path, waiting=waiting, warning=warning)
         self._reader = open_for_reading(path) if must_exist else None
-        self._campaign_id: int | None = None
+        self._experiment_id: int | None = None
         self._run_id: int | None = None
 
     @property
@@ -78,14 +78,14 @@ class Store:
             if self._run_id is not None:
                 is_error = kind is not None and issubclass(kind, Exception)
                 self.end_run("failed" if is_error else "interrupted", reason=str(error or ""))
-            if self._campaign_id is not None:
-                self.end_campaign()
+            if self._experiment_id is not None:
+                self.end_experiment()
         finally:
             (self._reader or self._write()).close()
 
     # Writing
 
-    def begin_campaign(
+    def begin_experiment(
         self,
         experiment: Experiment,
         plan: Plan,
@@ -103,7 +103,7 @@ class Store:
 
         def change(connection: sqlite3.Connection) -> int:
             reading.settle_dead_runs(connection)
-            campaign_id = insert(
+            experiment_id = insert(
                 connection,
                 "experiments",
                 title=storable(experiment.title or str(workload.get("title", ""))),
@@ -121,24 +121,24 @@ class Store:
                 boot_id=process.boot_id,
             )
             for run in plan.runs:
-                _plan_run(connection, campaign_id, run)
-            return campaign_id
+                _plan_run(connection, experiment_id, run)
+            return experiment_id
 
-        campaign_id = self._write().change(change)
-        self._write().experiment_begins(campaign_id)
-        self._campaign_id = campaign_id
-        return campaign_id
+        experiment_id = self._write().change(change)
+        self._write().experiment_begins(experiment_id)
+        self._experiment_id = experiment_id
+        return experiment_id
 
     def begin_run(self, run: PlannedRun) -> int:
         """The planned run is under way: state provisioning. Gives the run's number."""
         if self._run_id is not None:
             raise Bug(f"run {self._run_id} has not ended, and another begins")
-        campaign_id, now_ns = self._campaign_id, time.time_ns()
+        experiment_id, now_ns = self._experiment_id, time.time_ns()
 
         def change(connection: sqlite3.Connection) -> int:
             found = connection.execute(
                 "SELECT id FROM runs WHERE experiment_id = ? AND position = ?",
-                (campaign_id, run.position),
+                (experiment_id, run.position),
             ).fetchone()
             if found is None:
                 raise Bug(f"no run was planned at position {run.position} of this experiment")
@@ -257,20 +257,20 @@ class Store:
         self._write().run_ended(run_id)
         self._run_id = None
 
-    def end_campaign(self) -> None:
-        """No more runs of this campaign will begin."""
-        values = (time.time_ns(), self._campaign_id)
+    def end_experiment(self) -> None:
+        """No more runs of this experiment will begin."""
+        values = (time.time_ns(), self._experiment_id)
 
         def change(connection: sqlite3.Connection) -> None:
             connection.execute("UPDATE experiments SET ended_unix_ns = ? WHERE id = ?", values)
 
         self._write().change(change)
-        self._campaign_id = None
+        self._experiment_id = None
 
     def calibrated(
         self, calibration: CalibrationRecord, machine: Mapping[str, Any], build: Mapping[str, Any]
     ) -> None:
-        """What this machine's client can do at most; ``build`` as in `begin_campaign`."""
+        """What this machine's client can do at most; ``build`` as in `begin_experiment`."""
         self._write().change(
             lambda connection: calibrations.keep(connection, calibration, machine, build)
         )
@@ -285,22 +285,22 @@ class Store:
         """All that is kept of one run; `ArgumentError` where there is none of that number."""
         return self._read(lambda connection: reading.run(connection, run_id))
 
-    def campaign(self, campaign_id: int) -> CampaignRecord:
+    def experiment(self, experiment_id: int) -> ExperimentRecord:
         """One experiment with all its runs."""
-        return self._read(lambda one: reading.campaign(one, self.path, campaign_id))
+        return self._read(lambda one: reading.experiment(one, self.path, experiment_id))
 
     def machine(self) -> Mapping[str, Any]:
-        """The facts of the machine, as they were given to the campaign under way."""
-        if self._campaign_id is None:
-            raise Bug("a machine is asked for, and no campaign is under way")
-        campaign_id = self._campaign_id
-        return self._read(lambda connection: reading.machine(connection, campaign_id))
+        """The facts of the machine, as they were given to the experiment under way."""
+        if self._experiment_id is None:
+            raise Bug("a machine is asked for, and no experiment is under way")
+        experiment_id = self._experiment_id
+        return self._read(lambda connection: reading.machine(connection, experiment_id))
 
-    def latest(self) -> CampaignRecord:
+    def latest(self) -> ExperimentRecord:
         """The experiment that was begun last."""
         return self.find("latest")
 
-    def find(self, reference: str) -> CampaignRecord:
+    def find(self, reference: str) -> ExperimentRecord:
         """``latest``, ``3``, ``experiment 3``: that experiment; ``run 17``: with that run only."""
         return self._read(lambda connection: reading.find(connection, self.path, reference))
 
@@ -336,12 +336,12 @@ class Store:
         self._write().change(change)
 
 
-def _plan_run(connection: sqlite3.Connection, campaign_id: int, run: PlannedRun) -> None:
+def _plan_run(connection: sqlite3.Connection, experiment_id: int, run: PlannedRun) -> None:
     cell = run.cell
     insert(
         connection,
         "runs",
-        experiment_id=campaign_id,
+        experiment_id=experiment_id,
         position=run.position,
         test=cell.test,
         system=cell.system.name,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from assay.record import RunRecord
-from assay.report.grid import CellRuns
+from assay.report.pivot import CellRuns
 from assay.report.values import Cell, Column, Row, Section, Table, absent, count
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from assay.record import CampaignRecord
+from assay.record import ExperimentRecord
 from assay.record.records import WarningRecord
 from assay.report import (
     answers,
@@ -14,66 +14,68 @@ from assay.report import (
     by_tests,
     conditions,
     costs,
-    course,
     declaration,
-    grid,
     loads,
     outcomes,
+    pivot,
     published,
     series,
     server,
     service,
     statements,
+    timeline,
     times,
     units,
     warnings,
 )
 from assay.report.declaration import Declaration
-from assay.report.grid import CellRuns
+from assay.report.pivot import CellRuns
 from assay.report.spread import spread
 from assay.report.values import Report, Section
 from assay.report.warnings import Kind
 
 
-def build(campaign: CampaignRecord) -> Report:
-    """The report of an experiment, of those of its runs that ``campaign`` holds."""
+def build(experiment: ExperimentRecord) -> Report:
+    """The report of an experiment, of those of its runs that ``experiment`` holds."""
     sections: list[Section] = []
-    noted = [warning for run in campaign.runs for warning in run.warnings]
+    noted = [warning for run in experiment.runs for warning in run.warnings]
     cell_count = 0
-    sections += _series(campaign)
-    for test, runs in grid.tests(campaign.runs).items():
-        found = grid.cells(runs)
+    sections += _series(experiment)
+    for test, runs in pivot.tests(experiment.runs).items():
+        found = pivot.cells(runs)
         cell_count += len(found)
-        sections += _test_sections(campaign, test, found)
+        sections += _test_sections(experiment, test, found)
         noted += _cell_warnings(found)
     sections += [
         one
-        for one in (loads.section(campaign.runs), conditions.section(campaign.runs))
+        for one in (loads.section(experiment.runs), conditions.section(experiment.runs))
         if one is not None
     ]
     return Report(
-        title=campaign.title,
-        experiment_id=campaign.id,
-        record=campaign.path,
-        facts=conditions.facts(campaign),
+        title=experiment.title,
+        experiment_id=experiment.id,
+        record=experiment.path,
+        facts=conditions.facts(experiment),
         sections=tuple(sections),
         warnings=warnings.notes(noted),
         cell_count=cell_count,
     )
 
 
-def _series(campaign: CampaignRecord) -> Iterator[Section]:
+def _series(experiment: ExperimentRecord) -> Iterator[Section]:
     """The tables over several tests come first: they are what was asked for."""
-    for one in series.of_record(campaign.workload):
-        beside = published.of_record(campaign.workload, one.name)
-        if (table := by_tests.table(campaign, one, beside)) is not None:
+    for one in series.of_record(experiment.workload):
+        beside = published.of_record(experiment.workload, one.name)
+        if (table := by_tests.table(experiment, one, beside)) is not None:
             yield Section(f"Series {one.name}", (), (table,))
 
 
-def _test_sections(campaign: CampaignRecord, test: str, found: Sequence[CellRuns]) -> list[Section]:
-    declared = declaration.of_record(campaign.workload, test)
+def _test_sections(
+    experiment: ExperimentRecord, test: str, found: Sequence[CellRuns]
+) -> list[Section]:
+    declared = declaration.of_record(experiment.workload, test)
     return [
-        _result(campaign, test, declared, found),
+        _result(experiment, test, declared, found),
         *(
             one
             for one in (
@@ -82,7 +84,7 @@ def _test_sections(campaign: CampaignRecord, test: str, found: Sequence[CellRuns
                 answers.section(test, found),
                 times.section(test, found),
                 statements.section(test, found),
-                course.section(test, found),
+                timeline.section(test, found),
                 costs.section(test, found),
                 server.section(test, found),
             )
@@ -92,18 +94,18 @@ def _test_sections(campaign: CampaignRecord, test: str, found: Sequence[CellRuns
 
 
 def _result(
-    campaign: CampaignRecord,
+    experiment: ExperimentRecord,
     test: str,
     declared: Declaration | None,
     found: Sequence[CellRuns],
 ) -> Section:
     if declared is None:
-        table = by_cells.table(test, found, campaign.machine)
+        table = by_cells.table(test, found, experiment.machine)
     elif declared.fields:
-        table = by_fields.table(test, declared, found, campaign.machine)
+        table = by_fields.table(test, declared, found, experiment.machine)
     else:
-        beside = published.of_record(campaign.workload, test)
-        table = by_factors.table(test, declared, found, beside, campaign.machine)
+        beside = published.of_record(experiment.workload, test)
+        table = by_factors.table(test, declared, found, beside, experiment.machine)
     return Section(f"Test {test}", (), (table,))
 
 

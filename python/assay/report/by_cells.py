@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from assay.record import RunRecord
-from assay.report import costs, grid, notes, percentiles, times, units, verdict
-from assay.report.grid import CellRuns
+from assay.report import costs, notes, percentiles, pivot, times, units, verdict
 from assay.report.outcomes import throughput_per_s
+from assay.report.pivot import CellRuns
 from assay.report.spread import spread
 from assay.report.values import MARKS, Cell, Column, Number, Row, Table, absent
 
@@ -21,22 +21,22 @@ _PERCENTILES = ("p50", "p99")
 
 
 def table(test: str, found: Sequence[CellRuns], machine: Mapping[str, Any]) -> Table:
-    factors = grid.varying(found, "system", "clients")
+    factors = pivot.varying(found, "system", "clients")
     has_range = any(len(cell.runs) > 1 for cell in found)
     known = [
         all_ok
         for cell in found
-        if (run := grid.middle_run(cell)) is not None
+        if (run := pivot.middle_run(cell)) is not None
         and (all_ok := times.all_ok(run.observation or {})) is not None
     ]
     unit = percentiles.unit_of(merged["response_time"] for merged, _ in known)
     rows = tuple(
         Row(
             (
-                *grid.label_cells(cell, factors),
+                *pivot.label_cells(cell, factors),
                 *_throughput(cell, machine, has_range),
-                *_times(grid.middle_run(cell), unit),
-                *_costs(grid.middle_run(cell)),
+                *_times(pivot.middle_run(cell), unit),
+                *_costs(pivot.middle_run(cell)),
             )
         )
         for cell in found
@@ -46,7 +46,7 @@ def table(test: str, found: Sequence[CellRuns], machine: Mapping[str, Any]) -> T
         title="Throughput, response times and cost",
         label_columns=len(factors),
         columns=(
-            *grid.label_columns(found, factors),
+            *pivot.label_columns(found, factors),
             Column("ok/s", is_number=True),
             *([Column("smallest-largest", is_number=True)] if has_range else []),
             *(Column(name, is_number=True, unit=unit) for name in _PERCENTILES),

@@ -13,10 +13,10 @@ from typing import Any
 
 from assay.experiment import Scalar
 from assay.record import RunRecord
-from assay.report import grid, notes, times, units, verdict
+from assay.report import notes, pivot, times, units, verdict
 from assay.report.declaration import Declaration
-from assay.report.grid import CellRuns
 from assay.report.outcomes import throughput_per_s
+from assay.report.pivot import CellRuns
 from assay.report.published import Published
 from assay.report.spread import spread
 from assay.report.values import MARKS, Cell, Column, Number, Row, Table, absent
@@ -38,16 +38,16 @@ def table(
     published: Published | None,
     machine: Mapping[str, Any],
 ) -> Table:
-    levels = grid.levels(found, declaration.columns)
+    levels = pivot.levels(found, declaration.columns)
     blocks = _blocks(declaration, found)
     rows = []
-    for block in itertools.product(*(grid.levels(found, name) for name in blocks)):
+    for block in itertools.product(*(pivot.levels(found, name) for name in blocks)):
         factors = dict(zip(blocks, block, strict=True))
-        for level in grid.levels(found, declaration.rows):
+        for level in pivot.levels(found, declaration.rows):
             in_row = _with(found, {**factors, declaration.rows: level})
             if in_row:
                 cells = _row(declaration, in_row, levels, published, machine)
-                rows.append(Row((grid.label(level), *cells), factors))
+                rows.append(Row((pivot.label(level), *cells), factors))
     unit = {"ns": declaration.unit, "per_s": "per s", "bytes": ""}[_UNITS[declaration.value]]
     beside = [*_speed_up_titles(declaration, levels), *(published.titles if published else [])]
     return Table(
@@ -71,8 +71,8 @@ def table(
 def _blocks(declaration: Declaration, found: Sequence[CellRuns]) -> list[str]:
     """The declared block factor, and every factor that varies and has no other place."""
     placed = (declaration.rows, declaration.columns)
-    declared = [declaration.blocks] if grid.levels(found, declaration.blocks) else []
-    others = [name for name in grid.varying(found) if name not in placed]
+    declared = [declaration.blocks] if pivot.levels(found, declaration.blocks) else []
+    others = [name for name in pivot.varying(found) if name not in placed]
     return list(dict.fromkeys([*declared, *others]))
 
 

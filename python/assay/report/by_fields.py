@@ -6,22 +6,22 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from assay.record import RunRecord
-from assay.report import grid, percentiles, reach, units, verdict
+from assay.report import field_path, percentiles, pivot, units, verdict
 from assay.report.declaration import Declaration, Field
-from assay.report.grid import CellRuns
+from assay.report.pivot import CellRuns
 from assay.report.values import MARKS, Cell, Column, Number, Row, Table, absent
 
 
 def table(
     test: str, declaration: Declaration, found: Sequence[CellRuns], machine: Mapping[str, Any]
 ) -> Table:
-    factors = grid.varying(found, "system")
+    factors = pivot.varying(found, "system")
     declared = declaration.fields
     rows, notes = [], []
     for cell in found:
         for run in cell.runs:
             judged = verdict.of_run(run, machine)
-            labels = (*grid.label_cells(cell, factors), Cell(str(run.repetition)))
+            labels = (*pivot.label_cells(cell, factors), Cell(str(run.repetition)))
             fields = [_cell(run, field, judged) for field in declared]
             if run.observation is None:
                 fields = [absent(cell.why_absent), *fields[1:]]
@@ -42,14 +42,14 @@ def table(
 
 
 def _cell(run: RunRecord, field: Field, judged: verdict.Verdict) -> Cell:
-    value = reach.value(run, field.key)
+    value = field_path.value(run, field.key)
     if value is None:
         return absent("none")
     mark = MARKS[judged.word]
     if isinstance(value, bool):
         return Cell(f"{'yes' if value else 'no'}{mark}")
     if isinstance(value, int | float):
-        unit = reach.unit(field.key)
+        unit = field_path.unit(field.key)
         width_ns = percentiles.width_of(field.key, value, run.observation or {})
         made = Number(
             value, unit, 1, verdict=judged.word, reason=judged.reason, resolution=width_ns or None
@@ -60,4 +60,4 @@ def _cell(run: RunRecord, field: Field, judged: verdict.Verdict) -> Cell:
 
 
 def _shown_unit(field: Field) -> str:
-    return field.unit if reach.unit(field.key) == "ns" else ""
+    return field.unit if field_path.unit(field.key) == "ns" else ""

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from assay.experiment import Scalar
-from assay.record import CampaignRecord, RunRecord
-from assay.report import grid, notes, percentiles, reach, units, verdict
-from assay.report.grid import CellRuns
+from assay.record import ExperimentRecord, RunRecord
+from assay.report import field_path, notes, percentiles, pivot, units, verdict
+from assay.report.pivot import CellRuns
 from assay.report.published import Published
 from assay.report.series import Series, SeriesColumn
 from assay.report.spread import spread
@@ -19,18 +19,22 @@ from assay.report.values import MARKS, Cell, Column, Number, Row, Table, absent
 Factors = Mapping[str, Scalar]
 
 
-def table(campaign: CampaignRecord, series: Series, published: Published | None) -> Table | None:
+def table(
+    experiment: ExperimentRecord, series: Series, published: Published | None
+) -> Table | None:
     """None where fewer than two of the series' tests were run."""
     tests = {column.test for column in series.columns}
     by_test = {
-        test: grid.cells(runs) for test, runs in grid.tests(campaign.runs).items() if test in tests
+        test: pivot.cells(runs)
+        for test, runs in pivot.tests(experiment.runs).items()
+        if test in tests
     }
     if len(by_test) < 2:
         return None
     every = [cell for found in by_test.values() for cell in found]
     labels = [series.rows, *(one for one in _shared(by_test, every) if one != series.rows)]
     rows: list[Row] = []
-    for level in grid.levels(every, series.rows):
+    for level in pivot.levels(every, series.rows):
         ours = dict.fromkeys(
             tuple(cell.factors.get(name, "") for name in labels)
             for cell in every
@@ -38,8 +42,10 @@ def table(campaign: CampaignRecord, series: Series, published: Published | None)
         )
         for levels in ours:
             factors = dict(zip(labels, levels, strict=True))
-            cells = [_cell(by_test, column, factors, campaign.machine) for column in series.columns]
-            rows.append(Row((*(grid.label(one) for one in levels), *cells)))
+            cells = [
+                _cell(by_test, column, factors, experiment.machine) for column in series.columns
+            ]
+            rows.append(Row((*(pivot.label(one) for one in levels), *cells)))
         rows += _published(published, series, level, labels)
     return Table(
         name=series.name,
@@ -61,7 +67,7 @@ def table(campaign: CampaignRecord, series: Series, published: Published | None)
 def _shared(by_test: Mapping[str, Sequence[CellRuns]], every: Sequence[CellRuns]) -> list[str]:
     """The system, and what varies and is a factor of every test; what differs between tests alone
     (their clients) is none."""
-    varying = [name for found in by_test.values() for name in grid.varying(found, "system")]
+    varying = [name for found in by_test.values() for name in pivot.varying(found, "system")]
     return [name for name in dict.fromkeys(varying) if all(name in cell.factors for cell in every)]
 
 
@@ -83,7 +89,7 @@ def _median(cell: CellRuns, column: SeriesColumn, machine: Mapping[str, Any]) ->
     if not values:
         return absent("none" if cell.measured else cell.why_absent)
     over = spread(values)
-    unit = reach.unit(column.key)
+    unit = field_path.unit(column.key)
     judged = verdict.of_number(cell.measured, len(cell.runs), over, machine)
     width_ns = max(
         percentiles.width_of(column.key, over.median, run.observation or {})
@@ -95,12 +101,12 @@ def _median(cell: CellRuns, column: SeriesColumn, machine: Mapping[str, Any]) ->
 
 
 def _number(run: RunRecord, key: str) -> float | None:
-    found = reach.value(run, key)
+    found = field_path.value(run, key)
     return found if isinstance(found, int | float) else None
 
 
 def _column(column: SeriesColumn) -> Column:
-    unit = column.unit if reach.unit(column.key) == "ns" else ""
+    unit = column.unit if field_path.unit(column.key) == "ns" else ""
     return Column(column.title, is_number=True, unit=unit)
 
 

@@ -8,22 +8,22 @@ from datetime import UTC, datetime
 from typing import Any
 
 from assay.experiment import Driving
-from assay.record import CampaignRecord, RunRecord
+from assay.record import ExperimentRecord, RunRecord
 from assay.report import headroom, units
 from assay.report.values import Column, Row, Section, Table, text
 
 
-def facts(campaign: CampaignRecord) -> dict[str, str]:
+def facts(experiment: ExperimentRecord) -> dict[str, str]:
     """What was run, when, on what: the head of a report."""
-    machine, build = campaign.machine, campaign.build
-    begun = datetime.fromtimestamp(campaign.begun_unix_ns / 1e9, UTC)
+    machine, build = experiment.machine, experiment.build
+    begun = datetime.fromtimestamp(experiment.begun_unix_ns / 1e9, UTC)
     found = {
-        "experiment": f"{campaign.id}, begun {begun:%Y-%m-%d %H:%M} UTC, seed {campaign.seed}"
-        + (", under way" if campaign.is_under_way else ""),
-        "workload": f"{campaign.workload.get('name', '')}, "
-        f"version {str(campaign.workload.get('fingerprint', ''))[:12]}",
+        "experiment": f"{experiment.id}, begun {begun:%Y-%m-%d %H:%M} UTC, seed {experiment.seed}"
+        + (", under way" if experiment.is_under_way else ""),
+        "workload": f"{experiment.workload.get('name', '')}, "
+        f"version {str(experiment.workload.get('fingerprint', ''))[:12]}",
         "data": "; ".join(
-            dict.fromkeys(_data(run.dataset) for run in campaign.runs if run.dataset)
+            dict.fromkeys(_data(run.dataset) for run in experiment.runs if run.dataset)
         ),
         "machine": f"{machine.get('cpu_model') or 'unknown processor'}, "
         f"{machine.get('processors_usable')} processors, "
@@ -31,8 +31,8 @@ def facts(campaign: CampaignRecord) -> dict[str, str]:
         f"{machine.get('operating_system')}, kernel {machine.get('kernel')}",
         "assay": f"{build.get('assay', '')}, engine built as {build.get('profile', 'unknown')}",
     }
-    if campaign.reproduces:
-        found["reproduces"] = campaign.reproduces
+    if experiment.reproduces:
+        found["reproduces"] = experiment.reproduces
     return {name: value for name, value in found.items() if value}
 
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from assay.record import RunRecord
-from assay.report import grid, units
-from assay.report.grid import CellRuns
+from assay.report import pivot, units
+from assay.report.pivot import CellRuns
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent
 
 _COLUMNS = (
@@ -29,11 +29,12 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     measured = [
         (cell, run)
         for cell in found
-        if (run := grid.middle_run(cell)) is not None and (run.observation or {}).get("client_cost")
+        if (run := pivot.middle_run(cell)) is not None
+        and (run.observation or {}).get("client_cost")
     ]
     if not measured:
         return None
-    factors = grid.varying(found, "system", "clients")
+    factors = pivot.varying(found, "system", "clients")
     rows = [(cell, _cells(run)) for cell, run in measured]
     places = [
         place
@@ -63,11 +64,11 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
         label_columns=len(factors),
         title="Processor time, switches and bytes for each transaction; memory in all",
         columns=(
-            *grid.label_columns(found, factors),
+            *pivot.label_columns(found, factors),
             *(Column(*_COLUMNS[place]) for place in places),
         ),
         rows=tuple(
-            Row((*grid.label_cells(cell, factors), *(cells[place] for place in places)))
+            Row((*pivot.label_cells(cell, factors), *(cells[place] for place in places)))
             for cell, cells in rows
         ),
         notes=tuple(notes),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from assay.report import verdict
 from assay.report.declaration import Declaration
-from assay.report.grid import CellRuns
+from assay.report.pivot import CellRuns
 from assay.report.published import Published
 from assay.report.values import MARKS, Row
 

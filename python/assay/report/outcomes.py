@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from assay.record import RunRecord
 from assay.record.records import Document
-from assay.report import grid, units
-from assay.report.grid import CellRuns
+from assay.report import pivot, units
+from assay.report.pivot import CellRuns
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, count
 
 OUTCOMES = ("ok", "aborted", "failed", "unknown", "skipped")
@@ -68,7 +68,7 @@ def throughput_per_s(observation: Document) -> float | None:
 
 
 def _runs_table(test: str, found: Sequence[CellRuns]) -> Table:
-    factors = grid.varying(found, "system")
+    factors = pivot.varying(found, "system")
     beside = [name for name in OF_THESE if _is_counted(found, name)]
     rows = []
     for cell in found:
@@ -83,7 +83,7 @@ def _runs_table(test: str, found: Sequence[CellRuns]) -> Table:
                     *(count(outcomes[name]) for name in (*OUTCOMES, "scheduled")),
                     *(count(outcomes.get(name)) for name in beside),
                 ]
-            place = (count(run.id), *grid.label_cells(cell, factors), count(run.repetition))
+            place = (count(run.id), *pivot.label_cells(cell, factors), count(run.repetition))
             rows.append(Row((*place, *cells, Cell(run.state))))
     return Table(
         name=f"{test}_outcomes",
@@ -92,7 +92,7 @@ def _runs_table(test: str, found: Sequence[CellRuns]) -> Table:
         title="Each run",
         columns=(
             Column("run", is_number=True),
-            *grid.label_columns(found, factors),
+            *pivot.label_columns(found, factors),
             Column("rep.", is_number=True),
             Column("elapsed", is_number=True, unit="s"),
             Column("ok/s", is_number=True),

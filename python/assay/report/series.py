@@ -13,7 +13,7 @@ it: one column per task, one row per size.
       { title = "memory", test = "update", key = "samples.resident_bytes" },
     ]
 
-``assay run WORKLOAD.NAME`` runs all of its tests. A ``key`` is a path as `assay.report.reach` goes.
+``assay run WORKLOAD.NAME`` runs all of its tests. A ``key`` is a path (`assay.report.field_path`).
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assay.drive.sampler import TimedSample
-from assay.report import grid, units
-from assay.report.grid import CellRuns
+from assay.report import pivot, units
+from assay.report.pivot import CellRuns
 from assay.report.values import Cell, Column, Number, Row, Section, Table, count
 
 _TITLES = ("processes", "threads", "resident", "virtual", "open files")
@@ -17,9 +17,9 @@ _TITLES = ("processes", "threads", "resident", "virtual", "open files")
 
 def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     """None where no server could be seen."""
-    factors = grid.varying(found, "system")
+    factors = pivot.varying(found, "system")
     rows = [
-        Row((*grid.label_cells(cell, factors), *_cells(samples)))
+        Row((*pivot.label_cells(cell, factors), *_cells(samples)))
         for cell in found
         if (samples := [sample for run in cell.runs for sample in run.samples])
     ]
@@ -30,7 +30,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
         label_columns=len(factors),
         title="The server's processes while the clients worked",
         columns=(
-            *grid.label_columns(found, factors),
+            *pivot.label_columns(found, factors),
             *(Column(title, is_number=True) for title in _TITLES),
         ),
         rows=tuple(rows),

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from assay.record import RunRecord
 from assay.record.records import Document
-from assay.report import grid, units
-from assay.report.grid import CellRuns
+from assay.report import pivot, units
+from assay.report.pivot import CellRuns
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, count
 
 STARVED_SHARE = 0.10
@@ -29,7 +29,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     runs = [(cell, run) for cell in found for run in cell.runs if _is_kept(run.observation or {})]
     if not runs:
         return None
-    factors = grid.varying(found, "system", "clients")
+    factors = pivot.varying(found, "system", "clients")
     has_carried = any((run.observation or {})["carried_over"]["count"] for _, run in runs)
     table = Table(
         name=f"{test}_service",
@@ -38,7 +38,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
         title="Transactions of each client, and what was under way at the end",
         columns=(
             Column("run", is_number=True),
-            *grid.label_columns(found, factors),
+            *pivot.label_columns(found, factors),
             Column("rep.", is_number=True),
             *(Column(name, is_number=True) for name in ("least", "median", "most", "in flight")),
             Column("oldest", is_number=True, unit="s"),
@@ -50,7 +50,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
             Row(
                 (
                     count(run.id),
-                    *grid.label_cells(cell, factors),
+                    *pivot.label_cells(cell, factors),
                     count(run.repetition),
                     *_cells(run, has_carried),
                 )

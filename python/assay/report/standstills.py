@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from assay.record.records import Document
-from assay.report.grid import CellRuns
+from assay.report.pivot import CellRuns
 from assay.report.values import Cell, Column, Number, Row, Table, count, text
 
 STALLED, SUSPENDED = "stalls", "suspensions"

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from assay.record import RunRecord
 from assay.record.records import Document, WarningRecord
-from assay.report import grid, percentiles, units
-from assay.report.grid import CellRuns
+from assay.report import percentiles, pivot, units
+from assay.report.pivot import CellRuns
 from assay.report.values import Cell, Column, Row, Section, Table, text
 from assay.report.warnings import Kind
 
@@ -36,7 +36,7 @@ class _Line(NamedTuple):
 
 
 def section(test: str, found: Sequence[CellRuns]) -> Section | None:
-    measured = [(cell, run) for cell in found if (run := grid.middle_run(cell)) is not None]
+    measured = [(cell, run) for cell in found if (run := pivot.middle_run(cell)) is not None]
     if not measured:
         return None
     names = {one["name"] for _, run in measured for one in _of(run)["transactions"]}
@@ -71,7 +71,7 @@ def few_samples(found: Sequence[CellRuns]) -> Iterator[WarningRecord]:
     counts = [
         one["count"]
         for cell in found
-        if (run := grid.middle_run(cell)) is not None
+        if (run := pivot.middle_run(cell)) is not None
         for one in _of(run)["transactions"]
         if one["outcome"] == "ok"
     ]
@@ -101,20 +101,20 @@ def _cells_table(
     test: str, found: Sequence[CellRuns], measured: Measured, has_names: bool
 ) -> Table:
     """A line for each cell, transaction type and, in open loops, kind of time."""
-    factors = grid.varying(found, "system", "clients")
+    factors = pivot.varying(found, "system", "clients")
     is_open = any(_is_open(run) for _, run in measured)
     has_names = has_names or any(
         one["outcome"] != "ok" for _, run in measured for one in _of(run)["transactions"]
     )
     lines: list[_Line] = []
     for cell, run in measured:
-        labels = grid.label_cells(cell, factors)
+        labels = pivot.label_cells(cell, factors)
         merged = _of(run).get("all_ok") if _ok_types(run) > 1 else None
         entries = [{"name": "all ok", "outcome": "ok", **merged}] if merged else []
         for one in [*entries, *_of(run)["transactions"]]:
             named = (*labels, text(_name(one))) if has_names else labels
             lines += _lines(one, named, is_open, percentiles.resolution(_of(run)))
-    columns = [*grid.label_columns(found, factors)]
+    columns = [*pivot.label_columns(found, factors)]
     columns += [Column("transaction")] if has_names else []
     columns += [Column("time")] if is_open else []
     notes = "median repetition; n<…: so many samples are needed to tell"
@@ -152,10 +152,10 @@ def _name(one: Mapping[str, Any]) -> str:
 
 
 def _passes_table(test: str, found: Sequence[CellRuns], measured: Measured) -> Table:
-    factors = grid.varying(found, "system")
+    factors = pivot.varying(found, "system")
     lines = [
         _Line(
-            (*grid.label_cells(cell, factors), text(run.id)),
+            (*pivot.label_cells(cell, factors), text(run.id)),
             passes["response_time"],
             passes["count"],
             percentiles.resolution(_of(run)),
@@ -163,7 +163,7 @@ def _passes_table(test: str, found: Sequence[CellRuns], measured: Measured) -> T
         for cell, run in measured
         if (passes := _of(run)["passes"])
     ]
-    columns = [*grid.label_columns(found, factors)]
+    columns = [*pivot.label_columns(found, factors)]
     return _table(
         f"{test}_passes",
         "Per pass (every transaction type once, in order)",

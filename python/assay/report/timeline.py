@@ -8,8 +8,8 @@ import statistics
 from collections.abc import Collection, Sequence
 
 from assay.record import RunRecord
-from assay.report import grid, standstills, units
-from assay.report.grid import CellRuns
+from assay.report import pivot, standstills, units
+from assay.report.pivot import CellRuns
 from assay.report.values import Cell, Column, Number, Row, Section, Table, count, text
 
 LEAST_SECONDS = 5
@@ -23,7 +23,7 @@ _OUTAGES_SHOWN = 10
 
 def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     """None where runs were too short to have a course, and nothing went out."""
-    runs = [(cell, run) for cell in found if (run := grid.middle_run(cell)) is not None]
+    runs = [(cell, run) for cell in found if (run := pivot.middle_run(cell)) is not None]
     seen = [
         (cell, ok, suspended_seconds(run))
         for cell, run in runs
@@ -76,10 +76,10 @@ def bars(series: Sequence[int], suspended: Collection[int] = ()) -> str:
 def _course_table(
     test: str, found: Sequence[CellRuns], seen: Sequence[tuple[CellRuns, list[int], frozenset[int]]]
 ) -> Table:
-    factors = grid.varying(found, "system", "clients")
+    factors = pivot.varying(found, "system", "clients")
     rows = []
     for cell, ok, suspended in seen:
-        labels = grid.label_cells(cell, factors)
+        labels = pivot.label_cells(cell, factors)
         values = [_rate(min(ok)), _rate(statistics.median(ok)), _rate(max(ok))]
         rows.append(Row((*labels, count(len(ok)), *values, text(bars(ok, suspended)))))
     return Table(
@@ -87,7 +87,7 @@ def _course_table(
         label_columns=len(factors),
         title="Transactions that ended ok, second by second",
         columns=(
-            *grid.label_columns(found, factors),
+            *pivot.label_columns(found, factors),
             Column("seconds", is_number=True),
             *(Column(name, is_number=True) for name in ("lowest", "median", "highest")),
             Column("course", is_number=True),
