@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay import _engine
+from assay.bibsql.bibliography import resolve
 from assay.experiment import Experiment
-from assay.input.bibliography import resolve
 from assay.progress import Silent
 from assay.workloads import reader
 

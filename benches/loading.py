@@ -25,9 +25,9 @@ from pathlib import Path
 from typing import Any
 
 from assay import _engine, registry
+from assay.bibsql.bibliography import resolve
 from assay.dialects.protocol import Column, Table
 from assay.experiment import Experiment, StorageChoice, SystemChoice
-from assay.input.bibliography import resolve
 from assay.load.stage import drop, fill
 from assay.progress import Silent
 from assay.provision.session import session

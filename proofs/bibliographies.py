@@ -17,8 +17,8 @@ from pathlib import Path
 from random import Random
 
 from assay import _engine  # noqa: F401
-from assay.cli import servers
-from assay.input import beebe
+from assay.bibsql import beebe
+from assay.bibsql.commands import servers
 from assay.provision import session  # noqa: F401
 from assay.workloads import reader
 from proofs._case import Case

@@ -14,9 +14,9 @@ from random import Random
 import click
 
 from assay import registry
+from assay.bibsql.commands.options import Option
 from assay.cli import bibsql, bibtosql
 from assay.cli.program import COMMANDS, group
-from assay.cli.seed_options import Option
 from proofs._case import Case
 from proofs._odd_files import PATHS
 from proofs._proof import Found

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay import __version__, _engine, procedures
+from assay.bibsql.bibliography import counted, resolve
 from assay.drive.prepare import check_limits, compile_all
 from assay.errors import AssayError, RunFailed, SystemMissing, SystemUnderTestError
 from assay.experiment import Experiment
-from assay.input.bibliography import counted, resolve
 from assay.load.loading import DEFAULT, Loading
 from assay.load.prepare import check_rows
 from assay.plan import PlannedRun, plan

@@ -14,6 +14,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from assay.bibsql import update
+from assay.bibsql.bibliography import Bibliography
+from assay.bibsql.reported import reported_entries
 from assay.check.answers import Agreement, Check, check_answers
 from assay.check.consistency import check_consistency, chosen
 from assay.check.reference import check_reference, check_together
@@ -24,11 +27,10 @@ from assay.check.verdict import (
     why_failed,
     wrong_answers,
 )
-from assay.drive import connect, limit, query, reference, update
+from assay.drive import connect, limit, query, reference
 from assay.drive.changes import run_changes_data
 from assay.drive.document import document_of, scripts_of
 from assay.drive.prepare import warnings
-from assay.drive.reported import reported_entries
 from assay.drive.sampler import TimedSample
 from assay.drive.transactions import Observation
 from assay.drive.watched import observe_watched
@@ -41,15 +43,15 @@ from assay.errors import (
     SystemRefused,
 )
 from assay.experiment import Experiment
-from assay.input.bibliography import Bibliography
-from assay.load.dataset import DataRequest, Dataset
-from assay.load.generated import request_of
+from assay.load.dataset import Dataset
 from assay.plan import PlannedRun
 from assay.progress import Progress
 from assay.provision.site import Site
 from assay.provision.stage import provision
 from assay.record import Store
 from assay.registry import system
+from assay.row_sources.generated import request_of
+from assay.row_sources.request import DataRequest
 from assay.workbench import Workbench, Workbenches
 from assay.workloads.reference import Reference
 from assay.workloads.schema import evaluate

@@ -21,9 +21,8 @@ from typing import Any, Self
 from assay.dialects.protocol import Table
 from assay.errors import ArgumentError, SystemUnderTestError
 from assay.load.copies import Copies, Copy, Facts, facts_of, restore
-from assay.load.dataset import DataRequest, Dataset
+from assay.load.dataset import Dataset
 from assay.load.digest import verify
-from assay.load.generated import measure
 from assay.load.loading import DEFAULT, Loading
 from assay.load.mark import refuse_foreign_tables
 from assay.load.stage import drop, load
@@ -33,6 +32,8 @@ from assay.provision.copying import OnCopied
 from assay.provision.ground import Ground, ground
 from assay.provision.site import Site
 from assay.provision.size import allocated_bytes
+from assay.row_sources.generated import measure
+from assay.row_sources.request import DataRequest
 from assay.systems.protocol import System
 
 

@@ -99,7 +99,7 @@ def test_lists_name_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
 def test_files_that_are_there_are_not_fetched(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from assay.input import beebe
+    from assay.bibsql import beebe
 
     for name in beebe.manifest().files:
         (tmp_path / name).write_text("% nothing\n")

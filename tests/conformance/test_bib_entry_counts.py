@@ -13,8 +13,8 @@ from commands import BIN
 from pybtex.database import BibliographyData
 from pybtex.database.input import bibtex
 
-from assay.input import debian_package
-from assay.input.place import input_folder
+from assay.bibsql import debian_package
+from assay.row_sources.data_folder import input_folder
 
 PACKAGES = {
     "bibtexconv": ("bibtexconv/examples", ("ExampleReferences.bib",)),

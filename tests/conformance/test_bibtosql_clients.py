@@ -13,8 +13,8 @@ import pytest
 from commands import BIN, need
 
 from assay import registry
+from assay.bibsql.bibliography import Bibliography, resolve
 from assay.experiment import Experiment, StorageChoice, SystemChoice
-from assay.input.bibliography import Bibliography, resolve
 from assay.load.digest import table_digest
 from assay.load.stage import drop, load
 from assay.progress import Silent

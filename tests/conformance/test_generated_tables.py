@@ -16,15 +16,15 @@ from assay.dialects.protocol import Table
 from assay.errors import RunFailed
 from assay.experiment import Experiment
 from assay.experiment.values import StorageChoice, SystemChoice
-from assay.load.dataset import DataRequest
 from assay.load.digest import table_digest, verify
-from assay.load.generated import measure, request_of
 from assay.load.loading import DEFAULT, Loading
 from assay.load.stage import load
 from assay.plan import Cell, Plan, PlannedRun
 from assay.progress import Silent
 from assay.provision.session import session
 from assay.provision.site import StorageFacts
+from assay.row_sources.generated import measure, request_of
+from assay.row_sources.request import DataRequest
 from assay.systems import System
 from assay.workbench import Workbench, Workbenches
 from assay.workloads import reader

@@ -13,8 +13,9 @@ import pytest
 
 from assay.errors import SystemUnderTestError
 from assay.load.copies import Copies, digest_of
-from assay.load.dataset import DataRequest, Dataset
+from assay.load.dataset import Dataset
 from assay.provision import copying, leftovers
+from assay.row_sources.request import DataRequest
 
 MEBIBYTE = 1 << 20
 

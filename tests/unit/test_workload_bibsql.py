@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from assay import registry, toml_file
+from assay.bibsql import beebe, bibliography
 from assay.experiment import Experiment
-from assay.input import beebe, bibliography
 from assay.progress import Silent
 from assay.report import declaration
 from assay.workloads import reader

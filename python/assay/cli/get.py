@@ -40,6 +40,6 @@ def beebe_command(to: Path | None, force: bool) -> None:
     Example:
       assay get beebe --to bibliographies
     """
-    from assay.input import beebe
+    from assay.bibsql import beebe
 
     click.echo(beebe.get(to, tell=say, force=force))

@@ -6,12 +6,12 @@ import sys
 
 import click
 
+from assay.bibsql.bibliography import files_of
 from assay.cli import rows
 from assay.cli.options import experiment_options, format_option
 from assay.cli.outcome import say
 from assay.drive.prepare import compile_all
 from assay.experiment import words as command_line
-from assay.input.bibliography import files_of
 from assay.plan import plan
 from assay.report.units import counted, duration
 

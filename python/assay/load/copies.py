@@ -33,11 +33,12 @@ from assay import paths
 from assay.dialects.protocol import Table
 from assay.errors import ArgumentError, SystemUnderTestError
 from assay.load import manifest
-from assay.load.dataset import DataRequest, Dataset
+from assay.load.dataset import Dataset
 from assay.provision import ledger
 from assay.provision.copying import Copied, OnCopied, copy_directory
 from assay.provision.leftovers import noted
 from assay.provision.site import Site
+from assay.row_sources.request import DataRequest
 from assay.systems.protocol import System
 
 FORMAT = 1

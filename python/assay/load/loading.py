@@ -6,8 +6,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.load.dataset import DataRequest
 from assay.provision.site import Site
+from assay.row_sources.request import DataRequest
 
 _ROWS_PER_SESSION = 50_000
 """Fewer are sent before another session would have been opened."""

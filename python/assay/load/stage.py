@@ -17,13 +17,14 @@ from typing import Any
 from assay import _engine
 from assay.dialects.protocol import Dialect, Table
 from assay.errors import AssayError, RunFailed
-from assay.load.dataset import DataRequest, Dataset
+from assay.load.dataset import Dataset
 from assay.load.digest import verify
 from assay.load.loading import DEFAULT, Loading
 from assay.load.mark import mark
 from assay.provision.session import raise_as_ours, session
 from assay.provision.signals import is_ending
 from assay.provision.site import Site
+from assay.row_sources.request import DataRequest
 from assay.systems.protocol import System
 
 _HURRIED_S = 2.0

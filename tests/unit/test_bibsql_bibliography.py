@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from assay.bibsql.bibliography import Bibliography, files_of, resolve
 from assay.errors import InputError
 from assay.experiment import Experiment
-from assay.input.bibliography import Bibliography, files_of, resolve
 from assay.progress import Silent
 from assay.workloads import reader
 

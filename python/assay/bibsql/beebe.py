@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay import toml_file
+from assay.bibsql import debian_package
 from assay.errors import InputError
-from assay.input import debian_package
-from assay.input.place import PLACE_HINT, input_folder
 from assay.quantities import COUNT
+from assay.row_sources.data_folder import PLACE_HINT, input_folder
 
 Tell = Callable[[str], None]
 """Takes one line for the person at the terminal."""

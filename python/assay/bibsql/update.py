@@ -13,14 +13,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from assay.bibsql.changed_files import changed_files, mark, update
 from assay.dialects.protocol import Table
 from assay.drive.transactions import Observation
 from assay.errors import ArgumentError
-from assay.load.dataset import DataRequest
 from assay.load.digest import table_digest
 from assay.load.stage import load
-from assay.load.update import changed_files, mark, update
 from assay.provision.site import Site
+from assay.row_sources.request import DataRequest
 from assay.systems.protocol import System
 from assay.workloads.values import FileRows
 

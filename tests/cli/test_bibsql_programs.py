@@ -142,7 +142,7 @@ def test_an_output_file_is_whole_and_never_replaces_what_it_should_not(
         assert "is the input" in ended.stderr
     with bib.open("a") as out, bib.open() as given:
         for words, stdin in (([str(bib)], subprocess.DEVNULL), (["-o", str(bib), "-f"], given)):
-            code = "from assay.cli.bibtosql import main; main()"
+            code = "from assay.bibsql.commands.bibtosql import main; main()"
             command = [sys.executable, "-c", code, *words]
             assert subprocess.run(command, stdin=stdin, stdout=out, check=False).returncode == 2
     assert bib.read_text() == BIB
@@ -246,7 +246,7 @@ def test_bibsql_does_not_end_well_with_an_empty_answer(tmp_path: Path) -> None:
                 ended = program("bibsql", cwd=tmp_path, stdin=stdin)
         assert (ended.returncode, ended.stdout) == (2, "")
         assert "expected SQL on standard input, found none" in ended.stderr
-    code = "from assay.cli.bibsql import main; main()"
+    code = "from assay.bibsql.commands.bibsql import main; main()"
     command = [sys.executable, "-c", code, "select 1"]
     with Path("/dev/full").open("w") as full:
         ended = subprocess.run(
@@ -301,7 +301,7 @@ def test_a_profile_says_where_the_database_is(tmp_path: Path) -> None:
 
 def test_a_signal_ends_the_wait_for_a_pipe_that_nobody_writes_into(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    code = "from assay.cli.bibtosql import main; print('begun', flush=True); main()"
+    code = "from assay.bibsql.commands.bibtosql import main; print('begun', flush=True); main()"
     started = subprocess.Popen(
         [sys.executable, "-c", code, str(tmp_path / "pipe")], stdout=subprocess.PIPE
     )

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from assay.dialects.protocol import Dialect, Table
-from assay.load.dataset import DataRequest
 from assay.load.stage import fill
 from assay.provision.session import session
 from assay.provision.site import Site
+from assay.row_sources.request import DataRequest
 from assay.workloads.values import FileRows
 
 

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from assay import _engine
+from assay.bibsql import beebe
 from assay.errors import InputError
 from assay.experiment import Experiment
-from assay.input import beebe
-from assay.input.place import PLACE_HINT, input_folder
-from assay.load.dataset import DataRequest
 from assay.paths import exists, is_folder
 from assay.provision.session import raise_as_ours
+from assay.row_sources.data_folder import PLACE_HINT, input_folder
+from assay.row_sources.request import DataRequest
 from assay.text_file import shown_if_not_utf8
 from assay.workloads.values import Workload
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from assay import _engine
-from assay.load.dataset import DataRequest
+from assay.row_sources.request import DataRequest
 from assay.workloads.parameters import Scalar
 from assay.workloads.schema import placed
 from assay.workloads.values import Workload

@@ -20,9 +20,9 @@ from importlib.metadata import version
 from pathlib import Path
 
 from assay import env_vars, toml_file
-from assay.cli import client_streams, servers
+from assay.bibsql.commands import client_streams, servers
+from assay.bibsql.commands.options import Option, Parsed, help_text, parse
 from assay.cli.outcome import outcome_of
-from assay.cli.seed_options import Option, Parsed, help_text, parse
 from assay.errors import ArgumentError, SystemMissing
 from assay.provision.site import Address
 from assay.quantities import PORT

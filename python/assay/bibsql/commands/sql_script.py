@@ -14,8 +14,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from assay.cli import servers
-from assay.cli.seed_options import Parsed
+from assay.bibsql.commands import servers
+from assay.bibsql.commands.options import Parsed
 from assay.dialects.protocol import Dialect, Table
 from assay.errors import ArgumentError
 from assay.quantities import REPLICAS, SEED

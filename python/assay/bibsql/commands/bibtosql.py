@@ -19,14 +19,14 @@ from contextlib import contextmanager
 from typing import Any
 
 from assay import output_file
-from assay.cli import servers
-from assay.cli.bibsql import standard_answer
+from assay.bibsql.bibliography import counted, skipped_text
+from assay.bibsql.commands import servers
+from assay.bibsql.commands.bibsql import standard_answer
+from assay.bibsql.commands.options import Option, Parsed, help_text, parse
+from assay.bibsql.commands.sql_script import script_document
 from assay.cli.outcome import outcome_of, say
-from assay.cli.seed_options import Option, Parsed, help_text, parse
-from assay.cli.sql_script import script_document
 from assay.cli.streams import OutputLost
 from assay.cli.surroundings import refuse_other_encodings
-from assay.input.bibliography import counted, skipped_text
 from assay.workloads import reader
 from assay.workloads.values import Workload
 
