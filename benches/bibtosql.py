@@ -23,7 +23,7 @@ from assay import _engine
 from assay.bibsql.bibliography import resolve
 from assay.experiment import Experiment
 from assay.progress import Silent
-from assay.workloads import reader
+from assay.workload import reader
 
 ROUNDS = 5
 COMPARED_BYTES = 100_000_000

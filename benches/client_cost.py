@@ -38,7 +38,7 @@ START_RUNS = 3
 _DRIVE = "import sys; from assay import _engine; print(_engine.drive(sys.stdin.read()))"
 OURS = [sys.executable, "-c", _DRIVE]
 
-_TPCB = files("assay.workloads") / "tpcb"
+_TPCB = files("assay") / "workloads" / "tpcb"
 SELECT = (_TPCB / "select-only.sql").read_text()
 
 POINT_SELECT = """

@@ -33,7 +33,7 @@ from assay.progress import Silent
 from assay.provision.session import session
 from assay.provision.site import Site
 from assay.provision.stage import provision
-from assay.workloads import reader
+from assay.workload import reader
 
 ROUNDS = 5
 REPLICAS = 52

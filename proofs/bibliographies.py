@@ -20,7 +20,7 @@ from assay import _engine  # noqa: F401
 from assay.bibsql import beebe
 from assay.bibsql.commands import servers
 from assay.provision import session  # noqa: F401
-from assay.workloads import reader
+from assay.workload import reader
 from proofs._case import Case
 from proofs._proof import Found
 from proofs._try import try_all

@@ -21,7 +21,7 @@ from assay.record import Store
 from assay.record.machine import machine
 from assay.report import check_declarations, judge_run
 from assay.workbench import Workbenches
-from assay.workloads.bare import workload_of
+from assay.workload.ad_hoc_script import workload_of
 
 
 @dataclass(frozen=True)

@@ -53,9 +53,9 @@ from assay.registry import system
 from assay.row_sources.generated import request_of
 from assay.row_sources.request import DataRequest
 from assay.workbench import Workbench, Workbenches
-from assay.workloads.reference import Reference
-from assay.workloads.schema import evaluate
-from assay.workloads.values import Script, Workload
+from assay.workload.reference import Reference
+from assay.workload.schema import evaluate
+from assay.workload.values import Script, Workload
 
 Entries = list[tuple[str, str]]
 
@@ -85,7 +85,7 @@ Procedure = Callable[[Laboratory, PlannedRun], str | None]
 
 
 def of(workload: Workload, planned: PlannedRun) -> Procedure:
-    """The procedure that the run's test declares (`assay.workloads.tests.PROCEDURES`)."""
+    """The procedure that the run's test declares (`assay.workload.declared_tests.PROCEDURES`)."""
     return {
         "drive": drive_scripts,
         "update": bring_up_to_date,
@@ -97,7 +97,7 @@ def of(workload: Workload, planned: PlannedRun) -> Procedure:
 
 def drive_scripts(lab: Laboratory, planned: PlannedRun) -> str | None:
     """Clients run the scripts of the test; every answer is compared with the right one."""
-    if lab.workload.is_bare:
+    if lab.workload.is_ad_hoc:
         bench, request = _bench(lab, planned), None
     else:
         bench, request = _loaded_bench(lab, planned)
@@ -299,7 +299,7 @@ def _observe(
     told = lab.progress.driving
     if not bench.site.is_private:
         bench.system.refuse_too_many(bench.site, planned.cell.clients)
-    if not lab.workload.is_bare and run_changes_data(lab.workload, planned):
+    if not lab.workload.is_ad_hoc and run_changes_data(lab.workload, planned):
         bench.forget()  # from here on it holds something else than what was loaded
     observation, samples = observe_watched(
         bench.site, bench.system, document, told, session_statements
@@ -442,7 +442,7 @@ def _conclusion(
     counted: set[str] = set()
     if planned.cell.driving.reconnect_patience_s is not None:
         counted |= LOSSES
-    if lab.workload.is_bare:
+    if lab.workload.is_ad_hoc:
         counted |= CONFLICTS
     reason = why_failed(observation, checks, died, counted=counted)
     if reason is not None and is_out_of_space(observation, died):

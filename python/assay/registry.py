@@ -1,8 +1,8 @@
 """The one list of what can be chosen: systems, storages, report forms and workloads, by name.
 
 Systems, storages and report forms come from entry points, ours and strangers' alike; reading the
-names imports nothing. A workload is a folder with a ``workload.toml``: those beside this module's
-`workloads` package, or any path.
+names imports nothing. A workload is a folder with a ``workload.toml``: those beside this module in
+`workloads/`, or any path.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay import paths
 from assay.errors import ArgumentError, Bug
+from assay.files import paths
 
 if TYPE_CHECKING:
     from assay.storages.protocol import Storage

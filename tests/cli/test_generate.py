@@ -10,7 +10,7 @@ import pytest
 
 from assay.cli.program import run_program
 from assay.dialects.sqlite import SQLITE
-from assay.workloads import reader
+from assay.workload import reader
 
 WORKLOAD = """\
 title = "Parents and children"

@@ -9,10 +9,11 @@ from pathlib import Path
 import click
 import pytest
 
-from assay import quantities, registry
+from assay import registry
 from assay.cli.numbers import Number
 from assay.cli.program import COMMANDS, group, run_program
-from assay.workloads import reader
+from assay.text import quantities
+from assay.workload import reader
 
 NEVER = (
     "nan",

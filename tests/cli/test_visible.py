@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from assay.cli import rows
-from assay.visible import indented, visible, visible_lines
+from assay.text.visible import indented, visible, visible_lines
 
 HOSTILE = "\x1b]0;owned\x07\x1b[31mred\x9b2J\r\u202egnp.\u2028\U000e0041"
 CONTROL = re.compile("[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u202a-\u202e\u2028\U000e0041]")

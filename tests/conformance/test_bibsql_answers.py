@@ -8,7 +8,7 @@ import pytest
 from commands import Assay
 
 from assay.record.records import RunRecord
-from assay.workloads import reader
+from assay.workload import reader
 
 ENGINES = "mariadb.engine=InnoDB,MyISAM"
 

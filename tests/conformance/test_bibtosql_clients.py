@@ -21,7 +21,7 @@ from assay.progress import Silent
 from assay.provision.session import session
 from assay.provision.site import Address, Site
 from assay.provision.stage import provision
-from assay.workloads import reader
+from assay.workload import reader
 
 WORKLOAD = reader.read("bibsql")
 HOSTILE = r"""

@@ -27,7 +27,7 @@ from assay.row_sources.generated import measure, request_of
 from assay.row_sources.request import DataRequest
 from assay.systems import System
 from assay.workbench import Workbench, Workbenches
-from assay.workloads import reader
+from assay.workload import reader
 
 pytestmark = pytest.mark.server
 

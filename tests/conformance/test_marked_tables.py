@@ -105,7 +105,7 @@ def test_tables_of_an_assay_that_may_be_at_work_are_left_alone(
 
 
 def _tellers() -> Table:
-    from assay.workloads import reader
+    from assay.workload import reader
 
     tables = reader.read("tpcb").tables_for(reader.read("tpcb").with_defaults({}))
     return next(one for one in tables if one.name == TABLE)

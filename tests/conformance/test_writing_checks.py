@@ -13,7 +13,7 @@ from assay.check.consistency import check_consistency
 from assay.errors import ExperimentError
 from assay.provision.session import session
 from assay.provision.site import StorageFacts
-from assay.workloads.values import Script
+from assay.workload.values import Script
 
 WRITING = [
     "DELETE FROM t WHERE a = :a;",

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import ExperimentError
-from assay.workloads import reader
+from assay.workload import reader
 
 WORKLOAD = """\
 title = "Shop"

@@ -11,8 +11,8 @@ from assay.errors import ArgumentError, ExperimentError
 from assay.experiment import Driving, Experiment
 from assay.experiment.words import Words, experiment
 from assay.plan import Cell, plan
-from assay.workloads import reader
-from assay.workloads.values import Workload
+from assay.workload import reader
+from assay.workload.values import Workload
 
 WORKLOAD = """\
 title = "Driven"

@@ -10,8 +10,8 @@ import pytest
 from assay.errors import ArgumentError
 from assay.experiment import Experiment, StorageChoice, SystemChoice, words
 from assay.plan import plan
-from assay.workloads import reader
-from assay.workloads.values import Workload
+from assay.workload import reader
+from assay.workload.values import Workload
 
 A, B = SystemChoice("a"), SystemChoice("b")
 

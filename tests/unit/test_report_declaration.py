@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from assay import registry, toml_file
+from assay import registry
 from assay.errors import ExperimentError
+from assay.files import toml_file
 from assay.report import check_declarations, declaration, published, units
-from assay.workloads import reader
+from assay.workload import reader
 
 
 def read(folder: Path, text: str) -> declaration.Declaration:

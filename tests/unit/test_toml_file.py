@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from assay import quantities, toml_file
 from assay.errors import ExperimentError
+from assay.files import toml_file
+from assay.text import quantities
 
 
 def written(folder: Path, text: str) -> toml_file.Section:

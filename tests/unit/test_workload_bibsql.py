@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from assay import registry, toml_file
+from assay import registry
 from assay.bibsql import beebe, bibliography
 from assay.experiment import Experiment
+from assay.files import toml_file
 from assay.progress import Silent
 from assay.report import declaration
-from assay.workloads import reader
-from assay.workloads.values import Workload
+from assay.workload import reader
+from assay.workload.values import Workload
 
 
 @pytest.fixture(scope="module")

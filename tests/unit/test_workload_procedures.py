@@ -8,7 +8,7 @@ import pytest
 
 from assay.errors import ArgumentError, ExperimentError
 from assay.report import check_declarations
-from assay.workloads import reader
+from assay.workload import reader
 
 WORKLOAD = """\
 title = "Small"

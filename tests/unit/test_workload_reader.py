@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from assay.errors import AssayError, ExperimentError
-from assay.workloads import reader
-from assay.workloads.scripts import as_file
+from assay.workload import reader
+from assay.workload.scripts import as_file
 
 WORKLOAD = """\
 title = "Small"

@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay import toml_file
 from assay.bibsql import debian_package
 from assay.errors import InputError
-from assay.quantities import COUNT
+from assay.files import toml_file
 from assay.row_sources.data_folder import PLACE_HINT, input_folder
+from assay.text.quantities import COUNT
 
 Tell = Callable[[str], None]
 """Takes one line for the person at the terminal."""

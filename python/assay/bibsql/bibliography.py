@@ -16,12 +16,12 @@ from assay import _engine
 from assay.bibsql import beebe
 from assay.errors import InputError
 from assay.experiment import Experiment
-from assay.paths import exists, is_folder
+from assay.files.paths import exists, is_folder
+from assay.files.text_file import shown_if_not_utf8
 from assay.provision.session import raise_as_ours
 from assay.row_sources.data_folder import PLACE_HINT, input_folder
 from assay.row_sources.request import DataRequest
-from assay.text_file import shown_if_not_utf8
-from assay.workloads.values import Workload
+from assay.workload.values import Workload
 
 SYNTHETIC_SEED = 1
 """One seed for everybody: runs on synthetic data can be compared."""

@@ -19,7 +19,7 @@ from assay.load.stage import fill
 from assay.provision.session import session
 from assay.provision.site import Site
 from assay.row_sources.request import DataRequest
-from assay.workloads.values import FileRows
+from assay.workload.values import FileRows
 
 
 @dataclass(frozen=True)

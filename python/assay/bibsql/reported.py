@@ -14,7 +14,7 @@ from typing import Any
 from assay import _engine
 from assay.provision.session import raise_as_ours, session
 from assay.provision.site import Site
-from assay.workloads.values import FileRows
+from assay.workload.values import FileRows
 
 LABEL = "label"
 

@@ -22,7 +22,7 @@ from assay.load.stage import load
 from assay.provision.site import Site
 from assay.row_sources.request import DataRequest
 from assay.systems.protocol import System
-from assay.workloads.values import FileRows
+from assay.workload.values import FileRows
 
 RequestOf = Callable[[Sequence[Path]], DataRequest]
 """Makes the data request of some files."""

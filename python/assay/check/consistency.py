@@ -16,7 +16,7 @@ from assay.drive import query
 from assay.errors import ExperimentError, SystemRefused, SystemUnderTestError
 from assay.experiment import Scalar
 from assay.provision.site import Site
-from assay.workloads.values import Script
+from assay.workload.values import Script
 
 
 def chosen(checks: Iterable[Script], globs: Iterable[str]) -> list[Script]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from assay import __version__, _engine, calibration, quantities
+from assay import __version__, _engine, calibration
 from assay.cli import rows
 from assay.cli.numbers import Number
 from assay.cli.options import format_option, records_option
@@ -22,6 +22,7 @@ from assay.record import CalibrationRecord, Store
 from assay.record.machine import machine
 from assay.registry import did_you_mean
 from assay.report import units
+from assay.text import quantities
 
 COLUMNS = (
     "driver", "clients", "threads", "statements_per_s", "client_us_per_statement", "p50_us",

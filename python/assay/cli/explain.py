@@ -14,9 +14,9 @@ from assay.drive.document import scripts_of
 from assay.drive.prepare import explained
 from assay.experiment import words as command_line
 from assay.plan import Plan, PlannedRun, plan
-from assay.visible import for_terminal, visible, visible_lines
-from assay.workloads.scripts import as_file
-from assay.workloads.values import Script, Workload
+from assay.text.visible import for_terminal, visible, visible_lines
+from assay.workload.scripts import as_file
+from assay.workload.values import Script, Workload
 
 COLUMNS = ("system", "script", "path", "text")
 

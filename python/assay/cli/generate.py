@@ -10,14 +10,16 @@ from typing import Any
 
 import click
 
-from assay import output_file, quantities, registry
+from assay import registry
 from assay.cli.numbers import Number
 from assay.cli.options import is_typed
 from assay.cli.streams import OutputLost
 from assay.dialects.protocol import Dialect, Table
 from assay.errors import ArgumentError
-from assay.workloads.parameters import Scalar
-from assay.workloads.values import Workload
+from assay.files import output_file
+from assay.text import quantities
+from assay.workload.parameters import Scalar
+from assay.workload.values import Workload
 
 FORMS = ("csv", "sql")
 _ROWS_PER_STATEMENT = 100
@@ -76,7 +78,7 @@ def command(
       assay generate tpcb --table pgbench_tellers --set scale=2
       assay generate tpcb --table pgbench_accounts --part 3/8 -o accounts.3
     """
-    from assay.workloads import reader
+    from assay.workload import reader
 
     if form != "sql" and dialect is not None:
         raise ArgumentError(
@@ -188,7 +190,7 @@ def _write(
     source: Mapping[str, Any], target: Mapping[str, Any], descriptor: int, file: str | None
 ) -> None:
     from assay import _engine
-    from assay.workloads.schema import placed
+    from assay.workload.schema import placed
 
     try:
         _engine.generate(json.dumps(source), json.dumps(target), descriptor)

@@ -15,8 +15,8 @@ from assay.cli import rows
 from assay.cli.loading_options import datasets_option
 from assay.cli.options import format_option, is_typed, records_option
 from assay.errors import ArgumentError
-from assay.paths import is_folder
-from assay.workloads.values import Workload
+from assay.files.paths import is_folder
+from assay.workload.values import Workload
 
 WHAT = ("systems", "workloads", "storages", "runs", "datasets")
 SYSTEM_COLUMNS = ("system", "dialect", "driver", "options", "urls")
@@ -83,7 +83,7 @@ def _systems() -> list[rows.Row]:
 
 
 def _workloads() -> list[rows.Row]:
-    from assay.workloads import reader
+    from assay.workload import reader
 
     return [
         row

@@ -15,8 +15,8 @@ from assay.cli.options import is_typed
 from assay.errors import ArgumentError
 from assay.experiment import Experiment
 from assay.load.loading import Loading
-from assay.quantities import LOAD_SESSIONS
-from assay.workloads.values import Workload
+from assay.text.quantities import LOAD_SESSIONS
+from assay.workload.values import Workload
 
 datasets_option = click.option(
     "--datasets",

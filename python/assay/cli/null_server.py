@@ -10,13 +10,14 @@ from typing import Any
 
 import click
 
-from assay import _engine, quantities
+from assay import _engine
 from assay.cli.numbers import Number
 from assay.cli.options import is_typed
 from assay.cli.outcome import say
 from assay.errors import ArgumentError
 from assay.report.units import counted
 from assay.systems.null.options import TOLD
+from assay.text import quantities
 
 _DEFAULTS = {"rows": "1"}
 """What a client expects of a server that it asks for something."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from assay.quantities import Quantity, shown
+from assay.text.quantities import Quantity, shown
 
 
 class Number(click.ParamType):  # type: ignore[type-arg]  # older releases take none

@@ -9,12 +9,13 @@ from typing import Any
 
 import click
 
-from assay import env_vars, quantities, registry
+from assay import env_vars, registry
 from assay.cli.numbers import Number
 from assay.experiment.settings import ORDERS
 from assay.experiment.values import ARRIVALS, CONNECTIONS, ISOLATION_LEVELS, PROTOCOLS
 from assay.experiment.words import Words
 from assay.record import DEFAULT_FILE_NAME
+from assay.text import quantities
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 

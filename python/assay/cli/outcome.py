@@ -24,7 +24,7 @@ from assay.cli.surroundings import (
 )
 from assay.errors import AssayError, YouError
 from assay.provision.signals import Terminated, raise_on_termination
-from assay.visible import indented
+from assay.text.visible import indented
 
 INTERRUPTED = 130
 BUG = 4

@@ -16,7 +16,7 @@ from assay.experiment import Driving
 from assay.plan import PlannedRun
 from assay.progress import Progress
 from assay.report.units import counted, duration
-from assay.visible import indented, visible
+from assay.text.visible import indented, visible
 
 _SAY_AFTER_S = 1.0
 """Behind the end of the measurement: most transactions have ended by then."""

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TextIO
 
-from assay.visible import for_terminal, visible, visible_lines
+from assay.text.visible import for_terminal, visible, visible_lines
 
 Row = Mapping[str, object]
 

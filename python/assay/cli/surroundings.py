@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable
 
 from assay.errors import ArgumentError
-from assay.text_file import shown_if_not_utf8
+from assay.files.text_file import shown_if_not_utf8
 
 _OWN_RIGHTS = 0o700
 

@@ -10,7 +10,7 @@ from assay import _engine, registry
 from assay.drive.document import document_of, scripts_of
 from assay.plan import PlannedRun
 from assay.provision.session import raise_as_ours
-from assay.workloads.values import Workload
+from assay.workload.values import Workload
 
 _READING_WORDS = """
     select with values table show explain describe desc set reset use begin start commit end

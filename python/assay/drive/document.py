@@ -13,8 +13,8 @@ from typing import Any, TypedDict
 from assay.dialects.protocol import Dialect
 from assay.experiment import Driving, Scalar
 from assay.plan import PlannedRun
-from assay.workloads import plain
-from assay.workloads.values import Script, Workload
+from assay.workload import statement_file
+from assay.workload.values import Script, Workload
 
 
 class ScriptText(TypedDict):
@@ -30,7 +30,7 @@ class ScriptText(TypedDict):
 def scripts_of(workload: Workload, planned: PlannedRun, dialect: Dialect) -> tuple[Script, ...]:
     """What the clients run: the test's scripts, or the statements of the file it is fed with."""
     if planned.cell.feed is not None:
-        return plain.read(Path(planned.cell.feed), dialect.literal_style)
+        return statement_file.read(Path(planned.cell.feed), dialect.literal_style)
     return workload.scripts_for(workload.test(planned.cell.test), dialect.name)
 
 
@@ -48,7 +48,7 @@ def document_of(
     cell = planned.cell
     known = {name: count for name, count in (expected or {}).items() if name in workload.scripts}
     variables: dict[str, Scalar | None] = {
-        **({} if workload.is_bare else dict.fromkeys(workload.scripts)),
+        **({} if workload.is_ad_hoc else dict.fromkeys(workload.scripts)),
         **({"scale": 1} if cell.scripts else {}),
         **cell.parameters,
         **known,
@@ -67,7 +67,7 @@ def document_of(
         "warm_up_s": float(cell.driving.warm_up_s),
         "drain_s": float(cell.driving.drain_s),
         "seed": planned.seed,
-        "digest": not workload.is_bare,
+        "digest": not workload.is_ad_hoc,
         "statement_timeout_s": None,
         **_driving(cell.driving),
         **_filled(

@@ -14,7 +14,7 @@ from assay.drive.document import document_of, scripts_of
 from assay.errors import ScriptError
 from assay.plan import PlannedRun
 from assay.provision.session import as_ours
-from assay.workloads.values import Workload
+from assay.workload.values import Workload
 
 _DRIVING = {"drive", "connect", "reference"}
 """Procedures in which as many clients work at once as the cell says."""
@@ -95,13 +95,13 @@ def _compiled(workload: Workload, run: PlannedRun, ask: Callable[[str], Found]) 
         return ask(json.dumps(document))
     except _engine.EngineError as error:
         found = as_ours(error)
-        if workload.is_bare and isinstance(found, ScriptError) and "variable" in found.message:
+        if workload.is_ad_hoc and isinstance(found, ScriptError) and "variable" in found.message:
             found.hint = _with_set(found)
         raise found from error
 
 
 def _with_set(error: ScriptError) -> str:
-    """A variable of a bare script comes from the script itself or from the command line."""
+    """A variable of an ad hoc script comes from the script itself or from the command line."""
     named = re.search(r"variable :(\w+)", error.message)
     name = named[1] if named else "NAME"
     nearest = f"{error.hint}; " if error.hint and "did you mean" in error.hint else ""

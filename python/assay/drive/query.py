@@ -13,7 +13,7 @@ from assay.drive.document import script_texts
 from assay.experiment import Scalar
 from assay.provision.session import raise_as_ours
 from assay.provision.site import Site
-from assay.workloads.values import Script
+from assay.workload.values import Script
 
 Row = tuple[str | None, ...]
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from assay.errors import ArgumentError
-from assay.quantities import CLIENTS, OFFERED_RATE_PER_S, Quantity, shown
-from assay.workloads import driving
+from assay.text.quantities import CLIENTS, OFFERED_RATE_PER_S, Quantity, shown
+from assay.workload import driving
 
 
 def counts(words: str) -> tuple[int, ...]:

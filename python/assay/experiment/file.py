@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from assay import paths, quantities, registry, toml_file
+from assay import registry
 from assay.errors import ArgumentError
 from assay.experiment import settings
 from assay.experiment.values import (
@@ -17,9 +17,11 @@ from assay.experiment.values import (
     StorageChoice,
     SystemChoice,
 )
-from assay.toml_file import Section
-from assay.workloads import bare, driving, reader
-from assay.workloads.values import Workload
+from assay.files import paths, toml_file
+from assay.files.toml_file import Section
+from assay.text import quantities
+from assay.workload import ad_hoc_script, driving, reader
+from assay.workload.values import Workload
 
 OFFERED_RATE = "offered_rate_per_s"
 
@@ -31,12 +33,12 @@ def read(file: Path) -> tuple[Experiment, Workload]:
     """
     top = toml_file.read(file)
     scripts = _scripts(top)
-    is_bare = bool(scripts) and "workload" not in top
-    workload = _bare_workload(top, scripts) if is_bare else _workload(top, scripts)
+    is_ad_hoc = bool(scripts) and "workload" not in top
+    workload = _ad_hoc_workload(top, scripts) if is_ad_hoc else _workload(top, scripts)
     drive = top.section("drive")
     rates = _offered_rates(drive)
     experiment = Experiment(
-        workload=workload.name if is_bare else _workload_name(top),
+        workload=workload.name if is_ad_hoc else _workload_name(top),
         tests=_tests(top, workload),
         systems=_systems(top, workload),
         storages=_storages(top),
@@ -52,7 +54,7 @@ def read(file: Path) -> tuple[Experiment, Workload]:
         keep_going=top.boolean("keep_going", False),
         feed=str(file.parent / top.text("feed")) if "feed" in top else None,
         scripts=scripts,
-        is_bare=is_bare,
+        is_ad_hoc=is_ad_hoc,
         driving=_driving(drive),
         offered_rates_per_s=rates,
         title=top.text("title", ""),
@@ -74,25 +76,25 @@ def _workload(top: Section, scripts: tuple[ScriptFile, ...]) -> Workload:
     with _placed(top, "workload"):
         read = reader.read(_workload_name(top))
     with _placed(top, "script"):
-        return bare.with_scripts(read, scripts, _tests(top, read))
+        return ad_hoc_script.with_scripts(read, scripts, _tests(top, read))
 
 
 def _scripts(top: Section) -> tuple[ScriptFile, ...]:
     """``script = ["a.sql", "b.sql@3"]``, relative to the file's folder."""
     with _placed(top, "script"):
-        named = [bare.script_file(one) for one in top.texts("script", ())]
+        named = [ad_hoc_script.script_file(one) for one in top.texts("script", ())]
     return tuple(replace(one, path=str(top.file.parent / one.path)) for one in named)
 
 
-def _bare_workload(top: Section, scripts: tuple[ScriptFile, ...]) -> Workload:
+def _ad_hoc_workload(top: Section, scripts: tuple[ScriptFile, ...]) -> Workload:
     """Of scripts alone: every parameter is one of their variables."""
     variables = top.section("parameters")
     levels = {name: variables.scalars(name) for name in variables.names()}
     with _placed(top, "script"):
-        workload = bare.workload(scripts, levels)
+        workload = ad_hoc_script.workload(scripts, levels)
     for name in levels:
         with _placed(variables, name):
-            bare.refuse_unused(name, workload)
+            ad_hoc_script.refuse_unused(name, workload)
     return workload
 
 

@@ -18,7 +18,7 @@ from assay.errors import ArgumentError
 from assay.experiment.system_words import split_systems
 from assay.experiment.values import Scalar, StorageChoice, SystemChoice
 from assay.server_url import is_url
-from assay.workloads.values import Workload
+from assay.workload.values import Workload
 
 MOST_COMBINATIONS = 10_000
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from assay.errors import ArgumentError
 from assay.experiment.values import Experiment, StorageChoice
-from assay.workloads.tests import DRIVING
-from assay.workloads.values import Test, Workload
+from assay.workload.declared_tests import DRIVING
+from assay.workload.values import Test, Workload
 
 if TYPE_CHECKING:
     from assay.experiment.words import Words
@@ -131,6 +131,6 @@ def refuse_unused(experiment: Experiment, workload: Workload, words: Words) -> N
 
 
 def _names(workload: Workload, tests: list[Test]) -> str:
-    if workload.is_bare:
+    if workload.is_ad_hoc:
         return workload.name
     return ", ".join(f"{workload.name}.{test.name}" for test in tests)

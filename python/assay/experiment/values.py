@@ -191,9 +191,9 @@ class Experiment:
     feed: str | None = None
     """A plain file whose statements clients send in place of the test's scripts."""
     scripts: tuple[ScriptFile, ...] = ()
-    """Script files that clients run in place of the test's own. A bare script has no other test and
-    no tables; then ``workload`` is only what it is called."""
-    is_bare: bool = False
+    """Script files that clients run in place of the test's own. An ad hoc script has no other test
+    and no tables; then ``workload`` is only what it is called."""
+    is_ad_hoc: bool = False
     driving: Mapping[str, Any] = field(default_factory=dict)
     """What is said of `Driving` here, and wins over the test: field → level."""
     offered_rates_per_s: tuple[float, ...] = ()

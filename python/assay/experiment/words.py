@@ -6,15 +6,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from assay import paths, registry, text_file
+from assay import registry
 from assay.errors import ArgumentError, ScriptError
 from assay.experiment import clients, settings
 from assay.experiment import file as experiment_file
 from assay.experiment.repeated import refuse_repeated
 from assay.experiment.unused import refuse_unused
 from assay.experiment.values import RECONNECT_PATIENCE_S, Experiment, Scalar
-from assay.workloads import bare, reader
-from assay.workloads.values import Workload
+from assay.files import paths, text_file
+from assay.workload import ad_hoc_script, reader
+from assay.workload.values import Workload
 
 
 @dataclass(frozen=True)
@@ -69,9 +70,9 @@ def experiment(words: Words) -> tuple[Experiment, Workload]:
     if words.target.endswith(".toml"):
         start, workload = experiment_file.read(Path(words.target))
         if words.script:
-            scripts = tuple(bare.script_file(one) for one in words.script)
+            scripts = tuple(ad_hoc_script.script_file(one) for one in words.script)
             start = replace(start, scripts=scripts)
-            workload = bare.workload_of(start)
+            workload = ad_hoc_script.workload_of(start)
         systems = settings.system_choices(words.on) if words.on else start.systems
     else:
         start, workload = _from_target(words)
@@ -109,10 +110,10 @@ def experiment(words: Words) -> tuple[Experiment, Workload]:
 
 
 def _from_target(words: Words) -> tuple[Experiment, Workload]:
-    """``WORKLOAD`` or ``WORKLOAD.TEST,…``, the workload by name or by path; or a bare script."""
-    if bare.is_script(words.target):
+    """``WORKLOAD`` or ``WORKLOAD.TEST,…``, the workload by name or by path; or an ad hoc script."""
+    if ad_hoc_script.is_script(words.target):
         return _from_scripts(words)
-    scripts = tuple(bare.script_file(one) for one in words.script)
+    scripts = tuple(ad_hoc_script.script_file(one) for one in words.script)
     name, test = words.target, ""
     head, _, tail = words.target.rpartition(".")
     is_whole = words.target in registry.workloads() or paths.is_folder(Path(words.target))
@@ -122,7 +123,7 @@ def _from_target(words: Words) -> tuple[Experiment, Workload]:
     asked = Experiment(
         workload=name, tests=_test_names(workload, test), systems=(), scripts=scripts
     )
-    return asked, bare.with_scripts(workload, scripts, asked.tests)
+    return asked, ad_hoc_script.with_scripts(workload, scripts, asked.tests)
 
 
 def _test_names(workload: Workload, words: str) -> tuple[str, ...]:
@@ -135,18 +136,22 @@ def _test_names(workload: Workload, words: str) -> tuple[str, ...]:
 
 
 def _from_scripts(words: Words) -> tuple[Experiment, Workload]:
-    """A bare script: every ``--set NAME=VALUE`` without a system's name is a variable of it."""
-    scripts = tuple(bare.script_file(one) for one in (words.target, *words.script))
+    """An ad hoc script: every ``--set NAME=VALUE`` without a system's name is a variable of it."""
+    scripts = tuple(ad_hoc_script.script_file(one) for one in (words.target, *words.script))
     variables: dict[str, tuple[Scalar, ...]] = {}
     for word in words.set:
         name, values = settings.key_and_values(word)
         if "." not in name:
-            variables[name] = bare.inferred(values)
-    workload = bare.workload(scripts, variables)
+            variables[name] = ad_hoc_script.inferred(values)
+    workload = ad_hoc_script.workload(scripts, variables)
     for name in variables:
-        bare.refuse_unused(name, workload)
+        ad_hoc_script.refuse_unused(name, workload)
     asked = Experiment(
-        workload=workload.name, tests=(bare.TEST,), systems=(), scripts=scripts, is_bare=True
+        workload=workload.name,
+        tests=(ad_hoc_script.TEST,),
+        systems=(),
+        scripts=scripts,
+        is_ad_hoc=True,
     )
     return asked, workload
 

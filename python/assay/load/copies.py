@@ -29,9 +29,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from assay import paths
 from assay.dialects.protocol import Table
 from assay.errors import ArgumentError, SystemUnderTestError
+from assay.files import paths
 from assay.load import manifest
 from assay.load.dataset import Dataset
 from assay.provision import ledger

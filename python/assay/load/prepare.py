@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from assay.errors import ArgumentError
 from assay.plan import PlannedRun
-from assay.workloads.values import Workload
+from assay.workload.values import Workload
 
 
 def check_rows(workload: Workload, runs: Iterable[PlannedRun]) -> None:

@@ -10,9 +10,9 @@ from typing import Any
 
 from assay.errors import ArgumentError
 from assay.experiment import Driving, Experiment, Scalar
-from assay.quantities import DRIVING, shown
-from assay.workloads.driving import NO_PAUSE, PAUSE_FORMS, PAUSES, is_pause, pause
-from assay.workloads.values import Test
+from assay.text.quantities import DRIVING, shown
+from assay.workload.driving import NO_PAUSE, PAUSE_FORMS, PAUSES, is_pause, pause
+from assay.workload.values import Test
 
 
 def driving(

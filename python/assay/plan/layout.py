@@ -14,7 +14,7 @@ from assay.errors import ArgumentError
 from assay.experiment import Driving, Experiment, Scalar, StorageChoice, SystemChoice
 from assay.plan.driving import driving
 from assay.plan.values import Cell, Plan, PlannedRun
-from assay.workloads.values import Test, Workload
+from assay.workload.values import Test, Workload
 
 Place = tuple[SystemChoice, StorageChoice]
 

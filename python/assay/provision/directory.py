@@ -15,12 +15,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from assay.errors import ArgumentError, AssayError, SystemUnderTestError
+from assay.files.text_file import shown_if_not_utf8
 from assay.provision import ledger
 from assay.provision.leftovers import noted
 from assay.provision.site import StorageFacts
 from assay.provision.users import ServerUser, first_unreachable, server_user
 from assay.systems.protocol import ServerDirectory
-from assay.text_file import shown_if_not_utf8
 
 _PLAIN = re.compile(r"[A-Za-z0-9_./-]+")
 _LONGEST_RUN_PATH = 70  # leaves 37 bytes for the name of a socket

@@ -8,7 +8,7 @@ import sqlite3
 from pathlib import Path
 
 from assay.errors import ArgumentError, AssayError, RunFailed, SystemUnderTestError
-from assay.paths import is_folder
+from assay.files.paths import is_folder
 
 OTHER_FILE = "name another file with --records"
 _ERROR, _READONLY, _IOERR, _CORRUPT, _FULL, _CANTOPEN, _NOTADB = 1, 8, 10, 11, 13, 14, 26

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from assay import paths
 from assay.errors import ArgumentError, Bug
+from assay.files import paths
 from assay.record import faults, schema
 
 DEFAULT_FILE_NAME = "assay-records.sqlite"

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay import paths
 from assay.errors import ArgumentError
+from assay.files import paths
 from assay.record.file import insert
 from assay.record.read_only import open_for_reading
 from assay.record.writer import Told, Writer

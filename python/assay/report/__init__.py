@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from assay import toml_file
+from assay.files import toml_file
+from assay.files.toml_file import Section
 from assay.record import RunRecord
 from assay.record.records import WarningRecord
 from assay.registry import WORKLOAD_FILE
@@ -18,16 +19,15 @@ from assay.report import declaration, published, series, verdict, warnings
 from assay.report.published import Published
 from assay.report.series import Series
 from assay.report.verdict import Verdict
-from assay.toml_file import Section
-from assay.workloads.answers import PUBLISHED_FILE
-from assay.workloads.reader import report_sections, series_sections
-from assay.workloads.values import Workload
+from assay.workload.answers import PUBLISHED_FILE
+from assay.workload.reader import report_sections, series_sections
+from assay.workload.values import Workload
 
 
 def check_declarations(workload: Workload) -> None:
     """Reads what the workload declares of its reports and holds of published values, so that a
     mistake is told, with its line, before a run and not after it."""
-    if workload.is_bare:
+    if workload.is_ad_hoc:
         return
     top = toml_file.read(workload.folder / WORKLOAD_FILE)
     for test, section in report_sections(top, workload.tests).items():

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import TextIO
 
 from assay.report.values import Number, Report, Row, Table
-from assay.visible import for_terminal
+from assay.text.visible import for_terminal
 
 FIELDS = (
     "experiment", "table", "row", "column", "value", "unit", "n", "low", "high", "verdict",

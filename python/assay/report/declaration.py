@@ -33,8 +33,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from assay.files.toml_file import Section
 from assay.report.units import TIME_UNITS
-from assay.toml_file import Section
 
 VALUES = ("elapsed", "throughput", "response_time", "size_on_disk", "load_time")
 

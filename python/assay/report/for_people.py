@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.report.values import Report
-from assay.visible import visible, visible_lines
+from assay.text.visible import visible, visible_lines
 
 
 def for_people(report: Report) -> Report:

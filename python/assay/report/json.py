@@ -11,7 +11,7 @@ import json
 from typing import Any, TextIO
 
 from assay.report.values import Cell, Report, Row, Table
-from assay.visible import visible_lines
+from assay.text.visible import visible_lines
 
 FORMAT_VERSION = 1
 """Raised when a reader of the document would have to change."""

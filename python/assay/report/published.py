@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import Any
 
 from assay.experiment import Scalar
+from assay.files.toml_file import Section
 from assay.report.values import Cell, Number, absent
-from assay.toml_file import Section
 
 _NOT_FACTORS = {"system", "values", "speed_up"}
 

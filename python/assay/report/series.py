@@ -23,8 +23,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from assay.files.toml_file import Section
 from assay.report.units import TIME_UNITS
-from assay.toml_file import Section
 
 
 @dataclass(frozen=True)

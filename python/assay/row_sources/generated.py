@@ -10,9 +10,9 @@ from typing import Any
 
 from assay import _engine
 from assay.row_sources.request import DataRequest
-from assay.workloads.parameters import Scalar
-from assay.workloads.schema import placed
-from assay.workloads.values import Workload
+from assay.workload.parameters import Scalar
+from assay.workload.schema import placed
+from assay.workload.values import Workload
 
 _SAMPLE_ROWS = 2000
 """About so many rows of each table stand for the way in which rows are made."""

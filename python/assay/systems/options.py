@@ -8,8 +8,8 @@ from typing import Final
 
 from assay.errors import ArgumentError
 from assay.experiment.values import SystemChoice
-from assay.quantities import BUFFER_BYTES, shown
 from assay.systems.protocol import OptionSpec
+from assay.text.quantities import BUFFER_BYTES, shown
 
 TRANSPORT: Final = OptionSpec(
     name="transport",

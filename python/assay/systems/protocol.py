@@ -12,7 +12,7 @@ from assay.dialects.protocol import Dialect
 from assay.errors import ArgumentError
 from assay.experiment.values import SystemChoice
 from assay.provision.site import Address, Site, StorageFacts
-from assay.quantities import Quantity
+from assay.text.quantities import Quantity
 
 
 @dataclass(frozen=True)

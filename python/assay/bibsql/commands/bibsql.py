@@ -19,15 +19,16 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
-from assay import env_vars, toml_file
+from assay import env_vars
 from assay.bibsql.commands import client_streams, servers
 from assay.bibsql.commands.options import Option, Parsed, help_text, parse
 from assay.cli.outcome import outcome_of
 from assay.errors import ArgumentError, SystemMissing
+from assay.files import toml_file
 from assay.provision.site import Address
-from assay.quantities import PORT
 from assay.registry import did_you_mean
-from assay.workloads import reader
+from assay.text.quantities import PORT
+from assay.workload import reader
 
 OPTIONS = (
     Option("author", "print who wrote the original program"),

@@ -18,7 +18,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from assay import output_file
 from assay.bibsql.bibliography import counted, skipped_text
 from assay.bibsql.commands import servers
 from assay.bibsql.commands.bibsql import standard_answer
@@ -27,8 +26,9 @@ from assay.bibsql.commands.sql_script import script_document
 from assay.cli.outcome import outcome_of, say
 from assay.cli.streams import OutputLost
 from assay.cli.surroundings import refuse_other_encodings
-from assay.workloads import reader
-from assay.workloads.values import Workload
+from assay.files import output_file
+from assay.workload import reader
+from assay.workload.values import Workload
 
 OPTIONS = (
     Option("author", "print who wrote the original program"),

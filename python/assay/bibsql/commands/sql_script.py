@@ -18,9 +18,9 @@ from assay.bibsql.commands import servers
 from assay.bibsql.commands.options import Parsed
 from assay.dialects.protocol import Dialect, Table
 from assay.errors import ArgumentError
-from assay.quantities import REPLICAS, SEED
 from assay.registry import unknown
-from assay.workloads.values import Workload
+from assay.text.quantities import REPLICAS, SEED
+from assay.workload.values import Workload
 
 ENCODINGS = ("utf-8", "latin-1")
 _NUMBERS = {"replicas": REPLICAS, "seed": SEED}

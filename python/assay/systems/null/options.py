@@ -10,9 +10,9 @@ from assay import _engine
 from assay.errors import ArgumentError, SystemRefused
 from assay.provision.session import session
 from assay.provision.site import Address
-from assay.quantities import ROWS_ANSWERED, SEED, SESSIONS_TAKEN
 from assay.systems.options import TRANSPORT
 from assay.systems.protocol import OptionSpec
+from assay.text.quantities import ROWS_ANSWERED, SEED, SESSIONS_TAKEN
 
 
 def _by_the_engine(name: str) -> Callable[[str], None]:

@@ -12,7 +12,7 @@ from difflib import get_close_matches
 
 from assay._engine import Session
 from assay.errors import ArgumentError, SystemRefused
-from assay.quantities import shown
+from assay.text.quantities import shown
 
 OF_THE_FILE = ("page_size", "auto_vacuum", "journal_mode")
 """They belong to the database and must be set before the first table, in this order."""

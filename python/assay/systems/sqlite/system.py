@@ -20,10 +20,10 @@ from assay.experiment.values import SystemChoice
 from assay.provision import sampling
 from assay.provision.session import session
 from assay.provision.site import Address, Site, StorageFacts
-from assay.quantities import Real
 from assay.systems.options import BUFFER, buffer_bytes, rounded_up
 from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory, System
 from assay.systems.sqlite import settings, url
+from assay.text.quantities import Real
 
 BUSY_TIMEOUT = OptionSpec(
     name="busy_timeout_s",

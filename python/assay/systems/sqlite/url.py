@@ -6,8 +6,9 @@ import shlex
 from pathlib import Path
 from urllib.parse import unquote
 
-from assay import paths, server_url
+from assay import server_url
 from assay.errors import ArgumentError
+from assay.files import paths
 
 SCHEMES = ("sqlite", "sqlite3")
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from assay.errors import ArgumentError
-from assay.quantities import INTEGER, NUMBER, Quantity, Real, Whole, shown
+from assay.files.toml_file import Section
 from assay.registry import unknown
-from assay.toml_file import Section
+from assay.text.quantities import INTEGER, NUMBER, Quantity, Real, Whole, shown
 
 T = TypeVar("T", int, float)
 

@@ -16,7 +16,7 @@ from typing import Any
 from assay import _engine
 from assay.dialects.protocol import Column, Table
 from assay.errors import ExperimentError
-from assay.workloads.parameters import Scalar
+from assay.workload.parameters import Scalar
 
 INSTANCE = "{instance}"
 """Stands in a table's name for the number of the instance."""

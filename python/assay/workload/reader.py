@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from assay import registry, text_file, toml_file
+from assay import registry
 from assay.errors import ExperimentError
+from assay.files import text_file, toml_file
+from assay.files.toml_file import Section
 from assay.registry import did_you_mean
-from assay.toml_file import Section
-from assay.workloads import answers, parameters, relations, scripts, tables, tests
-from assay.workloads.schema import Schema
-from assay.workloads.values import FileRows, Workload
+from assay.workload import answers, declared_tests, parameters, relations, scripts, tables
+from assay.workload.schema import Schema
+from assay.workload.values import FileRows, Workload
 
 DATA_SOURCES = ("bib", "generated")
 
@@ -26,7 +27,8 @@ def read(name_or_path: str) -> Workload:
     top = toml_file.read(file)
     found = scripts.read(folder)
     declared = {one.name: one for one in parameters.read(top.section("parameters"))}
-    known = {one.name: one for one in tests.read(top.section("tests"), found.scripts, declared)}
+    read_tests = declared_tests.read(top.section("tests"), found.scripts, declared)
+    known = {one.name: one for one in read_tests}
     data = top.section("data")
     data_source = data.choice("source", DATA_SOURCES)
     schema = _schema(top, is_generated=data_source == "generated")

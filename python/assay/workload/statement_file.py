@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from assay import _engine, text_file
+from assay import _engine
 from assay.errors import InputError, ScriptError
-from assay.workloads.values import Script
+from assay.files import text_file
+from assay.workload.values import Script
 
 
 def read(file: Path, literal_style: str) -> tuple[Script, ...]:

@@ -12,10 +12,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay import text_file
 from assay.errors import ExperimentError
+from assay.files import text_file
 from assay.registry import did_you_mean
-from assay.workloads.values import Script
+from assay.workload.values import Script
 
 OVERRIDES = "overrides"
 CHECKS = "checks"

@@ -9,10 +9,10 @@ import re
 from dataclasses import replace
 
 from assay.dialects.protocol import Column, Table
+from assay.files.toml_file import Section
 from assay.registry import did_you_mean
-from assay.toml_file import Section
-from assay.workloads import columns, keys
-from assay.workloads.schema import INSTANCE, DeclaredTable, Expression, Generator
+from assay.workload import columns, keys
+from assay.workload.schema import INSTANCE, DeclaredTable, Expression, Generator
 
 _RANGE = re.compile(r"(?P<first>.+?)\s*\.\.\s*(?P<last>.+)")
 _OF_ROWS = ("rows", "per", "instances", "values")

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from assay import text_file
 from assay.errors import ExperimentError
-from assay.quantities import INTEGER, NUMBER, Real, Whole, shown
+from assay.files import text_file
 from assay.registry import did_you_mean
+from assay.text.quantities import INTEGER, NUMBER, Real, Whole, shown
 
 _HEADER = re.compile(r"^\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(#.*)?$")
 _KEY = re.compile(

@@ -11,9 +11,9 @@ from typing import Any
 from assay.dialects.protocol import Table
 from assay.experiment.values import Driving
 from assay.registry import unknown
-from assay.workloads.parameters import Parameter, Scalar
-from assay.workloads.reference import Reference
-from assay.workloads.schema import Schema
+from assay.workload.parameters import Parameter, Scalar
+from assay.workload.reference import Reference
+from assay.workload.schema import Schema
 
 
 @dataclass(frozen=True)
@@ -138,8 +138,8 @@ class Workload:
     """Test → the table of the paper, in the same words."""
     texts: Mapping[str, str] = field(repr=False)
     """Every text that decides what is run, by path within the folder."""
-    is_bare: bool = False
-    """Scripts by themselves, without a folder (`assay.workloads.bare`)."""
+    is_ad_hoc: bool = False
+    """Scripts by themselves, without a folder (`assay.workload.ad_hoc_script`)."""
     series: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
     """Name → a table over several tests, in the words of `assay.report.series`."""
 

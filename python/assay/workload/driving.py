@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from assay import _engine, quantities
+from assay import _engine
 from assay.experiment.values import (
     ARRIVALS,
     CONNECTIONS,
     ISOLATION_LEVELS,
     RECONNECT_PATIENCE_S,
 )
+from assay.files.toml_file import Section
 from assay.registry import did_you_mean
-from assay.toml_file import Section
-from assay.workloads.parameters import Parameter
+from assay.text import quantities
+from assay.workload.parameters import Parameter
 
 PAUSES = ("think_time", "keying_time")
 RETRY_CLASSES = (

@@ -12,8 +12,8 @@ from assay.errors import ScriptError, YouError
 from assay.experiment import Experiment, ScriptFile
 from assay.experiment.words import Words, experiment
 from assay.plan import plan
-from assay.workloads.bare import workload_of
-from assay.workloads.values import Workload
+from assay.workload.ad_hoc_script import workload_of
+from assay.workload.values import Workload
 
 SCRIPT = "\\set aid random(1, 100000 * :scale)\nselect :aid;\n"
 
@@ -100,6 +100,6 @@ def test_an_experiment_file_can_name_scripts_alone(script: Path) -> None:
     file = script.with_name("e.toml")
     file.write_text('script = ["read.sql@3"]\nsystems = ["sqlite"]\n\n[parameters]\nscale = 4\n')
     found, workload = experiment(Words(str(file)))
-    assert (found.is_bare, found.parameters) == (True, {"scale": (4,)})
+    assert (found.is_ad_hoc, found.parameters) == (True, {"scale": (4,)})
     (run,) = plan(found, workload).runs
     compile_all(workload, [run])

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from assay.dialects.protocol import ForeignKey
+from assay.files.toml_file import Section
 from assay.registry import did_you_mean
-from assay.toml_file import Section
-from assay.workloads.schema import DeclaredTable
+from assay.workload.schema import DeclaredTable
 
 
 def check(sections: Sequence[Section], declared: Sequence[DeclaredTable]) -> None:

@@ -10,7 +10,7 @@ import re
 
 from assay.dialects.protocol import Column
 from assay.errors import ExperimentError
-from assay.toml_file import Section
+from assay.files.toml_file import Section
 
 TYPES = (
     "smallint",

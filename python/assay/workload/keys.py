@@ -11,9 +11,9 @@ import re
 from collections.abc import Collection
 
 from assay.dialects.protocol import ForeignKey, Index
+from assay.files.toml_file import Section
 from assay.registry import did_you_mean
-from assay.toml_file import Section
-from assay.workloads.schema import Expression
+from assay.workload.schema import Expression
 
 _FOREIGN_KEY = re.compile(r"\s*(?P<own>[^>]+?)\s*->\s*(?P<table>[^()\s]+)\s*\((?P<theirs>[^()]+)\)")
 

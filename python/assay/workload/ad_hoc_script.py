@@ -1,8 +1,8 @@
 """Takes script files; gives the workload they make by themselves, or a test of a workload that runs
 them in place of its own.
 
-A bare script has no tables: nothing is loaded, and what is in the system is its own affair. Every
-parameter is one of its variables.
+An ad hoc script has no tables: nothing is loaded, and what is in the system is its own affair.
+Every parameter is one of its variables.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from assay import text_file
 from assay.errors import ArgumentError, ScriptError
 from assay.experiment.values import Driving, Experiment, Scalar, ScriptFile
-from assay.quantities import INTEGER, NUMBER, WEIGHT
+from assay.files import text_file
 from assay.registry import did_you_mean
-from assay.workloads import reader
-from assay.workloads.parameters import Parameter
-from assay.workloads.schema import Schema
-from assay.workloads.values import Script, Test, Workload
+from assay.text.quantities import INTEGER, NUMBER, WEIGHT
+from assay.workload import reader
+from assay.workload.parameters import Parameter
+from assay.workload.schema import Schema
+from assay.workload.values import Script, Test, Workload
 
 TEST = "script"
 DURATION_S = 10.0
-"""Of a bare script, unless told otherwise."""
+"""Of an ad hoc script, unless told otherwise."""
 _USE = re.compile(r"(?<!:):\{?(\w+)")
 _NEED_NOT_BE_NAMED = {"scale", "default_seed"}
 """pgbench's own: how large the tables are, and the seed of functions that hash."""
@@ -32,8 +32,8 @@ _NEED_NOT_BE_NAMED = {"scale", "default_seed"}
 
 def workload_of(experiment: Experiment) -> Workload:
     """The workload of an experiment: a folder's, with other scripts where it names some, or that of
-    bare scripts."""
-    if experiment.is_bare:
+    ad hoc scripts."""
+    if experiment.is_ad_hoc:
         return workload(experiment.scripts, experiment.parameters)
     read = reader.read(experiment.workload)
     return with_scripts(read, experiment.scripts, experiment.tests)
@@ -64,7 +64,7 @@ def workload(files: Sequence[ScriptFile], variables: Mapping[str, tuple[Scalar, 
         report={},
         published={},
         texts={one.path: one.text for one in scripts.values()},
-        is_bare=True,
+        is_ad_hoc=True,
     )
 
 

@@ -20,11 +20,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from assay.quantities import CLIENTS
+from assay.files.toml_file import Section
 from assay.registry import did_you_mean
-from assay.toml_file import Section
-from assay.workloads.parameters import Parameter
-from assay.workloads.schema import Expression
+from assay.text.quantities import CLIENTS
+from assay.workload.parameters import Parameter
+from assay.workload.schema import Expression
 
 
 @dataclass(frozen=True)

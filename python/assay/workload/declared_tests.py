@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from assay import quantities
 from assay.experiment.values import PROTOCOLS, STOPS, Driving
+from assay.files.toml_file import Section
 from assay.registry import did_you_mean
-from assay.toml_file import Section
-from assay.workloads import driving, reference
-from assay.workloads.parameters import Parameter, Scalar
-from assay.workloads.values import Script, Test
+from assay.text import quantities
+from assay.workload import driving, reference
+from assay.workload.parameters import Parameter, Scalar
+from assay.workload.values import Script, Test
 
 PROCEDURES = ("drive", "update", "limit", "reference", "connect")
 DRIVING = ("drive", "reference", "connect")

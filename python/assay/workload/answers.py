@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from assay import toml_file
-from assay.quantities import COUNT
+from assay.files import toml_file
 from assay.registry import did_you_mean
-from assay.workloads.values import ExpectedAnswers
+from assay.text.quantities import COUNT
+from assay.workload.values import ExpectedAnswers
 
 EXPECTED_FILE = "expected.toml"
 PUBLISHED_FILE = "published.toml"

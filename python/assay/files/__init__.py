@@ -1,0 +1,1 @@
+"""Reads and writes the files that people name: text, TOML, output."""

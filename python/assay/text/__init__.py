@@ -1,0 +1,1 @@
+"""Numbers as people write them, and text as a terminal may show it."""

@@ -1,0 +1,1 @@
+"""Takes a workload folder, or script files; gives the `Workload` they declare."""

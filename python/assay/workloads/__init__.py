@@ -1,1 +1,0 @@
-"""One folder per workload: `workload.toml`, scripts, overrides, answers; and their reader."""
