@@ -1,12 +1,12 @@
 //! Takes any text; reads it as a script, or as an expression, and runs what it comes to. It may be refused,
 //! with a place that is in the text, but not panic, and what runs comes to an end.
 
-use assay_datagen::{Random, Row, Value};
 use assay_script::expression::{self, Origin};
 use assay_script::{
     LiteralStyle, Machine, Options, Program, Reply, ScriptError, Source, Step, Values,
     split_statements,
 };
+use assay_values::{Random, Row, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

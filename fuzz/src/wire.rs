@@ -7,7 +7,6 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use assay_datagen::{Piece, Row, Value};
 use assay_drivers::null::{Fate, Host};
 use assay_drivers::registry::{AnyWire, DRIVERS, Door};
 use assay_drivers::servers::{AnyServer, SERVERS};
@@ -15,6 +14,7 @@ use assay_drivers::{
     Answer, BulkForm, ConnectOptions, Demand, Keep, Progress, Request, SystemError, Wire as _,
     WireServer as _,
 };
+use assay_values::{Piece, Row, Value};
 
 /// The client's side reads `data` as what a server sent.
 pub fn client(protocol: &str, data: &[u8]) {

@@ -18,7 +18,7 @@ use assay_bibtex::{
     BibSource, Replicas, ScanOptions, SourceOptions, SqlOptions, scan, synthesize,
     write_replicated, write_sql,
 };
-use assay_datagen::{Row, RowSource as _};
+use assay_values::{Row, RowSource as _};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

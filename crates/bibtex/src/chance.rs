@@ -1,6 +1,6 @@
 //! Takes a random stream; gives choices.
 
-use assay_datagen::Random;
+use assay_values::Random;
 
 /// True `per_million` times in a million.
 pub(crate) fn chance(random: &mut Random, per_million: u32) -> bool {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
-use assay_datagen::SourceError;
+use assay_values::SourceError;
 use serde::{Deserialize, Serialize};
 
 /// The name that a stream without a file goes by in messages and in column `filename`.

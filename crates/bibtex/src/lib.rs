@@ -52,7 +52,7 @@ mod timestamp;
 mod tokens;
 mod unclosed;
 
-pub use assay_datagen::LiteralStyle;
+pub use assay_values::LiteralStyle;
 pub use columns::COLUMNS;
 pub use enlarge::{Replicated, write_replicated};
 pub use input::{Encoding, STANDARD_INPUT};

@@ -1,6 +1,6 @@
 //! Takes what is wrong with an input; gives it a place, keeps the first of it and counts the rest.
 
-use assay_datagen::SourceError;
+use assay_values::SourceError;
 use serde::{Deserialize, Serialize};
 
 /// Problems kept word for word; the others are only counted.

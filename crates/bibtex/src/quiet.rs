@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn eight_bytes_together_say_what_each_says() {
-        let mut random = assay_datagen::Random::stream(7, 0);
+        let mut random = assay_values::Random::stream(7, 0);
         let letters = b"abc   {}\\~\n\t\xC3\xA9\x7F|xyzxyzxyzxyzxyzxyzxyz";
         for _ in 0..200_000 {
             let length = crate::chance::length_between(&mut random, 1, 40);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use assay_datagen::SourceError;
+use assay_values::SourceError;
 
 use crate::chunks::Chunks;
 use crate::examine::{Examiner, Rejection};

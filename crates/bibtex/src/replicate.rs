@@ -12,7 +12,7 @@
 
 use std::collections::HashSet;
 
-use assay_datagen::{Random, SourceError};
+use assay_values::{Random, SourceError};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -22,7 +22,7 @@ use crate::entry::{Entry, PieceKind};
 use crate::fields::{Fields, Written};
 use crate::splitter::{Item, Kind};
 use crate::timestamp::Bibdate;
-use assay_datagen::calendar::{DAY_S, moment_of, seconds_of};
+use assay_values::calendar::{DAY_S, moment_of, seconds_of};
 
 /// How a bibliography is enlarged.
 #[derive(Clone, Debug, Deserialize, Serialize)]

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use assay_datagen::{Row, write_int};
+use assay_values::{Row, write_int};
 
 use crate::columns::{AUTHOR, BIBDATE, EDITOR, RULES, Rule};
 use crate::fields::{Fields, Written};

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::UNIX_EPOCH;
 
-use assay_datagen::SourceError;
+use assay_values::SourceError;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use assay_datagen::{Row, RowSource, SourceError};
+use assay_values::{Row, RowSource, SourceError};
 use serde::{Deserialize, Serialize};
 
 use crate::input::{Encoding, Input};

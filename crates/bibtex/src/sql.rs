@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 
-use assay_datagen::{Cell, LiteralStyle, Row, RowSource as _, SourceError};
+use assay_values::{Cell, LiteralStyle, Row, RowSource as _, SourceError};
 use serde::{Deserialize, Serialize};
 
 use crate::columns::COLUMNS;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use assay_datagen::Row;
+use assay_values::Row;
 
 use crate::entry::Entry;
 use crate::tex::Cleaner;

@@ -1,7 +1,7 @@
 //! Takes one expression and what its names stand for; gives Python its value.
 
-use assay_datagen::{Random, Value};
 use assay_script::expression::{Origin, compile};
+use assay_values::{Random, Value};
 use pyo3::IntoPyObjectExt as _;
 use pyo3::prelude::*;
 

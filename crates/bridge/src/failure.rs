@@ -1,9 +1,9 @@
 //! Takes the engine's errors; gives the one exception Python knows, with its place and its words.
 
-use assay_datagen::SourceError;
 use assay_drivers::SystemError;
 use assay_engine::EngineError as Engine;
 use assay_script::ScriptError;
+use assay_values::SourceError;
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyOSError};
 use pyo3::prelude::*;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use assay_bibtex::{BibSource, SourceOptions};
-use assay_dataset::{
+use assay_datagen::{
     Dataset, ExportDocument, ExportError, GeneratedDocument, GeneratedSource, export,
 };
 use assay_engine::{EngineError, LoadDocument};
@@ -109,7 +109,7 @@ pub fn measure(
     let mut listener = Listener::new(progress);
     let measured = py.detach(|| {
         let mut go_on = |rows| listener.tell(&RowProgress { rows });
-        assay_dataset::measure(&dataset, with_checksums, &mut go_on)
+        assay_datagen::measure(&dataset, with_checksums, &mut go_on)
     });
     let measured = match measured {
         Ok(Some(measured)) => Ok(measured),

@@ -3,9 +3,9 @@
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
-use assay_datagen::{ColumnType, UnknownType};
 use assay_drivers::{Answer, Keep};
 use assay_engine::{DriveDocument, EngineError, SiteDocument};
+use assay_values::{ColumnType, UnknownType};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 

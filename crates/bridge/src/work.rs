@@ -61,7 +61,7 @@ pub fn explain(document: &str) -> PyResult<String> {
 /// Whether the text spells a distribution of durations.
 #[pyfunction]
 pub fn is_distribution(text: &str) -> bool {
-    assay_datagen::Distribution::parse(text).is_some()
+    assay_values::Distribution::parse(text).is_some()
 }
 
 /// (transaction, text) of every statement of a drive document's scripts, as it is sent.

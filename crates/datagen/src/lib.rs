@@ -1,24 +1,35 @@
-//! Takes nothing from outside; gives values, rows, random streams and the interface of everything that makes rows.
+//! Takes a source document of the kind `generated`; gives the rows of its tables, any part of them, in any
+//! number of places.
+//!
+//! Row *i* of a table is a function of (seed, table, *i*), and child row *j* of parent row *i* one of
+//! (seed, table, *i*, *j*): nothing is carried from one row to the next. So any part can be made anywhere,
+//! and all parts one behind the other are the whole, byte for byte.
+//!
+//! ```text
+//!   document ── compile ──► Dataset ─┬─ source  (rows for a loader)
+//!               scope                ├─ export  (CSV or SQL text)
+//!               stream               ├─ count   (exact numbers of rows)
+//!                                    └─ measure (rows, bytes, checksums)
+//!                        row by row: cursor ── fit ──► Row
+//! ```
 
-pub mod calendar;
-mod column_type;
-mod comparable;
-mod digest;
-mod distribution;
-mod literal;
-mod number_text;
-mod piece;
-mod random;
-mod row;
-mod shapes;
-mod value;
+mod compile;
+mod count;
+mod cursor;
+mod decimal;
+mod document;
+mod export;
+mod fit;
+mod measure;
+mod part;
+mod scope;
+mod source;
+mod stream;
+mod table;
 
-pub use column_type::{ColumnType, UnknownType};
-pub use digest::{RowHash, row_sum};
-pub use distribution::{Distribution, duration};
-pub use literal::LiteralStyle;
-pub use number_text::{write_double, write_int};
-pub use piece::Piece;
-pub use random::Random;
-pub use row::{Cell, Row, RowSource, SourceError};
-pub use value::Value;
+pub use compile::Dataset;
+pub use document::{GeneratedColumn, GeneratedDocument, GeneratedTable, Scalar};
+pub use export::{ExportDocument, ExportError, ExportReport, Form, export};
+pub use measure::{Measure, TableMeasure, measure};
+pub use part::Part;
+pub use source::GeneratedSource;

@@ -1,6 +1,6 @@
 //! What came back for one request: counted always, digested or kept where asked for.
 
-use assay_datagen::{ColumnType, RowHash};
+use assay_values::{ColumnType, RowHash};
 
 use crate::SystemError;
 

@@ -25,7 +25,7 @@ pub use server::{Demand, WireServer};
 
 use std::ops::ControlFlow;
 
-use assay_datagen::Row;
+use assay_values::Row;
 
 /// What a wire driver wants after it has read some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

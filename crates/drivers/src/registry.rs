@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 
-use assay_datagen::Row;
+use assay_values::Row;
 
 use crate::{
     Answer, Blocking, Cancel, Canceller, ConnectOptions, LocalOptions, Progress, Request,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use assay_datagen::{ColumnType, Piece, Value};
+use assay_values::{ColumnType, Piece, Value};
 
 /// One request. Statement ids are small and dense (0, 1, 2 …) and chosen by the engine.
 #[derive(Clone, Copy, Debug)]

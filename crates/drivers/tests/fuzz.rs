@@ -5,8 +5,8 @@
 #[path = "../../../fuzz/src/wire.rs"]
 mod wire;
 
-use assay_datagen::Random;
 use assay_drivers::servers::SERVERS;
+use assay_values::Random;
 
 const ROUNDS: u64 = 4_000;
 

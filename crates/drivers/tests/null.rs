@@ -5,11 +5,11 @@ mod pieces;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use assay_datagen::Row;
 use assay_drivers::null::NullConnection;
 use assay_drivers::{
     Answer, Blocking, BulkForm, ErrorClass, Keep, LocalOptions, Request, SystemError,
 };
+use assay_values::Row;
 use pieces::pieces;
 
 fn try_open(options: &[(&str, &str)]) -> Result<NullConnection, SystemError> {

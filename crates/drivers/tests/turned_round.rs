@@ -6,7 +6,6 @@ mod pieces;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use assay_datagen::{Piece, Row, Value};
 use assay_drivers::null::{Fate, Guest, Host};
 use assay_drivers::registry::{AnyWire, DRIVERS, Door};
 use assay_drivers::servers::{AnyServer, Reception, SERVERS};
@@ -14,6 +13,7 @@ use assay_drivers::{
     Answer, BulkForm, ConnectOptions, Demand, ErrorClass, Keep, Progress, Request, SystemError,
     Wire, WireServer,
 };
+use assay_values::{Piece, Row, Value};
 use pieces::pieces;
 
 /// Both sides of one session, and the bytes on their way.

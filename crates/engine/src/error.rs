@@ -1,9 +1,9 @@
 //! Everything that can keep the engine from doing what a document asks. Errors of transactions while
 //! clients are driven are none of these: they are data, and stand in the observation.
 
-use assay_datagen::SourceError;
 use assay_drivers::SystemError;
 use assay_script::ScriptError;
+use assay_values::SourceError;
 
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum EngineError {

@@ -40,10 +40,9 @@ pub use error::EngineError;
 pub use limits::check_load_sessions;
 pub use load::{LoadProgress, LoadReport, Source, TableReport, load, load_parts};
 pub use observation::{
-    AllOk, Arrival, CarriedOver, ClientCost, ClientEnd, ErrorReport, InFlight, Interval,
-    LittlesLaw, Observation, Outage, Outcomes, Passes, Resolution, ResponseTime, ResultReport,
-    Standstill, StatementReport, TransactionOutcomes, TransactionReport, TransactionsPerClient,
-    Unfinished,
+    AllOk, Arrival, CarriedOver, ClientCost, ClientEnd, ErrorReport, InFlight, Interval, Latency,
+    LittlesLaw, Observation, Outage, Outcomes, Passes, Resolution, ResultReport, Standstill,
+    StatementReport, TransactionOutcomes, TransactionReport, TransactionsPerClient, Unfinished,
 };
 pub use query::{Answered, query};
 pub use serve::{Listening, Served, null_protocols, serve};

@@ -1,4 +1,4 @@
-//! Takes response times in nanoseconds; gives their count, extremes, mean and percentiles in
+//! Takes latencies in nanoseconds; gives their count, extremes, mean and percentiles in
 //! constant memory, and the standard interchange text.
 //!
 //! The histogram is Gil Tene's HDR histogram (the `hdrhistogram` crate, the field's standard), so
@@ -6,8 +6,6 @@
 //! up to 1 hour, cost 264 KiB of address space, whatever the number of samples; memory is taken up for
 //! the cells that are used.
 
-mod response_times;
+mod latency;
 
-pub use response_times::{
-    HIGHEST_NS, HistogramError, LOWEST_NS, ResponseTimes, SIGNIFICANT_DIGITS,
-};
+pub use latency::{HIGHEST_NS, HistogramError, LOWEST_NS, LatencyHistogram, SIGNIFICANT_DIGITS};

@@ -10,7 +10,7 @@ use crate::shell::Words;
 use crate::statement::Name;
 use crate::token::{Token, tokens};
 use crate::tree::Expression;
-use assay_datagen::Distribution;
+use assay_values::Distribution;
 use std::ops::Range;
 
 #[derive(Debug)]
@@ -40,7 +40,7 @@ pub(crate) enum Command<'a> {
     },
     Pause {
         duration: Duration<'a>,
-        is_inside_response_time: bool,
+        is_part_of_latency: bool,
     },
     Begin {
         level: String,
@@ -85,7 +85,7 @@ enum Parse {
     /// Its arguments are words and expressions.
     Tokens(for<'a> fn(&mut Reader<'a>) -> Result<Command<'a>, Defect>),
     Pause {
-        is_inside_response_time: bool,
+        is_part_of_latency: bool,
     },
     Shell {
         takes_answer: bool,
@@ -133,8 +133,8 @@ pub(crate) static FORMS: &[Form] = &[
         parse: Tokens(|reader| Ok(Command::If(reader.expression()?))),
         synopsis: "what follows, up to `\\elif`, `\\else` or `\\endif`, is done where the condition is true" },
     Form { name: "keying", arguments: "duration [us | ms | s]", is_of_pgbench: false,
-        parse: Parse::Pause { is_inside_response_time: false },
-        synopsis: "waits as a user does who types: the wait is no part of the response time" },
+        parse: Parse::Pause { is_part_of_latency: false },
+        synopsis: "waits as a user does who types: the wait is no part of the latency" },
     Form { name: "set", arguments: "name expression", is_of_pgbench: true, parse: Tokens(set),
         synopsis: "puts a value into a variable; variables keep it from transaction to transaction" },
     Form { name: "setshell", arguments: "name command [argument ...]", is_of_pgbench: true,
@@ -144,8 +144,8 @@ pub(crate) static FORMS: &[Form] = &[
         parse: Parse::Shell { takes_answer: false },
         synopsis: "runs a command of this machine; a status other than 0 makes the transaction `failed`" },
     Form { name: "sleep", arguments: "duration [us | ms | s]", is_of_pgbench: true,
-        parse: Parse::Pause { is_inside_response_time: true },
-        synopsis: "waits, within the response time; without a unit the duration is in seconds" },
+        parse: Parse::Pause { is_part_of_latency: true },
+        synopsis: "waits, within the latency; without a unit the duration is in seconds" },
     Form { name: "startpipeline", arguments: "", is_of_pgbench: true,
         parse: Tokens(|_| Ok(Command::StartPipeline)),
         synopsis: "the statements up to `\\endpipeline` are not answered one by one" },
@@ -153,8 +153,8 @@ pub(crate) static FORMS: &[Form] = &[
         parse: Tokens(|_| Ok(Command::SyncPipeline)),
         synopsis: "within a pipeline: sends what has gathered and awaits the answers" },
     Form { name: "think", arguments: "duration [us | ms | s]", is_of_pgbench: false,
-        parse: Parse::Pause { is_inside_response_time: false },
-        synopsis: "waits as a user does who reads: the wait is no part of the response time" },
+        parse: Parse::Pause { is_part_of_latency: false },
+        synopsis: "waits as a user does who reads: the wait is no part of the latency" },
 ];
 
 /// Reads one command of `text`; `at` is the place of its backslash.
@@ -180,24 +180,20 @@ fn read<'a>(form: &Form, text: &'a str, arguments: Range<usize>) -> Result<Comma
     if let Parse::Shell { takes_answer } = form.parse {
         return Words::read(text, arguments, takes_answer).map(Command::Shell);
     }
-    if let Parse::Pause {
-        is_inside_response_time,
-    } = form.parse
+    if let Parse::Pause { is_part_of_latency } = form.parse
         && let Some(duration) = drawn(text, arguments.clone())?
     {
         return Ok(Command::Pause {
             duration,
-            is_inside_response_time,
+            is_part_of_latency,
         });
     }
     let mut reader = Reader::new(tokens(text, arguments)?);
     let command = match form.parse {
         Tokens(parse) => parse(&mut reader)?,
-        Parse::Pause {
-            is_inside_response_time,
-        } => Command::Pause {
+        Parse::Pause { is_part_of_latency } => Command::Pause {
             duration: computed(&mut reader)?,
-            is_inside_response_time,
+            is_part_of_latency,
         },
         Parse::Shell { .. } => unreachable!("dealt with above"),
     };

@@ -113,8 +113,8 @@ impl<'a> Emitter<'_, 'a> {
             }
             Command::Pause {
                 duration,
-                is_inside_response_time,
-            } => self.pause(at, duration, is_inside_response_time)?,
+                is_part_of_latency,
+            } => self.pause(at, duration, is_part_of_latency)?,
             Command::Begin { level } => self.begin(at, &level)?,
             Command::StartPipeline if self.options.values != Values::Bound => {
                 let message = "found \\startpipeline, which the protocol simple does not have";
@@ -144,7 +144,7 @@ impl<'a> Emitter<'_, 'a> {
         &mut self,
         at: usize,
         duration: Duration<'a>,
-        is_inside_response_time: bool,
+        is_part_of_latency: bool,
     ) -> Result<(), Defect> {
         let unit = match duration {
             Duration::Computed(expression, unit) => {
@@ -159,7 +159,7 @@ impl<'a> Emitter<'_, 'a> {
                 Unit::Seconds
             }
         };
-        let wait = match is_inside_response_time {
+        let wait = match is_part_of_latency {
             true => Instruction::Sleep { unit },
             false => Instruction::Rest { unit },
         };

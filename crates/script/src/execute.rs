@@ -12,7 +12,7 @@ use crate::operator::Connective;
 use crate::program::{Gathering, Program};
 use crate::registers::Registers;
 use crate::shell::Shell;
-use assay_datagen::Value;
+use assay_values::Value;
 
 /// Why the instructions stopped.
 pub(crate) enum Stop {
@@ -21,7 +21,7 @@ pub(crate) enum Stop {
     Sync,
     Sleep {
         duration_ns: u64,
-        is_inside_response_time: bool,
+        is_part_of_latency: bool,
     },
     /// The answer is dealt with.
     Settled,
@@ -254,14 +254,14 @@ impl Registers {
                 self.turns = 0;
                 return Ok(Some(Stop::Sleep {
                     duration_ns: duration_ns(&self.pop(), unit)?,
-                    is_inside_response_time: true,
+                    is_part_of_latency: true,
                 }));
             }
             Instruction::Rest { unit } => {
                 self.turns = 0;
                 return Ok(Some(Stop::Sleep {
                     duration_ns: duration_ns(&self.pop(), unit)?,
-                    is_inside_response_time: false,
+                    is_part_of_latency: false,
                 }));
             }
             Instruction::Draw { distribution } => {

@@ -3,7 +3,7 @@
 
 use crate::machine::Reply;
 use crate::number::{Fault, Number, number, shown, spelled_number, spelled_truth};
-use assay_datagen::Value;
+use assay_values::Value;
 
 /// Rows that came back or, where none did, rows that were changed.
 pub(crate) fn rows(expected: &Value, reply: &Reply<'_>) -> Result<Option<String>, Fault> {

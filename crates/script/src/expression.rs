@@ -9,7 +9,7 @@ use crate::fold::folded;
 use crate::place::{Defect, Lines};
 use crate::reader::Reader;
 use crate::token::tokens;
-use assay_datagen::Value;
+use assay_values::Value;
 
 /// Where the first character of an expression stands; lines and columns begin at 1.
 #[derive(Clone, Copy, Debug)]

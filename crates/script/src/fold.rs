@@ -9,7 +9,7 @@ use crate::number::{Fault, condition};
 use crate::operator::{Connective, Operator, Test};
 use crate::place::Defect;
 use crate::tree::{Expression, Node};
-use assay_datagen::{Random, Value};
+use assay_values::{Random, Value};
 
 /// `constant` knows the variables that nothing ever changes.
 pub(crate) fn folded<'a>(

@@ -8,7 +8,7 @@ use crate::number::{Fault, condition, typed};
 use crate::operator::{Connective, Operator, Test};
 use crate::place::Defect;
 use crate::tree::{Expression, Node};
-use assay_datagen::{Random, Row, Value};
+use assay_values::{Random, Row, Value};
 use std::borrow::Cow;
 
 /// A compiled expression, shared by all threads that evaluate it.

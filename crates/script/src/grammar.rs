@@ -8,7 +8,7 @@ use crate::place::Defect;
 use crate::reader::Reader;
 use crate::token::{Placed, Token};
 use crate::tree::{Expression, Node};
-use assay_datagen::Value;
+use assay_values::Value;
 
 /// How tightly operators bind, loosest first.
 mod binding {

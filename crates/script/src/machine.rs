@@ -4,7 +4,7 @@ use crate::execute::Stop;
 use crate::operand::StatementId;
 use crate::program::{Need, Program};
 use crate::registers::Registers;
-use assay_datagen::Value;
+use assay_values::Value;
 use std::sync::Arc;
 
 /// One client: an instruction pointer, its variables and its random stream; resumable at every
@@ -49,10 +49,10 @@ pub enum Step<'a> {
     /// [`Machine::answered_pipelined`], then step on. At an end of the transaction before that the
     /// pipeline has not been sent: forget it.
     Sync,
-    /// Wait, then step on. A pause inside the response time belongs to the transaction.
+    /// Wait, then step on. A pause inside the latency belongs to the transaction.
     Sleep {
         duration_ns: u64,
-        inside_response_time: bool,
+        is_part_of_latency: bool,
     },
     /// The transaction is over.
     End(Ending),
@@ -150,12 +150,12 @@ impl Machine {
             }
             Stop::Sleep {
                 duration_ns,
-                is_inside_response_time,
+                is_part_of_latency,
             } => {
                 self.state = State::Running;
                 Step::Sleep {
                     duration_ns,
-                    inside_response_time: is_inside_response_time,
+                    is_part_of_latency,
                 }
             }
             Stop::Done => Step::End(Ending::Done),

@@ -3,7 +3,7 @@
 //! A text stands for what it spells, as a variable set from outside does in pgbench: an integer, a
 //! double, a truth value or NULL.
 
-use assay_datagen::{Value, write_double, write_int};
+use assay_values::{Value, write_double, write_int};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 

@@ -97,7 +97,7 @@ instructions! {
     Settle {}
     /// takes a duration off the stack and stops for the engine to wait
     Sleep { unit: Unit }
-    /// the same, with a wait that is no part of the response time
+    /// the same, with a wait that is no part of the latency
     Rest { unit: Unit }
     /// draws a duration in seconds and puts it on the stack
     Draw { distribution: DistributionId }

@@ -4,7 +4,7 @@
 //! side is a double, both are, and doubles follow IEEE 754. NULL on either side gives NULL.
 
 use crate::number::{Fault, Number, boolean, number, spelled_number};
-use assay_datagen::Value;
+use assay_values::Value;
 use std::cmp::Ordering;
 
 /// The operators with two sides, except AND and OR, which may not look at their right side.

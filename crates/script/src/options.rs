@@ -1,6 +1,6 @@
 //! Takes what a workload gives to its scripts from outside; holds it for the compiler.
 
-use assay_datagen::Value;
+use assay_values::Value;
 use std::collections::BTreeMap;
 
 /// How the value of a `:name` gets into its statement.

@@ -1,7 +1,7 @@
 //! Takes a value; appends it to a statement's text as pgbench does in its `simple` mode: without quotes, a
 //! double with 15 digits.
 
-use assay_datagen::Value;
+use assay_values::Value;
 use std::fmt::Write as _;
 
 /// What the C language calls `DBL_DIG`.

@@ -7,7 +7,7 @@ use crate::opcode::Instruction;
 use crate::operand::{ConstantId, GatherId, Slot};
 use crate::place::Place;
 use crate::shell::Shell;
-use assay_datagen::{Distribution, Piece, Value};
+use assay_values::{Distribution, Piece, Value};
 use std::ops::Range;
 
 /// The compiled scripts of one run.

@@ -5,7 +5,7 @@ use crate::class::STATEMENT_CLASSES;
 use crate::command::FORMS;
 use crate::function::FUNCTIONS;
 use crate::opcode::OPCODES;
-use assay_datagen::Distribution;
+use assay_values::Distribution;
 
 /// The reference of the script language.
 #[must_use]

@@ -6,7 +6,7 @@ use crate::number::{Fault, number};
 use crate::operand::{Slot, StatementId, Target};
 use crate::pasted::paste;
 use crate::program::{Choice, Own, Program, Statement, Variable};
-use assay_datagen::{Piece, Random, Value};
+use assay_values::{Piece, Random, Value};
 
 /// What one client has of its own.
 #[derive(Debug)]

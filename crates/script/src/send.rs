@@ -14,7 +14,7 @@ use crate::options::Values;
 use crate::place::Defect;
 use crate::program::{Gather, Gathering, Need, Parameter, Statement};
 use crate::statement::{Name, Part, Written};
-use assay_datagen::Piece;
+use assay_values::Piece;
 use std::ops::Range;
 
 /// What was sent last and is not settled yet.

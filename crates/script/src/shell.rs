@@ -7,7 +7,7 @@ use crate::operand::{Operand, Slot};
 use crate::place::Defect;
 use crate::program::Program;
 use crate::statement::Name;
-use assay_datagen::Value;
+use assay_values::Value;
 use std::ops::Range;
 
 /// A command as the script spells it.

@@ -1,7 +1,7 @@
 //! Takes nothing; holds the tree of an expression between the parser, the folding and the compiler.
 
 use crate::operator::{Connective, Operator, Test};
-use assay_datagen::Value;
+use assay_values::Value;
 
 /// An expression, and where it begins (an operation: where its operator stands).
 #[derive(Clone, Debug)]

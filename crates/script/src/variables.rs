@@ -6,7 +6,7 @@ use crate::operand::Slot;
 use crate::place::Defect;
 use crate::program::{Gather, Own, Variable};
 use crate::statement::Name;
-use assay_datagen::Value;
+use assay_values::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 

@@ -2,9 +2,9 @@
 
 mod support;
 
-use assay_datagen::{Random, Row, Value};
 use assay_script::expression::{Origin, compile};
 use assay_script::{Machine, Program, Reply, Step, Values};
+use assay_values::{Random, Row, Value};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::Arc;

@@ -90,7 +90,7 @@ script test (test.sql)
    9  5:1   Queue     #6 ()                 binds the variables and stops for the engine to put a statement into the pipeline
   10  6:1   Sync                            stops for the engine to send the pipeline and to hand in all its answers
   11  7:1   Draw      exponential:12s,120s  draws a duration in seconds and puts it on the stack
-  12  7:1   Rest      s                     the same, with a wait that is no part of the response time
+  12  7:1   Rest      s                     the same, with a wait that is no part of the latency
   13  8:1   Shell     :n = expr :table + 1  runs a command of this machine
   14  9:14  Load      :n                    puts the value of a variable on the stack
   15  9:8   Debug                           prints the topmost value

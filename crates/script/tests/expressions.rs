@@ -2,7 +2,7 @@
 
 mod support;
 
-use assay_datagen::Value;
+use assay_values::Value;
 use support::value_of;
 
 const INT: i64 = i64::MAX;

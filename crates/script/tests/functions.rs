@@ -6,8 +6,8 @@
 
 mod support;
 
-use assay_datagen::{Random, Row, Value};
 use assay_script::expression::{Formula, Origin, compile};
+use assay_values::{Random, Row, Value};
 use support::value_of;
 
 fn formula(text: &str) -> Formula {

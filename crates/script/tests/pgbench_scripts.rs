@@ -2,7 +2,7 @@
 
 mod support;
 
-use assay_datagen::Value;
+use assay_values::Value;
 use support::{Client, one, try_compile_with};
 
 /// Its built-in scripts, as the manual gives the first; the others are parts of it.

@@ -3,7 +3,7 @@
 #[path = "../../../fuzz/src/language.rs"]
 mod language;
 
-use assay_datagen::Random;
+use assay_values::Random;
 use language::{expression, script};
 
 /// Pieces from which scripts are thrown together: what the language has, and what breaks it.

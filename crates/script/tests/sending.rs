@@ -6,8 +6,8 @@
 
 mod support;
 
-use assay_datagen::Value;
 use assay_script::{Ending, Need, Reply};
+use assay_values::Value;
 use support::{Client, compiled, one, try_compile};
 
 fn row(columns: &[&str], cells: &[&str]) -> Reply<'static> {
@@ -191,7 +191,7 @@ fn a_transaction_can_be_begun_again_as_it_was() {
 }
 
 #[test]
-fn pauses_may_be_drawn_and_may_lie_outside_the_response_time() {
+fn pauses_may_be_drawn_and_may_lie_outside_the_latency() {
     let text = "\\keying 2\n\\think constant(3) ms\n\\think constant:4us\n\\sleep uniform:5ns..5ns\n\\keying exponential(0)";
     let expected = [
         "rest 2000000000",

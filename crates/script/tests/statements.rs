@@ -6,8 +6,8 @@
 
 mod support;
 
-use assay_datagen::Value;
 use assay_script::{LiteralStyle, Source, split_statements};
+use assay_values::Value;
 use support::{compiled, marked, try_compile_with};
 
 /// The texts of the statements of a script that may use `:a` and `:b`.

@@ -6,8 +6,8 @@
 
 mod support;
 
-use assay_datagen::Value;
 use assay_script::{Ending, Machine, Need, Reply, Step};
+use assay_values::Value;
 use std::sync::Arc;
 use support::{Client, compiled};
 

@@ -7,8 +7,8 @@
 
 mod support;
 
-use assay_datagen::Value;
 use assay_script::{Ending, Machine, Reply, Step, Values};
+use assay_values::Value;
 use std::sync::Arc;
 use support::{compiled, marked, one, try_compile_as};
 

@@ -2,7 +2,7 @@
 //!
 //! Where the model has none of a kind, one in some thousands is made, so that every check has an answer.
 
-use assay_datagen::Random;
+use assay_values::Random;
 
 use crate::chance::chance;
 

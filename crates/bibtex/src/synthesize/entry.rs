@@ -11,8 +11,8 @@ use super::streams::{Purpose, stream};
 use super::words::{capitalised, length, person, phrase, word};
 use crate::chance::{chance, pick};
 use crate::timestamp::MONTHS;
-use assay_datagen::Random;
-use assay_datagen::calendar::{DAY_S, moment_of, seconds_of};
+use assay_values::Random;
+use assay_values::calendar::{DAY_S, moment_of, seconds_of};
 
 /// Appends entry `index` and an empty line.
 pub(super) fn write(out: &mut String, seed: u64, index: u64) {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::words::{capitalised, word};
-use assay_datagen::Random;
+use assay_values::Random;
 
 use super::streams::{Purpose, stream};
 use crate::chance::{chance, number_below};

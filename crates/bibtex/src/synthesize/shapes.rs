@@ -1,6 +1,6 @@
 //! Takes a random number; gives a type of entry and the fields that entries of this type have.
 
-use assay_datagen::Random;
+use assay_values::Random;
 
 use crate::chance::number_below;
 

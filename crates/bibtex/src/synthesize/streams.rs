@@ -1,6 +1,6 @@
 //! Takes a seed and what random numbers are for; gives a stream of its own.
 
-use assay_datagen::Random;
+use assay_values::Random;
 
 /// What random numbers are drawn for: every use has streams of its own.
 #[derive(Clone, Copy)]

@@ -1,6 +1,6 @@
 //! Takes random numbers; gives invented words, titles and names.
 
-use assay_datagen::Random;
+use assay_values::Random;
 
 use super::streams::{Purpose, stream};
 use crate::chance::{chance, length_between, letter, pick};

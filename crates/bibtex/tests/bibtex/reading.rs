@@ -4,7 +4,7 @@ use std::io::{Cursor, Read};
 use std::path::PathBuf;
 
 use assay_bibtex::{BibSource, COLUMNS, Problems, SourceOptions};
-use assay_datagen::{Cell, Row, RowSource as _, SourceError};
+use assay_values::{Cell, Row, RowSource as _, SourceError};
 
 /// One row: its table, and its cells.
 pub type Cells = (usize, Vec<Option<String>>);

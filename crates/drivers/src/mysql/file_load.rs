@@ -16,7 +16,7 @@ use super::packet::Packets;
 use super::refusal::{self, Moment};
 use super::server_ok::ServerOk;
 use crate::{Answer, ErrorClass, Keep, Progress, SystemError};
-use assay_datagen::{Cell, Row};
+use assay_values::{Cell, Row};
 
 /// The caller sends what has grown beyond this, so no packet is touched again once it could be on
 /// its way.

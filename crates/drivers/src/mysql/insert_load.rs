@@ -11,7 +11,7 @@ use super::packet::Packets;
 use super::refusal::{self, Moment};
 use super::server_ok::ServerOk;
 use crate::{Answer, ErrorClass, Progress, SystemError};
-use assay_datagen::{Cell, Row};
+use assay_values::{Cell, Row};
 
 /// Bytes after which a statement is full: below the smallest `max_allowed_packet` in use (1 MiB).
 const FULL_STATEMENT: usize = 512 * 1024;

@@ -40,7 +40,7 @@ mod statements;
 
 use std::ops::ControlFlow;
 
-use assay_datagen::Row;
+use assay_values::Row;
 
 use crate::{Answer, BulkForm, Cancel, ConnectOptions, Progress, Request, SystemError, Wire};
 use column::Column;

@@ -7,7 +7,7 @@ use super::statement::{Preparation, Statement};
 use super::statements::DIRECT;
 use super::{MysqlWire, Phase};
 use crate::{Answer, Progress, SystemError};
-use assay_datagen::Piece;
+use assay_values::Piece;
 
 /// "This command is not supported in the prepared statement protocol yet".
 const CANNOT_BE_PREPARED: &str = "1295";

@@ -9,7 +9,7 @@ use super::refusal;
 use super::results::Format;
 use super::scan::{Scan, write_text};
 use crate::{ErrorClass, SystemError};
-use assay_datagen::Value;
+use assay_values::Value;
 
 /// How a statement that was asked to be prepared is executed.
 pub(super) enum Statement {

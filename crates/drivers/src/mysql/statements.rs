@@ -4,7 +4,7 @@
 use super::constants::command;
 use super::packet::Packets;
 use super::statement::Statement;
-use assay_datagen::Value;
+use assay_values::Value;
 
 /// The statement of a [`crate::Request::Direct`], which no id of the engine is.
 pub(super) const DIRECT: u32 = u32::MAX;

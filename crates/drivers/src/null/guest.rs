@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use assay_datagen::Random;
+use assay_values::Random;
 
 use super::options::Options;
 use super::site::{Entrance, Site};

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use assay_datagen::{Piece, Row};
+use assay_values::{Piece, Row};
 
 use crate::lexis::Literals;
 use crate::{

@@ -18,7 +18,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use assay_datagen::{Distribution, Random, duration};
+use assay_values::{Distribution, Random, duration};
 
 use super::trigger::Trigger;
 use crate::{ErrorClass, SystemError};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use assay_datagen::{Random, duration};
+use assay_values::{Random, duration};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Trigger {

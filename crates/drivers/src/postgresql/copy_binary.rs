@@ -4,7 +4,7 @@
 //! A value that its column's type cannot hold is refused here, because the server would take its bytes
 //! for another value.
 
-use assay_datagen::{Cell, ColumnType, Row};
+use assay_values::{Cell, ColumnType, Row};
 
 use super::date_time;
 

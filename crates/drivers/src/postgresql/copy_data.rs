@@ -3,7 +3,7 @@
 //! Rows share a message until the send buffer holds 64 KiB; the message's length is kept right after
 //! every row, so that the buffer can be sent at any time.
 
-use assay_datagen::{ColumnType, Row};
+use assay_values::{ColumnType, Row};
 
 use super::copy_binary::{self, BinaryRow};
 use super::copy_text;

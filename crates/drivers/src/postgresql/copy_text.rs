@@ -3,7 +3,7 @@
 //! Cells are parted by a tab, rows by a line feed, NULL is `\N`, and the four bytes that would be
 //! mistaken are escaped (PostgreSQL manual, COPY, "Text Format").
 
-use assay_datagen::{Cell, Row};
+use assay_values::{Cell, Row};
 
 /// Appends one line.
 pub(super) fn row(row: &Row, out: &mut Vec<u8>) {

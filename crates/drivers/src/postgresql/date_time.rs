@@ -1,6 +1,6 @@
 //! Takes dates and timestamps as texts; gives the numbers that stand for them in binary.
 
-use assay_datagen::calendar::{DAY_S, seconds_of};
+use assay_values::calendar::{DAY_S, seconds_of};
 
 /// The server counts from the beginning of the year 2000.
 fn seconds_since_2000(year: i64, month: i64, day: i64) -> i64 {

@@ -1,7 +1,7 @@
 //! Takes statements that are not prepared; gives the bytes that send them, one bound to its values, or
 //! several in one text.
 
-use assay_datagen::{Piece, Value};
+use assay_values::{Piece, Value};
 
 use super::message::{self, LARGEST_BYTES, too_large};
 use super::parameter::ParameterType;

@@ -3,7 +3,7 @@
 //! Every request ends in ReadyForQuery, also after an error: the server skips what was still to do. A
 //! pipeline is one such exchange with several answers.
 
-use assay_datagen::ColumnType;
+use assay_values::ColumnType;
 
 use super::message::{Fields, Message, tag};
 use super::parameter::ParameterType;

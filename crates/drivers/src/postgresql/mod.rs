@@ -31,7 +31,7 @@ mod statement;
 
 use std::ops::ControlFlow;
 
-use assay_datagen::{Piece, Row, Value};
+use assay_values::{Piece, Row, Value};
 use bytes::BytesMut;
 use postgres_protocol::message::frontend;
 

@@ -9,7 +9,7 @@
 
 use std::io::Write as _;
 
-use assay_datagen::Value;
+use assay_values::Value;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ParameterType {
@@ -232,7 +232,7 @@ fn write_text(value: &Value, out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::{Format, ParameterType as Type};
-    use assay_datagen::Value;
+    use assay_values::Value;
 
     fn check(of: Type, value: Value, format: Format, expected: &[u8]) {
         let mut out = Vec::new();

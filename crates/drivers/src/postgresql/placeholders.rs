@@ -1,7 +1,7 @@
 //! Takes the pieces of a statement; gives its text with `$1`, `$2` … for its values, as this protocol spells
 //! them.
 
-use assay_datagen::Piece;
+use assay_values::Piece;
 
 use crate::lexis::is_identifier;
 

@@ -11,7 +11,7 @@
 //! execution whose values show it ([`Statement::declare`]), and stays as it then is until other values
 //! come.
 
-use assay_datagen::Value;
+use assay_values::Value;
 use postgres_protocol::message::frontend;
 
 use super::message::{LARGEST_BYTES, too_large};

@@ -3,7 +3,7 @@
 //! The declared type of a column makes integers and reals of the texts that look like one (column
 //! affinity), just as it does with the literals of a script.
 
-use assay_datagen::{Cell, Row};
+use assay_values::{Cell, Row};
 use rusqlite::types::{Null, ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection};
 

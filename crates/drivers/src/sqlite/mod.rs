@@ -15,7 +15,7 @@ mod regexp;
 use std::path::Path;
 use std::sync::Arc;
 
-use assay_datagen::{Piece, Row, Value};
+use assay_values::{Piece, Row, Value};
 use rusqlite::config::DbConfig;
 use rusqlite::types::{Null, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OpenFlags, Statement};

@@ -1,7 +1,7 @@
 //! Bulk loads in both forms.
 
-use assay_datagen::Row;
 use assay_drivers::{BulkForm, ErrorClass};
+use assay_values::Row;
 
 use crate::mysql_support::client::{Client, options, row};
 use crate::mysql_support::server::Server;

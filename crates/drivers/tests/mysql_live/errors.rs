@@ -1,7 +1,7 @@
 //! What servers refuse, in the engine's words.
 
-use assay_datagen::Piece;
 use assay_drivers::{ErrorClass, Keep, Progress, Request, Wire};
+use assay_values::Piece;
 
 use crate::mysql_support::client::{Client, options};
 use crate::mysql_support::server::Server;

@@ -1,7 +1,7 @@
 //! Statements as text and prepared: what comes back, and what goes there.
 
-use assay_datagen::Value;
 use assay_drivers::{Keep, Request};
+use assay_values::Value;
 
 use crate::mysql_support::client::{Client, options};
 use crate::mysql_support::server::Server;

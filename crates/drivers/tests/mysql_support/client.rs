@@ -5,11 +5,11 @@ use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 
 use super::pieces::pieces;
-use assay_datagen::{Row, Value};
 use assay_drivers::mysql::MysqlWire;
 use assay_drivers::{
     Answer, BulkForm, ConnectOptions, ErrorClass, Keep, Progress, Request, SystemError, Wire,
 };
+use assay_values::{Row, Value};
 
 use super::server::Server;
 

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use super::pieces::pieces;
-use assay_datagen::{Row, Value};
 use assay_drivers::{Answer, BulkForm, ConnectOptions, Keep, Request};
+use assay_values::{Row, Value};
 
 use super::client::{Client, options, row};
 

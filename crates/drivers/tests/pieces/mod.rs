@@ -1,6 +1,6 @@
 //! What the tests of this crate share: a statement with `?` for its values, as pieces.
 
-use assay_datagen::Piece;
+use assay_values::Piece;
 
 /// A `?` within quotes is text.
 pub fn pieces(marked: &str) -> Vec<Piece> {

@@ -6,9 +6,9 @@
 use std::fmt::Write as _;
 
 use crate::pieces::pieces;
-use assay_datagen::{Row, Value};
 use assay_drivers::postgresql::PostgresqlWire;
 use assay_drivers::{Answer, BulkForm, ConnectOptions, Keep, Progress, Request, SystemError, Wire};
+use assay_values::{Row, Value};
 
 #[derive(Default)]
 pub struct Conversation {

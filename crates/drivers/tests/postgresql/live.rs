@@ -6,11 +6,11 @@ use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-use assay_datagen::{Row, Value};
 use assay_drivers::postgresql::PostgresqlWire;
 use assay_drivers::{
     Answer, BulkForm, ConnectOptions, ErrorClass, Keep, Progress, Request, Wire as _,
 };
+use assay_values::{Row, Value};
 
 use crate::conversation::{self, Conversation};
 use crate::pump::{Pump, SILENCE};

@@ -1,8 +1,8 @@
 //! Rows in bulk.
 
-use assay_datagen::Row;
 use assay_drivers::sqlite::SqliteConnection;
 use assay_drivers::{Answer, Blocking, BulkForm, ErrorClass, Request};
+use assay_values::Row;
 
 use crate::support::{Folder, ask, done, open, shown_by};
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use assay_datagen::Value;
 use assay_drivers::sqlite::SqliteConnection;
 use assay_drivers::{Blocking, ErrorClass, LocalOptions, Request};
+use assay_values::Value;
 
 use crate::support::{Folder, ask, class, done, open, shown, shown_by, text, try_open};
 

@@ -1,7 +1,7 @@
 //! What comes back, and how.
 
-use assay_datagen::Value;
 use assay_drivers::{Answer, Blocking, ErrorClass, Keep, Request};
+use assay_values::Value;
 
 use crate::support::{Folder, ask, done, open, shown, shown_by, text};
 

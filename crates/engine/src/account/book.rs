@@ -1,6 +1,6 @@
 //! Takes samples; keeps their counts and distributions, in memory that does not grow with the run.
 
-use assay_histogram::ResponseTimes;
+use assay_histogram::LatencyHistogram;
 
 use super::intervals::OpenSeconds;
 use super::{Outcome, Sample, Series, Times, Unit};
@@ -12,7 +12,7 @@ pub struct Form {
     pub scripts: usize,
     pub statements: usize,
     pub is_open_loop: bool,
-    /// A longer response time is late; `u64::MAX` where none is.
+    /// A longer latency is late; `u64::MAX` where none is.
     pub late_beyond_ns: u64,
 }
 
@@ -21,8 +21,8 @@ pub struct Book {
     form: Form,
     by_script: Vec<OfScript>,
     /// By statement, made when the first of its kind comes: service times.
-    statements: Vec<Option<Box<ResponseTimes>>>,
-    passes: ResponseTimes,
+    statements: Vec<Option<Box<LatencyHistogram>>>,
+    passes: LatencyHistogram,
     seconds: OpenSeconds,
 }
 
@@ -42,7 +42,7 @@ impl Book {
             form,
             by_script: (0..form.scripts).map(|_| OfScript::default()).collect(),
             statements: vec![None; form.statements],
-            passes: ResponseTimes::new(),
+            passes: LatencyHistogram::new(),
             seconds: OpenSeconds::default(),
         }
     }
@@ -104,7 +104,7 @@ impl Book {
     }
 
     #[must_use]
-    pub fn passes(&self) -> &ResponseTimes {
+    pub fn passes(&self) -> &LatencyHistogram {
         &self.passes
     }
 
@@ -116,7 +116,7 @@ impl Book {
 
     /// The service times of one statement, if they were asked for and it was executed.
     #[must_use]
-    pub fn statement(&self, statement: usize) -> Option<&ResponseTimes> {
+    pub fn statement(&self, statement: usize) -> Option<&LatencyHistogram> {
         self.statements[statement].as_deref()
     }
 

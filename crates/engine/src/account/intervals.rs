@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use assay_histogram::ResponseTimes;
+use assay_histogram::LatencyHistogram;
 
 use super::Outcome;
 use super::silences::{Ends, Silences, Stretch};
@@ -29,9 +29,9 @@ pub struct Second {
     pub skipped: u64,
     pub retries: u64,
     /// Of those that ended `ok`.
-    times: ResponseTimes,
+    times: LatencyHistogram,
     /// Of all that were begun, in an open loop.
-    lags: Option<Box<ResponseTimes>>,
+    lags: Option<Box<LatencyHistogram>>,
     ends: Ends,
 }
 

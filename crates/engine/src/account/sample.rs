@@ -46,7 +46,7 @@ pub struct Sample {
     pub end_ns: u64,
     /// From the intended start.
     pub response_ns: u64,
-    /// From the actual start. What the response time has more is the schedule lag.
+    /// From the actual start. What the latency has more is the schedule lag.
     pub service_ns: u64,
 }
 

@@ -1,26 +1,26 @@
 //! Takes response and service times of one kind of transaction; gives their distributions, and that of
 //! the schedule lag.
 
-use assay_histogram::ResponseTimes;
+use assay_histogram::LatencyHistogram;
 
-/// In a closed loop the service time is the response time and there is no lag: one histogram for three.
+/// In a closed loop the service time is the latency and there is no lag: one histogram for three.
 #[derive(Debug, Default)]
 pub struct Times {
-    response: ResponseTimes,
+    response: LatencyHistogram,
     open: Option<Box<OpenTimes>>,
 }
 
 #[derive(Debug, Default)]
 struct OpenTimes {
-    service: ResponseTimes,
-    lag: ResponseTimes,
+    service: LatencyHistogram,
+    lag: LatencyHistogram,
 }
 
 impl Times {
     #[must_use]
     pub fn new(is_open_loop: bool) -> Self {
         Self {
-            response: ResponseTimes::new(),
+            response: LatencyHistogram::new(),
             open: is_open_loop.then(Box::default),
         }
     }
@@ -49,12 +49,12 @@ impl Times {
     }
 
     #[must_use]
-    pub fn response(&self) -> &ResponseTimes {
+    pub fn response(&self) -> &LatencyHistogram {
         &self.response
     }
 
     #[must_use]
-    pub fn service(&self) -> &ResponseTimes {
+    pub fn service(&self) -> &LatencyHistogram {
         self.open
             .as_ref()
             .map_or(&self.response, |open| &open.service)
@@ -62,7 +62,7 @@ impl Times {
 
     /// None in a closed loop.
     #[must_use]
-    pub fn lag(&self) -> Option<&ResponseTimes> {
+    pub fn lag(&self) -> Option<&LatencyHistogram> {
         self.open.as_ref().map(|open| &open.lag)
     }
 }

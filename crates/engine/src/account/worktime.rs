@@ -3,7 +3,7 @@
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Worktime {
-    /// Of the measurement: between measured transactions, and in pauses outside the response time.
+    /// Of the measurement: between measured transactions, and in pauses outside the latency.
     pub between_ns: u64,
     /// The whole length of a transaction that began in the warm-up and was still under way when the
     /// measurement began: it is in no figure.
@@ -43,7 +43,7 @@ impl Worktime {
     }
 
     /// The transaction that began at `started_ns` has ended; `paused_ns` of it are no part of its
-    /// response time.
+    /// latency.
     #[inline]
     pub fn ended(&mut self, now_ns: u64, started_ns: u64, paused_ns: u64, is_measured: bool) {
         self.free_since_ns = now_ns;

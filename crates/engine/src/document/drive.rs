@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use assay_datagen::{Distribution, Value};
+use assay_values::{Distribution, Value};
 use serde::{Deserialize, Deserializer};
 
 use super::pace::{ArrivalDocument, ReconnectDocument, RetriesDocument, distribution};
@@ -59,7 +59,7 @@ pub struct DriveDocument {
     /// are cancelled, and their outcome is `unknown`.
     #[serde(default = "ten_seconds", deserialize_with = "seconds")]
     pub drain_s: Duration,
-    /// A response time beyond it is `late`; an arrival of an open loop that could not begin within it is
+    /// A latency beyond it is `late`; an arrival of an open loop that could not begin within it is
     /// `skipped`.
     #[serde(default, deserialize_with = "optional_seconds")]
     pub latency_limit_s: Option<Duration>,
@@ -67,7 +67,7 @@ pub struct DriveDocument {
     pub retries: RetriesDocument,
     #[serde(default, deserialize_with = "null_is_default")]
     pub reconnect: ReconnectDocument,
-    /// A new session for each transaction, opened inside its response time.
+    /// A new session for each transaction, opened inside its latency.
     #[serde(default, deserialize_with = "null_is_default")]
     pub connect_each_transaction: bool,
     /// Whether each statement's service times are kept.

@@ -1,7 +1,7 @@
 //! Which tables a load fills, by which bulk statements, and what stands around them.
 
-use assay_datagen::ColumnType;
 use assay_drivers::BulkForm;
+use assay_values::ColumnType;
 use serde::Deserialize;
 
 use super::{SiteDocument, null_is_default, parse};

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use assay_datagen::Distribution;
 use assay_drivers::ErrorClass;
+use assay_values::Distribution;
 use serde::{Deserialize, Deserializer};
 
 use super::site::positive_seconds;

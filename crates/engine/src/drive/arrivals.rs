@@ -5,7 +5,7 @@
 //! and keeps what is its own, the arrivals of its clients' share. What is due and not begun waits in no
 //! queue: it is the part of the schedule that lies before now.
 
-use assay_datagen::Random;
+use assay_values::Random;
 
 use super::course::Course;
 use super::plan::Plan;

@@ -194,11 +194,11 @@ impl<'a> Client<'a> {
             }
             Step::Sleep {
                 duration_ns,
-                inside_response_time,
+                is_part_of_latency,
             } => {
                 life.phase = Phase::Paused {
                     since_ns: now_ns,
-                    is_inside: inside_response_time,
+                    is_inside: is_part_of_latency,
                 };
                 Next::Pause {
                     until_ns: now_ns.saturating_add(duration_ns),
@@ -322,7 +322,7 @@ impl<'a> Client<'a> {
         self.life.resume(now_ns);
     }
 
-    /// The run is stopping: ends a pause that is no part of a response time, since nobody would see the
+    /// The run is stopping: ends a pause that is no part of a latency, since nobody would see the
     /// end of it. A transaction that has not executed anything yet was then never begun.
     pub fn cut_pause(&mut self, now_ns: u64, ledger: &mut Ledger) -> bool {
         match self.life.phase {

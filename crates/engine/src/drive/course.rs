@@ -1,6 +1,6 @@
 //! Takes an order of scripts; gives one client, or the arrivals of an open loop, the next script to run.
 
-use assay_datagen::Random;
+use assay_values::Random;
 
 use super::plan::Plan;
 use crate::document::Order;

@@ -42,7 +42,7 @@ pub struct Life<'a> {
     has_begun: bool,
     due_ns: u64,
     started_ns: u64,
-    /// Pauses outside the response time.
+    /// Pauses outside the latency.
     paused_ns: u64,
     retries: u32,
     pass: Pass,

@@ -33,7 +33,7 @@ pub enum Phase {
     },
     /// The pipeline's answers are there, and the script is to hear them.
     Delivering,
-    /// By the script's wish, inside the response time or outside.
+    /// By the script's wish, inside the latency or outside.
     Paused {
         since_ns: u64,
         is_inside: bool,

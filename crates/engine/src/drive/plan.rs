@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use assay_datagen::{Distribution, Value};
 use assay_drivers::Keep;
 use assay_script::{Effect, Need, Options, Program, Source, Values};
+use assay_values::{Distribution, Value};
 
 use crate::EngineError;
 use crate::account::Form;

@@ -13,8 +13,8 @@ use crate::account::{
 };
 use crate::document::{ArrivalDocument, Order};
 use crate::observation::{
-    AllOk, Arrival, ClientEnd, Observation, Outcomes, Passes, Resolution, ResponseTime,
-    ResultReport, StatementReport, TransactionOutcomes, TransactionReport, Unfinished,
+    AllOk, Arrival, ClientEnd, Latency, Observation, Outcomes, Passes, Resolution, ResultReport,
+    StatementReport, TransactionOutcomes, TransactionReport, Unfinished,
 };
 
 /// What the ledgers of all threads say together.
@@ -87,7 +87,7 @@ pub fn assemble(
         all_ok: all_ok(shared, &book),
         passes: has_passes.then(|| Passes {
             count: book.passes().count(),
-            response_time: ResponseTime::from(book.passes()),
+            latency: Latency::from(book.passes()),
         }),
         statements: sums.statements,
         per_statement: statements(shared, &book),
@@ -209,9 +209,9 @@ fn transactions(shared: &Shared, book: &Book) -> Vec<TransactionReport> {
                     outcome: outcome.word(),
                     count: times.count(),
                     late: u64::from(is_ok) * book.outcomes_of(number).late,
-                    response_time: ResponseTime::from(times.response()),
-                    service_time: ResponseTime::from(times.service()),
-                    schedule_lag: times.lag().map(ResponseTime::from),
+                    latency: Latency::from(times.response()),
+                    service_time: Latency::from(times.service()),
+                    schedule_lag: times.lag().map(Latency::from),
                 });
             }
         }
@@ -228,9 +228,9 @@ fn all_ok(shared: &Shared, book: &Book) -> AllOk {
     }
     AllOk {
         count: all.count(),
-        response_time: ResponseTime::from(all.response()),
-        service_time: ResponseTime::from(all.service()),
-        schedule_lag: all.lag().map(ResponseTime::from),
+        latency: Latency::from(all.response()),
+        service_time: Latency::from(all.service()),
+        schedule_lag: all.lag().map(Latency::from),
     }
 }
 
@@ -244,7 +244,7 @@ fn statements(shared: &Shared, book: &Book) -> Vec<StatementReport> {
             line: statement.line,
             text: statement.text.clone(),
             count: times.count(),
-            service_time: ResponseTime::from(times),
+            service_time: Latency::from(times),
         })
     };
     let all = program.statements.iter().enumerate();

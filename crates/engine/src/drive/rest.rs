@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use assay_datagen::{Distribution, Random};
+use assay_values::{Distribution, Random};
 
 use super::plan::Plan;
 

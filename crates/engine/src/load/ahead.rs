@@ -5,7 +5,7 @@
 
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 
-use assay_datagen::{Row, RowSource, SourceError};
+use assay_values::{Row, RowSource, SourceError};
 
 use super::Source;
 use super::failure::Failure;
@@ -168,7 +168,7 @@ mod tests {
                 for number in (0..1000_i64).rev() {
                     let table = rows.next_row(&mut row).expect("not yet the end");
                     assert_eq!(table, Some(usize::from(number < 500)));
-                    assert_eq!(row.cell(0), assay_datagen::Cell::Int(number));
+                    assert_eq!(row.cell(0), assay_values::Cell::Int(number));
                     assert_eq!(row.text_bytes(), bytes);
                 }
                 assert_eq!(rows.next_row(&mut row).is_err(), fails);

@@ -1,7 +1,7 @@
 //! Why a load ended early, until it is known what was under way.
 
-use assay_datagen::SourceError;
 use assay_drivers::{ErrorClass, SystemError};
+use assay_values::SourceError;
 
 use crate::EngineError;
 use crate::session::Halt;

@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::time::Instant;
 
-use assay_datagen::RowSource;
+use assay_values::RowSource;
 
 use crate::EngineError;
 use crate::document::LoadDocument;

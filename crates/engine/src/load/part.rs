@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use assay_datagen::{Row, RowSource, row_sum};
 use assay_drivers::{Answer, Keep, SystemError};
+use assay_values::{Row, RowSource, row_sum};
 
 use super::failure::{self, Failure};
 use super::gate::{Gate, ROWS_ARE_IN};

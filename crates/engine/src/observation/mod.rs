@@ -11,7 +11,7 @@ pub use service::{CarriedOver, InFlight, LittlesLaw, Standstill, TransactionsPer
 
 use std::collections::BTreeMap;
 
-use assay_histogram::ResponseTimes;
+use assay_histogram::LatencyHistogram;
 use serde::Serialize;
 
 #[derive(Clone, Debug, Serialize)]
@@ -51,7 +51,7 @@ pub struct Observation {
     pub carried_over: CarriedOver,
     /// None in an open loop, and where nothing was driven.
     pub littles_law: Option<LittlesLaw>,
-    /// In which no transaction ended for at least a second, and for ten times the median response time of
+    /// In which no transaction ended for at least a second, and for ten times the median latency of
     /// those that clients waited for.
     pub stalls: Vec<Standstill>,
     /// In which this process itself stood still for more than half a second, to a tenth of a second.
@@ -122,20 +122,22 @@ pub struct TransactionReport {
     /// How many of them took longer than the limit; only those that ended `ok` are called late.
     pub late: u64,
     /// From the intended start to the end, all attempts included.
-    pub response_time: ResponseTime,
+    #[serde(rename = "response_time")]
+    pub latency: Latency,
     /// From the actual start to the end, all attempts included.
-    pub service_time: ResponseTime,
+    pub service_time: Latency,
     /// From the intended start to the actual one; none in a closed loop.
-    pub schedule_lag: Option<ResponseTime>,
+    pub schedule_lag: Option<Latency>,
 }
 
 /// The transactions of all types that ended `ok`.
 #[derive(Clone, Debug, Serialize)]
 pub struct AllOk {
     pub count: u64,
-    pub response_time: ResponseTime,
-    pub service_time: ResponseTime,
-    pub schedule_lag: Option<ResponseTime>,
+    #[serde(rename = "response_time")]
+    pub latency: Latency,
+    pub service_time: Latency,
+    pub schedule_lag: Option<Latency>,
 }
 
 /// One statement, wherever it stands.
@@ -149,21 +151,22 @@ pub struct StatementReport {
     /// How often it was answered in measured transactions, failures included.
     pub count: u64,
     /// From the sending to the end of the answer.
-    pub service_time: ResponseTime,
+    pub service_time: Latency,
 }
 
 /// Passes of which every transaction ended `ok`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Passes {
     pub count: u64,
-    pub response_time: ResponseTime,
+    #[serde(rename = "response_time")]
+    pub latency: Latency,
 }
 
 /// A distribution of durations. In a closed loop there is no intended start: a transaction starts when
-/// its client is free, and its response time is its service time. Pauses of the script that are no part
+/// its client is free, and its latency is its service time. Pauses of the script that are no part
 /// of it (`\keying`, `\think`) are left out.
 #[derive(Clone, Debug, Serialize)]
-pub struct ResponseTime {
+pub struct Latency {
     pub min_ns: u64,
     pub mean_ns: f64,
     pub p50_ns: u64,
@@ -178,8 +181,8 @@ pub struct ResponseTime {
     pub histogram: String,
 }
 
-impl From<&ResponseTimes> for ResponseTime {
-    fn from(times: &ResponseTimes) -> Self {
+impl From<&LatencyHistogram> for Latency {
+    fn from(times: &LatencyHistogram) -> Self {
         Self {
             min_ns: times.min_ns(),
             mean_ns: times.mean_ns(),
@@ -210,7 +213,7 @@ pub struct Interval {
     pub retries: u64,
     /// The fewest that were seen in it; ten looks a second.
     pub clients_connected: u32,
-    /// Response times of those that ended `ok`; 0 where there are none.
+    /// Latencies of those that ended `ok`; 0 where there are none.
     pub p50_ns: u64,
     pub p99_ns: u64,
     pub max_ns: u64,

@@ -44,7 +44,7 @@ pub struct CarriedOver {
     pub longest_ns: u64,
 }
 
-/// Little's law for a closed loop: clients = throughput × (response time + pause). Where
+/// Little's law for a closed loop: clients = throughput × (latency + pause). Where
 /// `clients_by_law` is less than `clients`, the figures leave out what clients did in the rest of the time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct LittlesLaw {
@@ -53,7 +53,8 @@ pub struct LittlesLaw {
     /// Measured transactions that ended, however, per second of the measurement.
     pub throughput_per_s: f64,
     /// Mean of these.
-    pub response_time_ns: f64,
+    #[serde(rename = "response_time_ns")]
+    pub latency_ns: f64,
     /// Mean time between two of them: pauses, and whatever else a client does without a transaction.
     pub pause_ns: f64,
     pub clients_by_law: f64,
@@ -84,14 +85,14 @@ impl LittlesLaw {
             }
         };
         let throughput_per_ns = ended as f64 / elapsed_ns as f64;
-        let response_time_ns = each(in_transactions_ns);
+        let latency_ns = each(in_transactions_ns);
         let pause_ns = each(between_ns as f64);
         Some(Self {
             clients: at_work_ns as f64 / elapsed_ns as f64,
             throughput_per_s: throughput_per_ns * 1e9,
-            response_time_ns,
+            latency_ns,
             pause_ns,
-            clients_by_law: throughput_per_ns * (response_time_ns + pause_ns),
+            clients_by_law: throughput_per_ns * (latency_ns + pause_ns),
         })
     }
 }

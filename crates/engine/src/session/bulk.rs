@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use assay_datagen::{ColumnType, Row};
 use assay_drivers::{Answer, Blocking as _, BulkForm, Keep, Request};
+use assay_values::{ColumnType, Row};
 
 use super::{End, Halt, Patience, Session, State};
 

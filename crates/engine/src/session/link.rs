@@ -4,10 +4,10 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use assay_datagen::{ColumnType, Row};
 use assay_drivers::{
     Answer, BulkForm, ErrorClass, Keep, Progress, Request, SystemError, Wire as _,
 };
+use assay_values::{ColumnType, Row};
 use mio::{Events, Poll, Token};
 
 use super::refusal::{RETRY_AFTER, out_of_resources, too_late, unreachable};

@@ -22,9 +22,9 @@ pub use site::{LocalSite, Site, WireSite, driver_names};
 
 use std::ops::ControlFlow;
 
-use assay_datagen::ColumnType;
 use assay_drivers::registry::AnyBlocking;
 use assay_drivers::{Answer, Blocking as _, Keep, Request};
+use assay_values::ColumnType;
 
 use crate::EngineError;
 use crate::document::SiteDocument;

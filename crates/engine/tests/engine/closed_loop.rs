@@ -1,4 +1,4 @@
-//! Pauses, ramp-up and what belongs to a response time.
+//! Pauses, ramp-up and what belongs to a latency.
 
 use std::ops::ControlFlow;
 
@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use crate::support::{document, null_site, observe, outcomes, parsed, refused_document};
 
 #[test]
-fn pauses_between_transactions_are_no_part_of_any_response_time() {
+fn pauses_between_transactions_are_no_part_of_any_latency() {
     let timed = |text: &str, more: Value| {
         let site = null_site(text, json!({ "delay": "constant:2ms" }));
         let run = observe(&document(site, &[text], more));
-        let times = &run.transactions[0].response_time;
+        let times = &run.transactions[0].latency;
         (run.elapsed_ns, times.min_ns, times.p50_ns, run.outcomes.ok)
     };
     for (text, more) in [

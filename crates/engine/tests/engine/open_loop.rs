@@ -46,10 +46,7 @@ fn all_arrivals_of_a_rate_are_made_and_their_three_times_fit_together() {
         let lag = ok.schedule_lag.as_ref().expect("an open loop has a lag");
         assert!(ok.service_time.min_ns >= 2_000_000);
         let sum = ok.service_time.mean_ns + lag.mean_ns;
-        assert!(
-            (sum / ok.response_time.mean_ns - 1.0).abs() < 1e-9,
-            "{ok:?}"
-        );
+        assert!((sum / ok.latency.mean_ns - 1.0).abs() < 1e-9, "{ok:?}");
         assert!(run.intervals[0].schedule_lag_p99_ns.is_some());
     }
 }
@@ -68,8 +65,8 @@ fn a_stall_makes_those_late_that_arrive_meanwhile_and_only_one_slow() {
     ));
     let ok = the_ok(&run);
     assert_eq!(ok.count, 300);
-    assert!(ok.response_time.p99_ns > 600_000_000, "{ok:?}");
-    assert!(ok.response_time.p90_ns > 300_000_000, "{ok:?}");
+    assert!(ok.latency.p99_ns > 600_000_000, "{ok:?}");
+    assert!(ok.latency.p90_ns > 300_000_000, "{ok:?}");
     assert!(ok.service_time.p99_ns < 300_000_000, "{ok:?}");
     assert!(ok.service_time.max_ns > 700_000_000, "{ok:?}");
     let lag = ok.schedule_lag.as_ref().unwrap();
@@ -125,7 +122,7 @@ fn what_nobody_has_begun_at_the_end_is_skipped_and_not_forgotten() {
         let seen: u64 = run.intervals.iter().map(|line| line.skipped).sum();
         assert_eq!(seen, outcomes.skipped);
         // The wait counts: the last ones to begin had been due for most of the run.
-        assert!(the_ok(&run).response_time.max_ns > 200_000_000);
+        assert!(the_ok(&run).latency.max_ns > 200_000_000);
         assert!(the_ok(&run).service_time.p50_ns < 100_000_000);
     }
 }

@@ -22,7 +22,7 @@ fn an_attempt_after_a_deadlock_is_part_of_the_same_transaction() {
     assert_eq!(outcomes(&run), (8, 0, 0, 0));
     assert_eq!((run.outcomes.attempts, run.outcomes.retries), (10, 2));
     assert_eq!(run.statements, 8 * 3 + 2 * 3);
-    let times = &run.transactions[0].response_time;
+    let times = &run.transactions[0].latency;
     assert!(times.max_ns >= 30_000_000, "{times:?}");
     assert!(times.min_ns < 30_000_000, "{times:?}");
     let error = the_error(&run);

@@ -52,7 +52,7 @@ fn a_restart_is_ridden_through_and_shows_as_a_hole() {
 }
 
 #[test]
-fn in_an_open_loop_the_outage_is_in_the_response_times_of_all_that_came_meanwhile() {
+fn in_an_open_loop_the_outage_is_in_the_latency_of_all_that_came_meanwhile() {
     let more = json!({
         "clients": 4, "reconnect": { "after_loss": true },
         "arrival": { "kind": "constant", "offered_rate_per_s": 100 },
@@ -69,7 +69,7 @@ fn in_an_open_loop_the_outage_is_in_the_response_times_of_all_that_came_meanwhil
     );
     assert!(run.outcomes.skipped < 20, "{:?}", run.outcomes);
     // A fourth of all came while nobody was there, and waited for up to its whole length.
-    assert!(run.all_ok.response_time.p90_ns > 500_000_000);
+    assert!(run.all_ok.latency.p90_ns > 500_000_000);
     assert!(run.all_ok.service_time.p90_ns < 300_000_000);
 }
 

@@ -21,7 +21,7 @@ fn a_server_is_driven_by_an_event_loop() {
 
     prepared_selects_of_32_clients_on_2_threads(&server);
     updates_count_what_was_driven(&server);
-    sleeps_on_either_side_are_in_the_response_time(&server);
+    sleeps_on_either_side_are_in_the_latency(&server);
     a_failed_transaction_is_rolled_back(&server);
     large_answers_agree_among_clients(&server);
     a_statement_that_cannot_be_prepared_is_told_with_its_place(&server);
@@ -40,7 +40,7 @@ fn prepared_selects_of_32_clients_on_2_threads(server: &Server) {
     assert_eq!((run.threads, run.ended_by), (2, "stop"));
     // Answers to a statement with parameters are nobody's measure.
     assert!(run.results.is_empty());
-    let times = &run.transactions[0].response_time;
+    let times = &run.transactions[0].latency;
     assert!(times.min_ns > 0 && times.min_ns <= times.p50_ns && times.p50_ns <= times.max_ns);
 }
 
@@ -59,7 +59,7 @@ fn updates_count_what_was_driven(server: &Server) {
     }
 }
 
-fn sleeps_on_either_side_are_in_the_response_time(server: &Server) {
+fn sleeps_on_either_side_are_in_the_latency(server: &Server) {
     let scripts = [
         "SELECT pg_sleep(0.02);",
         "SELECT 1;\n\\sleep 15 ms\nSELECT 2;",
@@ -70,9 +70,9 @@ fn sleeps_on_either_side_are_in_the_response_time(server: &Server) {
         json!({ "clients": 20, "threads": 2, "stop": { "passes": 10 } }),
     ));
     assert_eq!(["A", "B"].map(|name| ok_count(&run, name)), [200, 200]);
-    assert!(run.transactions[0].response_time.min_ns >= 20_000_000);
-    assert!(run.transactions[1].response_time.min_ns >= 15_000_000);
-    assert!(run.passes.unwrap().response_time.min_ns >= 35_000_000);
+    assert!(run.transactions[0].latency.min_ns >= 20_000_000);
+    assert!(run.transactions[1].latency.min_ns >= 15_000_000);
+    assert!(run.passes.unwrap().latency.min_ns >= 35_000_000);
 }
 
 fn a_failed_transaction_is_rolled_back(server: &Server) {

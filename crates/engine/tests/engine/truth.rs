@@ -29,7 +29,7 @@ fn a_known_delay_is_in_every_percentile() {
     assert_eq!((one.name.as_str(), one.count), ("A", 40));
     assert_eq!((two.name.as_str(), two.count), ("B", 40));
     for (report, told_ns) in [(one, 3_000_000), (two, 6_000_000)] {
-        let times = &report.response_time;
+        let times = &report.latency;
         assert!(times.min_ns >= told_ns, "{times:?}");
         assert!(times.mean_ns >= told_ns as f64, "{times:?}");
         for percentile in [
@@ -46,7 +46,7 @@ fn a_known_delay_is_in_every_percentile() {
     // A pass is the sum of its transactions, and a client the sum of its passes.
     let passes = run.passes.as_ref().expect("a sequence has passes");
     assert_eq!(passes.count, 40);
-    assert!(passes.response_time.min_ns >= 9_000_000);
+    assert!(passes.latency.min_ns >= 9_000_000);
     assert!(
         run.client_ends
             .iter()
@@ -66,7 +66,7 @@ fn a_stall_is_in_the_maximum_and_not_in_the_median() {
         &["SELECT 1;"],
         json!({ "stop": { "passes": 60 } }),
     ));
-    let times = &run.transactions[0].response_time;
+    let times = &run.transactions[0].latency;
     assert!(times.max_ns >= 1_201_000_000, "{times:?}");
     assert!(times.p50_ns < times.max_ns / 2, "{times:?}");
     // One of 60 lies above the 98th percentile and below nothing.
@@ -88,7 +88,7 @@ fn all_clients_begin_together_and_meet_the_same_stall() {
         &["SELECT 1;"],
         json!({ "clients": 8, "stop": { "duration_s": 1.5 } }),
     ));
-    let times = &run.transactions[0].response_time;
+    let times = &run.transactions[0].latency;
     assert!(times.max_ns >= 400_000_000, "{times:?}");
     assert!(
         run.client_ends
@@ -114,7 +114,7 @@ fn every_script_runs_once_a_pass_and_in_order() {
         (error.class, error.transaction.as_deref(), error.count),
         ("data", Some("B"), 3)
     );
-    // A pass with a failure in it has no response time, but it was made.
+    // A pass with a failure in it has no latency, but it was made.
     assert_eq!(run.passes.as_ref().unwrap().count, 3);
     assert!(
         run.client_ends

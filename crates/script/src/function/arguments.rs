@@ -1,6 +1,6 @@
 //! Takes the arguments of a function wherever they are; gives them by their number.
 
-use assay_datagen::Value;
+use assay_values::Value;
 use std::ops::Index;
 
 /// On a machine's stack the values stand side by side; in a formula each is borrowed from where it is.

@@ -2,7 +2,7 @@
 
 use super::Arguments;
 use crate::number::{Fault, number, shown};
-use assay_datagen::{Random, Value};
+use assay_values::{Random, Value};
 
 type Answer = Result<Value, Fault>;
 

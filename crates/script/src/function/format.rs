@@ -3,8 +3,8 @@
 
 use super::Arguments;
 use crate::number::{Fault, append, number};
-use assay_datagen::Value;
-use assay_datagen::{Random, write_int};
+use assay_values::Value;
+use assay_values::{Random, write_int};
 use std::io::Write as _;
 
 /// A piece of a form.

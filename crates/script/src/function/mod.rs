@@ -11,7 +11,7 @@ mod texts;
 mod times;
 
 use crate::number::Fault;
-use assay_datagen::{Random, Value};
+use assay_values::{Random, Value};
 
 pub(crate) use arguments::Arguments;
 

@@ -3,7 +3,7 @@
 use super::Arguments;
 use crate::number::{Fault, Number, number};
 use crate::operator::Operator;
-use assay_datagen::{Random, Value};
+use assay_values::{Random, Value};
 use std::cmp::Ordering;
 
 type Answer = Result<Value, Fault>;

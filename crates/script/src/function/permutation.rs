@@ -8,7 +8,7 @@
 use super::Arguments;
 use super::hashes::murmur2_of;
 use crate::number::{Fault, number};
-use assay_datagen::{Random, Value};
+use assay_values::{Random, Value};
 
 /// Four make a pseudorandom permutation of random functions; ours are hashes, and small sizes need more.
 const ROUNDS: u64 = 6;

@@ -2,7 +2,7 @@
 
 use super::Arguments;
 use crate::number::{Fault, append, number, plain};
-use assay_datagen::{Random, Value};
+use assay_values::{Random, Value};
 
 type Written = Result<(), Fault>;
 

@@ -2,8 +2,8 @@
 
 use super::Arguments;
 use crate::number::{Fault, number, shown};
-use assay_datagen::calendar::{DAY_S, Moment, moment_of};
-use assay_datagen::{Random, Value};
+use assay_values::calendar::{DAY_S, Moment, moment_of};
+use assay_values::{Random, Value};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The years that four digits can spell, as seconds since 1970: 0001-01-01 to 9999-12-31.

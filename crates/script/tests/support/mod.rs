@@ -1,10 +1,10 @@
 //! What the tests of this crate share: compiling one script, and a client that is told its answers.
 #![allow(dead_code, reason = "each test file uses a part")]
 
-use assay_datagen::{Piece, Value};
 use assay_script::{
     Ending, Machine, Options, Program, Reply, ScriptError, Source, Statement, Step, Values, compile,
 };
+use assay_values::{Piece, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -130,13 +130,9 @@ impl Client {
                 }
                 Step::Sleep {
                     duration_ns,
-                    inside_response_time,
+                    is_part_of_latency,
                 } => {
-                    let where_to = if inside_response_time {
-                        "sleep"
-                    } else {
-                        "rest"
-                    };
+                    let where_to = if is_part_of_latency { "sleep" } else { "rest" };
                     seen.push(format!("{where_to} {duration_ns}"));
                 }
                 Step::End(ending) => return (seen, ending),

@@ -3,9 +3,9 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use assay_datagen::ColumnType;
-use assay_dataset::{Dataset, GeneratedDocument, GeneratedSource, measure};
+use assay_datagen::{Dataset, GeneratedDocument, GeneratedSource, measure};
 use assay_engine::{EngineError, LoadDocument, LoadReport, Session, SiteDocument, load_parts};
+use assay_values::ColumnType;
 use serde_json::{Value, json};
 
 /// The name, the type and the expression of each column of a table with everything in it.

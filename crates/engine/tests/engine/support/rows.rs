@@ -1,6 +1,6 @@
 //! A source of rows that counts, and fails where it is told to.
 
-use assay_datagen::{Row, RowSource, SourceError};
+use assay_values::{Row, RowSource, SourceError};
 
 /// `rows` rows (number, text of the number) for each table in turn.
 pub struct Counting {

@@ -6,7 +6,7 @@ mod support;
 
 use std::collections::HashSet;
 
-use assay_dataset::Part;
+use assay_datagen::Part;
 use serde_json::json;
 use support::{dataset, error, rows, rows_of};
 

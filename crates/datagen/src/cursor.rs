@@ -6,8 +6,8 @@
 
 use std::ops::Range;
 
-use assay_datagen::{Random, Row, SourceError, Value};
 use assay_script::expression::Fault;
+use assay_values::{Random, Row, SourceError, Value};
 
 use crate::Dataset;
 use crate::count::whole_number;

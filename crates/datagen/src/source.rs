@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use assay_datagen::{Row, RowSource, SourceError};
+use assay_values::{Row, RowSource, SourceError};
 
 use crate::cursor::Cursor;
 use crate::{Dataset, Part};

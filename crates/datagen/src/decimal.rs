@@ -2,7 +2,7 @@
 //!
 //! Half a unit is rounded away from zero, as SQL's numeric types do.
 
-use assay_datagen::Cell;
+use assay_values::Cell;
 
 /// Powers of ten that are exact in 64 bits.
 const MOST_DIGITS: u32 = 18;
@@ -85,7 +85,7 @@ fn of_text(text: &[u8], scale: u32) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::written;
-    use assay_datagen::Cell;
+    use assay_values::Cell;
 
     #[test]
     fn decimals_have_all_their_digits_and_round_half_away_from_zero() {

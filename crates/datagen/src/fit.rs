@@ -4,7 +4,7 @@
 //! Whole types are numbers, decimals have all their digits, a 32-bit number is rounded to one, a truth
 //! value is one. What the type cannot hold is refused here: some systems would change it without a word.
 
-use assay_datagen::{Cell, ColumnType, Row};
+use assay_values::{Cell, ColumnType, Row};
 
 use crate::decimal;
 

@@ -4,10 +4,10 @@
     reason = "a test that unwraps says enough by failing"
 )]
 
-use assay_histogram::ResponseTimes;
+use assay_histogram::LatencyHistogram;
 
-fn of(samples: impl IntoIterator<Item = u64>) -> ResponseTimes {
-    let mut times = ResponseTimes::new();
+fn of(samples: impl IntoIterator<Item = u64>) -> LatencyHistogram {
+    let mut times = LatencyHistogram::new();
     samples.into_iter().for_each(|sample| times.record(sample));
     times
 }
@@ -58,7 +58,7 @@ fn a_nanosecond_below_two_microseconds_and_three_digits_above() {
 #[test]
 fn a_histogram_of_an_old_record_reads_as_it_was_reported() {
     const OLD: &str = "HISTFAAAAEN4nAE4AMf/HISTEwAAABAAAAAAAAAAAwAAAAAAAAPoAAADRjC4oAA/8AAAAAAAAK49EBI4EAoGCgYCAhUCQQLJuwcY";
-    let old = ResponseTimes::decode(OLD).unwrap();
+    let old = LatencyHistogram::decode(OLD).unwrap();
     assert_eq!(old.count(), 4000);
     for (percent, reported_ns) in [(50.0, 511), (95.0, 511), (99.0, 2_047), (99.9, 4_607)] {
         assert_close(old.percentile_ns(percent), reported_ns);
@@ -76,10 +76,13 @@ fn a_histogram_of_an_old_record_reads_as_it_was_reported() {
 
 #[test]
 fn an_empty_histogram_answers_zero() {
-    let times = ResponseTimes::new();
+    let times = LatencyHistogram::new();
     assert_eq!((times.count(), times.min_ns(), times.max_ns()), (0, 0, 0));
     assert_eq!((times.percentile_ns(99.0), times.mean_ns()), (0, 0.0));
-    assert_eq!(ResponseTimes::decode(&times.encode()).unwrap().count(), 0);
+    assert_eq!(
+        LatencyHistogram::decode(&times.encode()).unwrap().count(),
+        0
+    );
 }
 
 #[test]
@@ -99,7 +102,7 @@ fn what_took_longer_than_an_hour_is_counted_and_not_lost() {
         (2, 1, two_hours)
     );
     assert_close(times.percentile_ns(100.0), two_hours / 2);
-    let read = ResponseTimes::decode(&times.encode()).unwrap();
+    let read = LatencyHistogram::decode(&times.encode()).unwrap();
     assert_eq!((read.count(), read.overflow()), (2, 1));
 }
 
@@ -128,7 +131,7 @@ fn the_interchange_text_keeps_the_distribution() {
         "other tools know the form by this: {}",
         &text[..8]
     );
-    let read = ResponseTimes::decode(&text).unwrap();
+    let read = LatencyHistogram::decode(&text).unwrap();
     assert_eq!(read.count(), times.count());
     assert_eq!(read.encode(), text);
     for percent in [50.0, 90.0, 99.0, 99.9, 100.0] {
@@ -141,7 +144,7 @@ fn the_interchange_text_keeps_the_distribution() {
 fn clearing_forgets_everything() {
     let mut times = of([1_000_000, 9_999_999_999_999]);
     times.clear();
-    assert_eq!(times.encode(), ResponseTimes::new().encode());
+    assert_eq!(times.encode(), LatencyHistogram::new().encode());
     assert_eq!((times.count(), times.overflow(), times.max_ns()), (0, 0, 0));
 }
 
@@ -152,7 +155,7 @@ fn a_text_that_is_no_histogram_is_refused_with_a_reason() {
         ("aGVsbG8gd29ybGQ=", "HDR histogram V2"),
         ("", "V2"),
     ] {
-        let message = ResponseTimes::decode(text).unwrap_err().to_string();
+        let message = LatencyHistogram::decode(text).unwrap_err().to_string();
         assert!(message.contains(reason), "{message}");
     }
 }

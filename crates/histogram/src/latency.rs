@@ -8,16 +8,16 @@ use hdrhistogram::serialization::{Deserializer, Serializer as _, V2DeflateSerial
 /// The width of the narrowest cells. They reach to 2,047 ns; from there on a cell is less than a
 /// thousandth of its times wide.
 pub const LOWEST_NS: u64 = 1;
-/// One hour. What took longer is counted as one hour, and again in [`ResponseTimes::overflow`].
+/// One hour. What took longer is counted as one hour, and again in [`LatencyHistogram::overflow`].
 pub const HIGHEST_NS: u64 = 3_600_000_000_000;
 pub const SIGNIFICANT_DIGITS: u8 = 3;
 
-/// The distribution of some response times (or service times, or lags), in nanoseconds.
+/// The distribution of some latencies (or service times, or lags), in nanoseconds.
 ///
 /// Percentiles are exact to three digits; `min_ns`, `max_ns` and `mean_ns` are exact, except for what
-/// came out of [`ResponseTimes::decode`], which has the digits of the histogram that was written.
+/// came out of [`LatencyHistogram::decode`], which has the digits of the histogram that was written.
 #[derive(Clone, Debug)]
-pub struct ResponseTimes {
+pub struct LatencyHistogram {
     cells: Histogram<u64>,
     min_ns: u64,
     max_ns: u64,
@@ -25,7 +25,7 @@ pub struct ResponseTimes {
     overflow: u64,
 }
 
-impl ResponseTimes {
+impl LatencyHistogram {
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -106,7 +106,7 @@ impl ResponseTimes {
 
     /// The smallest time that at least `percent` per cent of the samples do not exceed (nearest
     /// rank), to three digits; 0 where there is no sample. Where the rank falls among those beyond
-    /// one hour the answer is one hour: a lower bound, as [`ResponseTimes::overflow`] tells.
+    /// one hour the answer is one hour: a lower bound, as [`LatencyHistogram::overflow`] tells.
     #[must_use]
     pub fn percentile_ns(&self, percent: f64) -> u64 {
         if self.count() == 0 {
@@ -143,7 +143,7 @@ impl ResponseTimes {
         BASE64.encode(bytes)
     }
 
-    /// Reads what [`ResponseTimes::encode`] wrote. The text has no place for the exact extremes and
+    /// Reads what [`LatencyHistogram::encode`] wrote. The text has no place for the exact extremes and
     /// the overflow: the first come back to three digits, the second as the count of the last cell.
     ///
     /// # Errors
@@ -185,7 +185,7 @@ impl ResponseTimes {
     }
 }
 
-impl Default for ResponseTimes {
+impl Default for LatencyHistogram {
     fn default() -> Self {
         Self::new()
     }
@@ -202,7 +202,7 @@ pub struct HistogramError(String);
 
 impl std::fmt::Display for HistogramError {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(out, "this is not a histogram of response times: {}", self.0)
+        write!(out, "this is not a histogram of latencies: {}", self.0)
     }
 }
 

@@ -7,8 +7,8 @@ mod support;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 
-use assay_datagen::row_sum;
-use assay_dataset::{Dataset, ExportDocument, ExportError, ExportReport, Part, export, measure};
+use assay_datagen::{Dataset, ExportDocument, ExportError, ExportReport, Part, export, measure};
+use assay_values::row_sum;
 use serde_json::{Value, json};
 use support::dataset;
 
@@ -102,9 +102,9 @@ fn a_checksum_is_the_sum_of_the_rows_hashes() {
     let mut expected = 0_u64;
     for number in 1..=4 {
         let part = Part::new(number, 4).unwrap();
-        let mut source = assay_dataset::GeneratedSource::new(dataset.clone(), part);
-        let mut row = assay_datagen::Row::new();
-        assay_datagen::RowSource::next_row(&mut source, &mut row).unwrap();
+        let mut source = assay_datagen::GeneratedSource::new(dataset.clone(), part);
+        let mut row = assay_values::Row::new();
+        assay_values::RowSource::next_row(&mut source, &mut row).unwrap();
         expected = expected.wrapping_add(row_sum(&row, &[], &mut Vec::new()));
     }
     let mut go_on = |_| ControlFlow::Continue(());

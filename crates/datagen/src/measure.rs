@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-use assay_datagen::{Row, SourceError, row_sum};
+use assay_values::{Row, SourceError, row_sum};
 use serde::Serialize;
 
 use crate::Dataset;

@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
-use assay_datagen::{Row, RowSource as _, SourceError};
-use assay_dataset::{Dataset, GeneratedDocument, GeneratedSource, Part};
+use assay_datagen::{Dataset, GeneratedDocument, GeneratedSource, Part};
+use assay_values::{Row, RowSource as _, SourceError};
 
 pub fn dataset(document: &serde_json::Value) -> Arc<Dataset> {
     let document: GeneratedDocument = serde_json::from_value(document.clone()).unwrap();
@@ -26,7 +26,7 @@ pub fn try_rows(dataset: &Arc<Dataset>, part: Part) -> Result<Vec<(usize, String
     let mut source = GeneratedSource::new(Arc::clone(dataset), part);
     let (mut row, mut rows, mut scratch) = (Row::new(), Vec::new(), Vec::new());
     while let Some(table) = source.next_row(&mut row)? {
-        let mut text = |cell: assay_datagen::Cell<'_>| match cell.text_in(&mut scratch) {
+        let mut text = |cell: assay_values::Cell<'_>| match cell.text_in(&mut scratch) {
             Some(text) => String::from_utf8(text.to_vec()).unwrap(),
             None => "∅".to_owned(),
         };

@@ -3,7 +3,7 @@
 //! Streams go by name, so a table's rows stay what they are when another table is added or moved. Two rows
 //! share a stream only where two numbers of 64 bits that should differ happen to be equal.
 
-use assay_datagen::{Random, RowHash};
+use assay_values::{Random, RowHash};
 
 /// What a table's streams are for.
 #[derive(Clone, Copy)]

@@ -11,7 +11,7 @@
 use std::io::{self, ErrorKind, Write};
 use std::ops::ControlFlow;
 
-use assay_datagen::{Cell, LiteralStyle, Row, SourceError, row_sum};
+use assay_values::{Cell, LiteralStyle, Row, SourceError, row_sum};
 use serde::{Deserialize, Serialize};
 
 use crate::Dataset;

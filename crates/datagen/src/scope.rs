@@ -3,9 +3,9 @@
 //! The nearest meaning of a name counts: the table's own columns above, then the parent's columns, then
 //! the parameters. So a child may say `w_id = ":w_id"`, and means its parent's.
 
-use assay_datagen::Value;
 use assay_script::ScriptError;
 use assay_script::expression::{self, Formula, Origin};
+use assay_values::Value;
 
 use crate::document::{GeneratedDocument, GeneratedTable};
 use crate::table::ROW_SLOT;

@@ -4,8 +4,8 @@
 //!   values:  :row │ the parent's columns … │ its own columns …
 //! ```
 
-use assay_datagen::ColumnType;
 use assay_script::expression::Formula;
+use assay_values::ColumnType;
 
 /// Where the row's own number stands among the values.
 pub(crate) const ROW_SLOT: usize = 0;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use assay_datagen::Value;
+use assay_values::Value;
 use serde::Deserialize;
 
 use crate::Part;

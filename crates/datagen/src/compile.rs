@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use assay_datagen::{ColumnType, Random};
 use assay_script::ScriptError;
+use assay_values::{ColumnType, Random};
 
 use crate::Part;
 use crate::count::whole_number;

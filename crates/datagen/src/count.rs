@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use assay_datagen::{Random, SourceError, Value};
 use assay_script::expression::Fault;
+use assay_values::{Random, SourceError, Value};
 
 use crate::cursor::{Cursor, error_at};
 use crate::table::Table;

@@ -1,0 +1,24 @@
+//! Takes nothing from outside; gives values, rows, random streams and the interface of everything that makes rows.
+
+pub mod calendar;
+mod column_type;
+mod comparable;
+mod digest;
+mod distribution;
+mod literal;
+mod number_text;
+mod piece;
+mod random;
+mod row;
+mod shapes;
+mod value;
+
+pub use column_type::{ColumnType, UnknownType};
+pub use digest::{RowHash, row_sum};
+pub use distribution::{Distribution, duration};
+pub use literal::LiteralStyle;
+pub use number_text::{write_double, write_int};
+pub use piece::Piece;
+pub use random::Random;
+pub use row::{Cell, Row, RowSource, SourceError};
+pub use value::Value;
