@@ -1,4 +1,5 @@
-"""The peers of `client_cost`: how they are started on a site, and what they say of themselves."""
+"""The peers of `client_cost`: how they are started on a deployment, and what they say of
+themselves."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.provision.site import Address
+from assay.provision.deployment import Address
 
 SCALE = 10
 """Of pgbench's tables: 100,000 accounts each."""

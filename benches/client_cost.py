@@ -23,7 +23,7 @@ from importlib.resources import files
 from typing import Any
 
 from assay.experiment import StorageChoice, SystemChoice
-from assay.provision.site import Address
+from assay.provision.deployment import Address
 from assay.provision.stage import provision
 from benches import _client_peers as peers
 from benches._client_peers import SCALE, THREADS, Work
@@ -208,11 +208,12 @@ def main(rounds: int = ROUNDS, seconds: int = SECONDS) -> None:
             print(f"| {system.choice.name} | | {system.program} is not on this machine |")
             continue
         most = max(case.clients for case in system.cases)
-        with provision(system.choice, StorageChoice(), connections=most) as site:
-            system.fill(site.address)
+        with provision(system.choice, StorageChoice(), connections=most) as deployment:
+            system.fill(deployment.address)
             for case in system.cases:
                 print(
-                    row(case, *alternate(system, site.address, case, rounds, seconds)), flush=True
+                    row(case, *alternate(system, deployment.address, case, rounds, seconds)),
+                    flush=True,
                 )
     on_the_null_server(rounds, seconds)
 
@@ -222,12 +223,14 @@ def on_the_null_server(rounds: int, seconds: int) -> None:
     print("\nthe select alone, on a null server of the same protocol (a process of its own)\n")
     print("| clients | loop | what | found (least – most) | at most | |")
     print("|---:|---|---|---:|---:|---|")
-    with provision(NULL, StorageChoice(), connections=MANY) as site:
-        closed = [on_null(site.address, 1000, {}, seconds) for _ in range(rounds)]
+    with provision(NULL, StorageChoice(), connections=MANY) as deployment:
+        closed = [on_null(deployment.address, 1000, {}, seconds) for _ in range(rounds)]
         told(1000, "closed", "cost, µs", [own_cost_us(run) for run in closed], 3)
         told(1000, "closed", "memory, MB", [run.resident_peak_bytes / 1e6 for run in closed], 50)
         arrival = {"kind": "poisson", "offered_rate_per_s": OFFERED}
-        opened = [on_null(site.address, MANY, {"arrival": arrival}, seconds) for _ in range(rounds)]
+        opened = [
+            on_null(deployment.address, MANY, {"arrival": arrival}, seconds) for _ in range(rounds)
+        ]
         loop = f"open, {OFFERED:.0f}/s"
         lags = [run.told["all_ok"]["schedule_lag"]["p99_ns"] / 1e6 for run in opened]
         lost = [run.told["outcomes"]["scheduled"] - run.transactions for run in opened]

@@ -30,8 +30,8 @@ from assay.dialects.protocol import Column, Table
 from assay.experiment import Experiment, StorageChoice, SystemChoice
 from assay.load.stage import drop, fill
 from assay.progress import Silent
+from assay.provision.deployment import Deployment
 from assay.provision.session import session
-from assay.provision.site import Site
 from assay.provision.stage import provision
 from assay.workload import reader
 
@@ -95,10 +95,10 @@ def main(rounds: int = ROUNDS, only: Sequence[str] = ()) -> None:
 def row(name: str, work: Work, files: Mapping[str, Path], rounds: int) -> str:
     """One system's line of the table."""
     form, statement = IMPORT[name]
-    with provision(SystemChoice(name), StorageChoice(), connections=4) as site:
+    with provision(SystemChoice(name), StorageChoice(), connections=4) as deployment:
         text = statement.format(table=work.tables[0].name, file=files[form])
         ours, theirs = alternate(
-            rounds, lambda: ours_once(site, work), lambda: client_once(site, work, text)
+            rounds, lambda: ours_once(deployment, work), lambda: client_once(deployment, work, text)
         )
     ratios = [slow / fast for fast, slow in zip(ours, theirs, strict=True)]
     ratio, target = statistics.median(ratios), work.targets[name]
@@ -122,32 +122,32 @@ def alternate(
 
 
 @contextmanager
-def empty_table(site: Site, tables: tuple[Table, ...]) -> Iterator[None]:
+def empty_table(deployment: Deployment, tables: tuple[Table, ...]) -> Iterator[None]:
     """The tables as they are before a load, and gone afterwards."""
-    dialect = registry.system(site.system).dialect
-    drop(site, dialect, tables)
-    with session(site.address) as opened:
+    dialect = registry.system(deployment.system).dialect
+    drop(deployment, dialect, tables)
+    with session(deployment.address) as opened:
         for table in tables:
-            for statement in dialect.create_table(table, site.options):
+            for statement in dialect.create_table(table, deployment.options):
                 opened.execute(statement)
     yield
-    drop(site, dialect, tables)
+    drop(deployment, dialect, tables)
 
 
-def ours_once(site: Site, work: Work) -> float:
+def ours_once(deployment: Deployment, work: Work) -> float:
     """Seconds of our load, with all tables."""
-    with empty_table(site, work.tables):
+    with empty_table(deployment, work.tables):
         began = time.monotonic()
-        fill(site, registry.system(site.system).dialect, work.tables, work.source)
+        fill(deployment, registry.system(deployment.system).dialect, work.tables, work.source)
         return time.monotonic() - began
 
 
-def client_once(site: Site, work: Work, text: str) -> float:
+def client_once(deployment: Deployment, work: Work, text: str) -> float:
     """Seconds of the system's own client, with the one large table."""
-    command, environment = registry.system(site.system).client_command(site.address)
+    command, environment = registry.system(deployment.system).client_command(deployment.address)
     if "local infile" in text:
         command = [*command, "--local-infile=1"]
-    with empty_table(site, work.tables):
+    with empty_table(deployment, work.tables):
         began = time.monotonic()
         subprocess.run(
             command, input=text.encode(), env={**os.environ, **environment}, check=True,
@@ -195,10 +195,10 @@ def bibliography() -> Work:
     def ready(folder: Path) -> dict[str, Path]:
         files = {form: folder / f"{table}.{form}" for form in ("tsv", "csv")}
         system = registry.system("postgresql")
-        with provision(SystemChoice("postgresql"), StorageChoice(), connections=4) as site:
-            command, environment = system.client_command(site.address)
-            with empty_table(site, workload.tables):
-                fill(site, system.dialect, workload.tables, request.source)
+        with provision(SystemChoice("postgresql"), StorageChoice(), connections=4) as deployment:
+            command, environment = system.client_command(deployment.address)
+            with empty_table(deployment, workload.tables):
+                fill(deployment, system.dialect, workload.tables, request.source)
                 for form, words in (("tsv", ""), ("csv", "with (format csv)")):
                     subprocess.run(
                         command,

@@ -54,9 +54,9 @@ def calibrate(
         "seed": 1,
     }
     begun_unix_ns = time.time_ns()
-    with provision(choice, StorageChoice(), connections=clients) as site:
-        observation = observe(site, document, progress)
-        driver = site.address.driver
+    with provision(choice, StorageChoice(), connections=clients) as deployment:
+        observation = observe(deployment, document, progress)
+        driver = deployment.address.driver
     times = observation["transactions"][0]["response_time"]
     cost, elapsed_ns = observation["client_cost"], observation["elapsed_ns"]
     statements = observation["statements"]

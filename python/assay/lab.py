@@ -14,13 +14,13 @@ from assay.experiment import Experiment
 from assay.load.loading import DEFAULT, Loading
 from assay.load.prepare import check_rows
 from assay.plan import PlannedRun, plan
+from assay.pool import Pool
 from assay.procedures import Laboratory
 from assay.progress import Progress
 from assay.provision.leftovers import clear_leftovers
 from assay.record import Store
 from assay.record.machine import machine
 from assay.report import check_declarations, judge_run
-from assay.workbench import Workbenches
 from assay.workload.ad_hoc_script import workload_of
 
 
@@ -80,11 +80,11 @@ def run(
         progress.warning(cleared.sentence())
     build = {"assay": __version__, **json.loads(_engine.build_info())}
     record = Store(records, waiting=progress.stage, warning=progress.warning)
-    with record as store, Workbenches(planned, loading) as benches:
+    with record as store, Pool(planned, loading) as pool:
         experiment_id = store.begin_experiment(
             experiment, planned, machine(), workload=workload.for_record(), build=build
         )
-        laboratory = Laboratory(experiment, workload, bibliography, store, benches, progress)
+        laboratory = Laboratory(experiment, workload, bibliography, store, pool, progress)
         ended: dict[int, int] = {}
         try:
             for one in planned.runs:
@@ -110,7 +110,7 @@ def _with_record(hint: str | None, ended: int, experiment_id: int, path: Path) -
 
 def _run(laboratory: Laboratory, planned: PlannedRun, runs: tuple[PlannedRun, ...]) -> int:
     """Stages 4 to 8 of one run; gives its exit code."""
-    store, benches = laboratory.store, laboratory.benches
+    store, pool = laboratory.store, laboratory.pool
     run_id = store.begin_run(planned)
     laboratory.progress.run(planned, len(runs))
     exit_code = 0
@@ -121,12 +121,12 @@ def _run(laboratory: Laboratory, planned: PlannedRun, runs: tuple[PlannedRun, ..
     except (SystemUnderTestError, RunFailed) as error:
         reason = f"{error.message}; {error.hint}" if error.hint else error.message
         exit_code = error.exit_code
-        benches.discard(planned)
+        pool.discard(planned)
         if isinstance(error, SystemMissing):
             store.end_run("failed", reason=reason)
             raise
     verdict, warnings = judge_run(store.run(run_id), store.machine())
     store.end_run("failed" if reason else "done", reason=reason, verdict=verdict, warnings=warnings)
     laboratory.progress.ended(planned, reason)
-    benches.release(planned)
+    pool.release(planned)
     return exit_code

@@ -45,14 +45,14 @@ from assay.errors import (
 from assay.experiment import Experiment
 from assay.load.dataset import Dataset
 from assay.plan import PlannedRun
+from assay.pool import Pool, PooledSystem
 from assay.progress import Progress
-from assay.provision.site import Site
+from assay.provision.deployment import Deployment
 from assay.provision.stage import provision
 from assay.record import Store
 from assay.registry import system
 from assay.row_sources.generated import request_of
 from assay.row_sources.request import DataRequest
-from assay.workbench import Workbench, Workbenches
 from assay.workload.reference import Reference
 from assay.workload.schema import evaluate
 from assay.workload.values import Script, Workload
@@ -72,7 +72,7 @@ class Laboratory:
     bibliography: Bibliography | None
     """None: the workload's rows are from elsewhere."""
     store: Store
-    benches: Workbenches
+    pool: Pool
     progress: Progress
     agreement: Agreement = field(default_factory=Agreement)
     reported: Entries | None = None
@@ -98,16 +98,16 @@ def of(workload: Workload, planned: PlannedRun) -> Procedure:
 def drive_scripts(lab: Laboratory, planned: PlannedRun) -> str | None:
     """Clients run the scripts of the test; every answer is compared with the right one."""
     if lab.workload.is_ad_hoc:
-        bench, request = _bench(lab, planned), None
+        pooled, request = _acquired(lab, planned), None
     else:
-        bench, request = _loaded_bench(lab, planned)
-    dialect = bench.system.dialect
+        pooled, request = _loaded(lab, planned)
+    dialect = pooled.system.dialect
     scripts = scripts_of(lab.workload, planned, dialect)
     expected = _expected(lab.workload, request, scripts)
     document = document_of(lab.workload, planned, dialect, scripts, expected)
     lab.store.driving(document)
     lab.progress.stage(f"drive {planned.cell.test}")
-    observation, samples = _observe(lab, planned, bench, document)
+    observation, samples = _observe(lab, planned, pooled, document)
     lab.store.observed(observation)
     lab.store.sampled(samples)
     checks = []
@@ -118,10 +118,10 @@ def drive_scripts(lab: Laboratory, planned: PlannedRun) -> str | None:
             {script.name: script.title for script in scripts},
             None if run_changes_data(lab.workload, planned) else lab.agreement,
             request.key,
-            bench.site.label,
+            pooled.deployment.label,
         )
-    checks += _consistency(lab, planned, bench, observation)
-    return _conclusion(lab, planned, observation, checks, bench.site)
+    checks += _consistency(lab, planned, pooled, observation)
+    return _conclusion(lab, planned, observation, checks, pooled.deployment)
 
 
 def bring_up_to_date(lab: Laboratory, planned: PlannedRun) -> str | None:
@@ -132,15 +132,15 @@ def bring_up_to_date(lab: Laboratory, planned: PlannedRun) -> str | None:
             f"the test {planned.cell.test} needs [data.update], which says how rows follow files",
             file=lab.workload.folder / "workload.toml",
         )
-    bench, _ = _loaded_bench(lab, planned)
+    pooled, _ = _loaded(lab, planned)
     parameters = planned.cell.parameters
     task = update.UpdateTask(int(parameters["changed"]), int(parameters["vanished"]), planned.seed)
     lab.progress.stage("update")
-    bench.forget()  # from here on it holds something else than what was loaded
+    pooled.forget()  # from here on it holds something else than what was loaded
     with tempfile.TemporaryDirectory(prefix="assay-update-") as folder:
         observation = update.observe(
-            bench.site,
-            bench.system,
+            pooled.deployment,
+            pooled.system,
             lab.workload.tables,
             rows_follow,
             _bibliography(lab).files,
@@ -149,7 +149,7 @@ def bring_up_to_date(lab: Laboratory, planned: PlannedRun) -> str | None:
             lambda files: _request(lab, planned, files),
         )
     lab.store.observed(observation)
-    return _conclusion(lab, planned, observation, [], bench.site)
+    return _conclusion(lab, planned, observation, [], pooled.deployment)
 
 
 def find_limit(lab: Laboratory, planned: PlannedRun) -> str | None:
@@ -157,14 +157,14 @@ def find_limit(lab: Laboratory, planned: PlannedRun) -> str | None:
     cell = planned.cell
 
     @contextmanager
-    def open_site(connections: int | None) -> Iterator[Site]:
-        with provision(cell.system, cell.storage, connections=connections) as site:
+    def open_deployment(connections: int | None) -> Iterator[Deployment]:
+        with provision(cell.system, cell.storage, connections=connections) as deployment:
             if connections is None:
-                lab.store.provisioned(site)
-            yield site
+                lab.store.provisioned(deployment)
+            yield deployment
 
     lab.progress.stage(f"provision {cell.system.label}")
-    observation = limit.observe(open_site, cell.clients)
+    observation = limit.observe(open_deployment, cell.clients)
     lab.store.observed(observation)
     return _conclusion(lab, planned, observation, [], None)
 
@@ -179,10 +179,10 @@ def compare_with_reference(lab: Laboratory, planned: PlannedRun) -> str | None:
     file = lab.workload.folder / "workload.toml"
     small = {name: evaluate(one, given, file) for name, one in declared.parameters.items()}
     alone = _with(planned, parameters={**cell.parameters, **small})
-    bench = _bench(lab, planned)
-    asked = _Side(lab, planned, bench, declared, cell.clients)
+    pooled = _acquired(lab, planned)
+    asked = _Side(lab, planned, pooled, declared, cell.clients)
     traces = reference.observe(
-        _Side(lab, alone, bench, declared, cell.clients),
+        _Side(lab, alone, pooled, declared, cell.clients),
         asked,
         clients=cell.clients,
         transactions=int(cell.driving.stop["transactions"]),
@@ -199,10 +199,10 @@ def compare_with_reference(lab: Laboratory, planned: PlannedRun) -> str | None:
         "overtaken": verdicts.count(None),
     }
     checks.append(check_together(traces, min(declared.at_once, cell.clients)))
-    rules = _consistency(lab, planned, bench, observation)
+    rules = _consistency(lab, planned, pooled, observation)
     observation["rules"] = {check["id"]: check["found"] for check in rules}
     asked.keep(observation)
-    return _conclusion(lab, planned, observation, [*checks, *rules], bench.site)
+    return _conclusion(lab, planned, observation, [*checks, *rules], pooled.deployment)
 
 
 @dataclass
@@ -211,7 +211,7 @@ class _Side:
 
     lab: Laboratory
     planned: PlannedRun
-    bench: Workbench
+    pooled: PooledSystem
     declared: Reference
     dumps: int
     """How many there are: one for each of the many."""
@@ -220,7 +220,7 @@ class _Side:
     samples: list[TimedSample] = field(default_factory=list)
 
     def load(self) -> None:
-        self.dataset = _load(self.lab, self.planned, self.bench, is_wanted_again=True)
+        self.dataset = _load(self.lab, self.planned, self.pooled, is_wanted_again=True)
 
     def drive(self, clients: int, transactions: int, pace: reference.Pace) -> Observation:
         cell = self.planned.cell
@@ -231,12 +231,12 @@ class _Side:
             driving=cell.driving.changed({"transactions": transactions}),
             parameters={**cell.parameters, **paced},
         )
-        dialect = self.bench.system.dialect
+        dialect = self.pooled.system.dialect
         scripts = scripts_of(self.lab.workload, planned, dialect)
         self.document = document_of(self.lab.workload, planned, dialect, scripts)
         self.lab.progress.stage(f"drive {cell.test}, {clients} at once")
-        self.bench.forget()  # from here on it holds something else than what was loaded
-        observation, self.samples = _observe(self.lab, planned, self.bench, self.document)
+        self.pooled.forget()  # from here on it holds something else than what was loaded
+        observation, self.samples = _observe(self.lab, planned, self.pooled, self.document)
         return observation
 
     def dump(self) -> reference.Left:
@@ -245,12 +245,12 @@ class _Side:
 
     def _ask(self, name: str) -> reference.Dumps:
         workload, parameters = self.lab.workload, self.planned.cell.parameters
-        script = workload.script_for(name, self.bench.system.dialect.name)
+        script = workload.script_for(name, self.pooled.system.dialect.name)
         variables = workload.with_defaults(parameters)
         identifiers = workload.identifiers_for(parameters)
         each = self.declared.each
         return tuple(
-            query.ask(self.bench.site, script, {**variables, each: number}, identifiers)
+            query.ask(self.pooled.deployment, script, {**variables, each: number}, identifiers)
             for number in range(self.dumps)
         )
 
@@ -265,8 +265,8 @@ class _Side:
 
 def find_cost_of_session(lab: Laboratory, planned: PlannedRun) -> str | None:
     """Clients run the scripts within one session, and with a session for each transaction."""
-    bench, _ = _loaded_bench(lab, planned)
-    dialect = bench.system.dialect
+    pooled, _ = _loaded(lab, planned)
+    dialect = pooled.system.dialect
     scripts = scripts_of(lab.workload, planned, dialect)
     samples: list[TimedSample] = []
 
@@ -276,14 +276,14 @@ def find_cost_of_session(lab: Laboratory, planned: PlannedRun) -> str | None:
         if connection == planned.cell.driving.connection:
             lab.store.driving(document)
         lab.progress.stage(f"drive {planned.cell.test}, sessions {connection}")
-        observation, samples[:] = _observe(lab, run, bench, document)
+        observation, samples[:] = _observe(lab, run, pooled, document)
         return observation
 
     observation = connect.observe(drive)
     lab.store.observed(observation)
     lab.store.sampled(samples)
-    checks = _consistency(lab, planned, bench, observation)
-    return _conclusion(lab, planned, observation, checks, bench.site)
+    checks = _consistency(lab, planned, pooled, observation)
+    return _conclusion(lab, planned, observation, checks, pooled.deployment)
 
 
 def _with(planned: PlannedRun, **changes: Any) -> PlannedRun:
@@ -292,17 +292,17 @@ def _with(planned: PlannedRun, **changes: Any) -> PlannedRun:
 
 
 def _observe(
-    lab: Laboratory, planned: PlannedRun, bench: Workbench, document: Mapping[str, Any]
+    lab: Laboratory, planned: PlannedRun, pooled: PooledSystem, document: Mapping[str, Any]
 ) -> tuple[Observation, list[TimedSample]]:
     isolation = planned.cell.driving.isolation
-    session_statements = bench.system.dialect.session_isolation(isolation) if isolation else ()
+    session_statements = pooled.system.dialect.session_isolation(isolation) if isolation else ()
     told = lab.progress.driving
-    if not bench.site.is_private:
-        bench.system.refuse_too_many(bench.site, planned.cell.clients)
+    if not pooled.deployment.is_private:
+        pooled.system.refuse_too_many(pooled.deployment, planned.cell.clients)
     if not lab.workload.is_ad_hoc and run_changes_data(lab.workload, planned):
-        bench.forget()  # from here on it holds something else than what was loaded
+        pooled.forget()  # from here on it holds something else than what was loaded
     observation, samples = observe_watched(
-        bench.site, bench.system, document, told, session_statements
+        pooled.deployment, pooled.system, document, told, session_statements
     )
     observation["script_warnings"] = warnings(lab.workload, planned)
     return observation, samples
@@ -311,20 +311,20 @@ def _observe(
 def _consistency(
     lab: Laboratory,
     planned: PlannedRun,
-    bench: Workbench,
+    pooled: PooledSystem,
     observation: Observation | None = None,
 ) -> list[Check]:
     """The queries of the test that must find nothing, asked now; none where the system is gone."""
     if observation is not None and (observation.get("ended_by") == "lost" or _is_deaf(observation)):
         return []
     workload, parameters = lab.workload, planned.cell.parameters
-    known = workload.checks_for(bench.system.dialect.name)
+    known = workload.checks_for(pooled.system.dialect.name)
     return check_consistency(
-        bench.site,
+        pooled.deployment,
         chosen(known, workload.test(planned.cell.test).checks),
         workload.with_defaults(parameters),
         workload.identifiers_for(parameters),
-        bench.system.dialect,
+        pooled.system.dialect,
         workload.folder,
     )
 
@@ -339,47 +339,48 @@ def _expected(
     return {script.name: known.get(script.name) for script in scripts}
 
 
-def _bench(lab: Laboratory, planned: PlannedRun) -> Workbench:
-    """A site as it stands."""
+def _acquired(lab: Laboratory, planned: PlannedRun) -> PooledSystem:
+    """A deployment as it stands."""
     lab.progress.stage(f"provision {planned.cell.system.label}")
-    bench = lab.benches.bench(planned)
-    lab.store.provisioned(bench.site)
-    return bench
+    pooled = lab.pool.acquire(planned)
+    lab.store.provisioned(pooled.deployment)
+    return pooled
 
 
-def _loaded_bench(lab: Laboratory, planned: PlannedRun) -> tuple[Workbench, DataRequest]:
-    """A site that holds the data of this run."""
-    bench = _bench(lab, planned)
-    dataset = _load(lab, planned, bench)
+def _loaded(lab: Laboratory, planned: PlannedRun) -> tuple[PooledSystem, DataRequest]:
+    """A deployment that holds the data of this run."""
+    pooled = _acquired(lab, planned)
+    dataset = _load(lab, planned, pooled)
     lab.store.loaded(dataset.for_record())
-    return bench, dataset.request
+    return pooled, dataset.request
 
 
 def _load(
-    lab: Laboratory, planned: PlannedRun, bench: Workbench, *, is_wanted_again: bool = False
+    lab: Laboratory, planned: PlannedRun, pooled: PooledSystem, *, is_wanted_again: bool = False
 ) -> Dataset:
-    """The data of this run in the site, which the workload's own rules find right."""
+    """The data of this run in the deployment, which the workload's own rules find right."""
     lab.progress.stage("load")
     parameters = planned.cell.parameters
     if parameters.get("variant") == "clean" and int(parameters.get("replicas", 1)) > 1:
-        _find_reported(lab, planned, bench)
+        _find_reported(lab, planned, pooled)
     request = _request(lab, planned)
     tables = lab.workload.tables_for(parameters)
     again = is_wanted_again or _is_wanted_again(lab, planned)
-    dataset = bench.load(tables, request, lab.progress, is_wanted_again=again)
+    dataset = pooled.load(tables, request, lab.progress, is_wanted_again=again)
     if all(dataset is not one for one in lab.sound):
-        wrong = [check for check in _consistency(lab, planned, bench) if check["ok"] is False]
+        wrong = [check for check in _consistency(lab, planned, pooled) if check["ok"] is False]
         if wrong:
             raise RunFailed(f"after the load, {wrong_answers(wrong)}")
         lab.sound.append(dataset)
-    dataset = bench.size_buffer(dataset, _data_to_buffer(lab, planned))
-    lab.store.restarted(bench.site)
+    dataset = pooled.size_buffer(dataset, _data_to_buffer(lab, planned))
+    lab.store.restarted(pooled.deployment)
     return dataset
 
 
 def _is_wanted_again(lab: Laboratory, planned: PlannedRun) -> bool:
-    """Whether the site has a later run that may want the same data, after one that changes them."""
-    later = lab.benches.later(planned)
+    """Whether the deployment has a later run that may want the same data, after one that changes
+    them."""
+    later = lab.pool.later(planned)
     before = [planned, *later[:-1]] if later else []
     return any(run_changes_data(lab.workload, run) for run in before)
 
@@ -391,15 +392,15 @@ def _data_to_buffer(lab: Laboratory, planned: PlannedRun) -> float | None:
     return None if value is None else float(value)
 
 
-def _find_reported(lab: Laboratory, planned: PlannedRun, bench: Workbench) -> None:
+def _find_reported(lab: Laboratory, planned: PlannedRun, pooled: PooledSystem) -> None:
     """Loads the plain data and asks the checks which entries they report; once per experiment."""
     if lab.reported is None and lab.workload.update is not None:
         plain = _bibliography(lab).request(replicas=1)
-        bench.load(lab.workload.tables, plain, lab.progress)
+        pooled.load(lab.workload.tables, plain, lab.progress)
         test = lab.workload.test(planned.cell.test)
-        scripts = lab.workload.scripts_for(test, bench.system.dialect.name)
-        document = document_of(lab.workload, planned, bench.system.dialect, scripts)
-        lab.reported = reported_entries(bench.site, document, lab.workload.update)
+        scripts = lab.workload.scripts_for(test, pooled.system.dialect.name)
+        document = document_of(lab.workload, planned, pooled.system.dialect, scripts)
+        lab.reported = reported_entries(pooled.deployment, document, lab.workload.update)
 
 
 def _request(
@@ -431,14 +432,14 @@ def _conclusion(
     planned: PlannedRun,
     observation: Observation,
     checks: list[Check],
-    site: Site | None,
+    deployment: Deployment | None,
 ) -> str | None:
-    """Why the run failed, or None; a site that is broken is not used again."""
+    """Why the run failed, or None; a deployment that is broken is not used again."""
     lab.store.checked(checks)
     is_lost = observation.get("ended_by") == "lost"
-    died = _why_it_died(planned, site, is_lost) if site is not None else None
+    died = _why_it_died(planned, deployment, is_lost) if deployment is not None else None
     if died is not None or is_lost or _is_in_disorder(observation):
-        lab.benches.discard(planned)
+        lab.pool.discard(planned)
     counted: set[str] = set()
     if planned.cell.driving.reconnect_patience_s is not None:
         counted |= LOSSES
@@ -464,11 +465,11 @@ def _is_in_disorder(observation: Observation) -> bool:
     return _is_deaf(observation) or unfinished["cancelled"] < unfinished["transactions"]
 
 
-def _why_it_died(planned: PlannedRun, site: Site, is_lost: bool) -> str | None:
+def _why_it_died(planned: PlannedRun, deployment: Deployment, is_lost: bool) -> str | None:
     """What the system says of its own end. Connections are lost before their server has ended, so
     after a loss it is asked again for a while."""
     under_test = system(planned.cell.system.name)
     deadline_s = time.monotonic() + (_LOSS_PATIENCE_S if is_lost else 0)
-    while (died := under_test.why_it_died(site)) is None and time.monotonic() < deadline_s:
+    while (died := under_test.why_it_died(deployment)) is None and time.monotonic() < deadline_s:
         time.sleep(0.05)
     return died

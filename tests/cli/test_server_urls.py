@@ -13,7 +13,7 @@ import pytest
 from test_foreign_servers import null_server
 
 from assay.errors import SystemRefused
-from assay.provision.site import Address
+from assay.provision.deployment import Address
 from assay.systems import first_session
 from assay.systems.postgresql.url import EXPECTED
 

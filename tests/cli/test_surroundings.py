@@ -17,8 +17,8 @@ import pytest
 from assay.bibsql.bibliography import files_of
 from assay.errors import ArgumentError, InputError
 from assay.provision import ledger
+from assay.provision.deployment import StorageFacts
 from assay.provision.directory import server_directory
-from assay.provision.site import StorageFacts
 from assay.row_sources.data_folder import input_folder
 from assay.systems.mariadb import url as mariadb
 from assay.systems.postgresql import url as postgresql

@@ -13,7 +13,7 @@ from commands import BIN, Assay, Ended, need, why_missing
 from servers import SERVERS, directory_for_servers
 
 from assay import registry
-from assay.provision.site import StorageFacts
+from assay.provision.deployment import StorageFacts
 from assay.systems import System
 
 

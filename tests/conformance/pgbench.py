@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.provision.site import Address, Site
+from assay.provision.deployment import Address, Deployment
 from assay.systems.postgresql import installation
 
 
@@ -29,16 +29,16 @@ def port_of(address: Address) -> str:
     return str(socket_of(address)).rpartition(".")[2]
 
 
-def url_of(site: Site) -> str:
+def url_of(deployment: Deployment) -> str:
     """The private server by URL, as if it were somebody's own."""
-    address = site.address
+    address = deployment.address
     socket = socket_of(address)
     where = {
         "postgresql": f"host={socket.parent}&port={port_of(address)}",
         "mariadb": f"socket={socket}",
-    }[site.system]
+    }[deployment.system]
     password = f":{address.password}" if address.password else ""
-    return f"{site.system}://{address.user}{password}@/{address.database}?{where}"
+    return f"{deployment.system}://{address.user}{password}@/{address.database}?{where}"
 
 
 TPCB_LIKE = r"""

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from assay import registry
 from assay.experiment.values import SystemChoice
+from assay.provision.deployment import Deployment, StorageFacts
 from assay.provision.directory import server_directory
 from assay.provision.session import session
-from assay.provision.site import Site, StorageFacts
 from assay.systems import System
 from assay.systems.options import TRANSPORT
 
@@ -40,25 +40,27 @@ def provisioned(
     settings: Mapping[str, str] | None = None,
     options: Mapping[str, str] | None = None,
     connections: int | None = None,
-) -> Iterator[Site]:
+) -> Iterator[Deployment]:
     """A server of ours until the end of the block; then nothing is left of it."""
     choice = SystemChoice(system.name, settings=settings or {}, options=options or {})
     with (
         server_directory(storage) as directory,
-        system.provision(choice, directory, connections=connections) as site,
+        system.provision(choice, directory, connections=connections) as deployment,
     ):
-        yield site
-    assert not Path(f"/proc/{site.server_pid}").exists()
+        yield deployment
+    assert not Path(f"/proc/{deployment.server_pid}").exists()
 
 
-def ask(site: Site, statement: str) -> list[tuple[str | None, ...]]:
-    with session(site.address) as opened:
+def ask(deployment: Deployment, statement: str) -> list[tuple[str | None, ...]]:
+    with session(deployment.address) as opened:
         return opened.execute(statement).rows
 
 
-def with_client(system: System, site: Site, script: str) -> subprocess.CompletedProcess[str]:
+def with_client(
+    system: System, deployment: Deployment, script: str
+) -> subprocess.CompletedProcess[str]:
     """What the system's own client makes of a script on its standard input."""
-    arguments, environment = system.client_command(site.address)
+    arguments, environment = system.client_command(deployment.address)
     return subprocess.run(
         arguments,
         input=script,

@@ -18,8 +18,8 @@ from assay.experiment import Experiment, StorageChoice, SystemChoice
 from assay.load.digest import table_digest
 from assay.load.stage import drop, load
 from assay.progress import Silent
+from assay.provision.deployment import Address, Deployment
 from assay.provision.session import session
-from assay.provision.site import Address, Site
 from assay.provision.stage import provision
 from assay.workload import reader
 
@@ -37,9 +37,9 @@ HOSTILE = r"""
 
 
 @contextmanager
-def site_of(name: str) -> Iterator[Site]:
-    with provision(SystemChoice(name), StorageChoice(), connections=4) as site:
-        yield site
+def site_of(name: str) -> Iterator[Deployment]:
+    with provision(SystemChoice(name), StorageChoice(), connections=4) as deployment:
+        yield deployment
 
 
 def bibliography_of(files: list[Path]) -> Bibliography:
@@ -47,9 +47,9 @@ def bibliography_of(files: list[Path]) -> Bibliography:
     return resolve(experiment, WORKLOAD, Silent())
 
 
-def digests(site: Site) -> dict[str, tuple[int, str]]:
-    dialect = registry.system(site.system).dialect
-    return {table.name: table_digest(site, dialect, table) for table in WORKLOAD.tables}
+def digests(deployment: Deployment) -> dict[str, tuple[int, str]]:
+    dialect = registry.system(deployment.system).dialect
+    return {table.name: table_digest(deployment, dialect, table) for table in WORKLOAD.tables}
 
 
 def load_by_client(address: Address, system: str, files: list[Path], script: Path) -> None:
@@ -82,19 +82,19 @@ def test_the_real_client_loads_what_assay_loads(
         files = [tmp_path / "hostile.bib"]
         line_end = "\r\n" if kind == "carriage returns" else "\n"
         files[0].write_text(HOSTILE, encoding="utf-8", newline=line_end)
-    with site_of(system) as site:
+    with site_of(system) as deployment:
         under_test = registry.system(system)
-        load(site, under_test, WORKLOAD.tables, bibliography_of(files).request())
-        ours = digests(site)
-        drop(site, under_test.dialect, WORKLOAD.tables)
-        with session(site.address) as opened:
+        load(deployment, under_test, WORKLOAD.tables, bibliography_of(files).request())
+        ours = digests(deployment)
+        drop(deployment, under_test.dialect, WORKLOAD.tables)
+        with session(deployment.address) as opened:
             for table in WORKLOAD.tables:
-                for statement in under_test.dialect.create_table(table, site.options):
+                for statement in under_test.dialect.create_table(table, deployment.options):
                     opened.execute(statement)
-        load_by_client(site.address, system, files, tmp_path / "script.sql")
-        assert digests(site) == ours
+        load_by_client(deployment.address, system, files, tmp_path / "script.sql")
+        assert digests(deployment) == ours
         if kind != "real":
-            with session(site.address) as opened:
+            with session(deployment.address) as opened:
                 (entry,) = opened.execute("SELECT entry FROM bibtab").rows[0]
             assert entry == "\n" + HOSTILE.strip().replace("\n", line_end)
         assert ours["bibtab"][0] == (9733 if kind == "real" else 1)
@@ -119,8 +119,8 @@ def test_a_question_that_fails_is_no_empty_answer_with_status_0(
     tmp_path: Path, system: str
 ) -> None:
     need(system)
-    with site_of(system) as site:
-        address = site.address
+    with site_of(system) as deployment:
+        address = deployment.address
         keys = {
             "socket": address.unix, "file": address.file, "user": address.user,
             "password": address.password, "database": address.database,

@@ -9,7 +9,7 @@ import pytest
 from servers import ask, provisioned, with_client
 
 from assay.dialects.protocol import Column, Index, Table
-from assay.provision.site import StorageFacts
+from assay.provision.deployment import StorageFacts
 from assay.systems import System
 
 pytestmark = pytest.mark.server
@@ -48,7 +48,7 @@ def test_the_dialects_statements_are_what_the_server_takes(
     entries = ["ä☃" * 100 + "".join(dice.choices("äß☃☂", k=31_800)) for _ in range(2)]
     rows = ", ".join(f"({n}, {n}, '{n}', {dialect.literal(e)})" for n, e in enumerate(entries))
     engines = [spec.levels for spec in server.option_specs if spec.name == "engine"]
-    with provisioned(server, storage) as site:
+    with provisioned(server, storage) as deployment:
         for options in [{"engine": engine} for engine in engines[0]] if engines else [{}]:
             for statement in [
                 *dialect.drop_table(table),
@@ -57,8 +57,8 @@ def test_the_dialects_statements_are_what_the_server_takes(
                 f"INSERT INTO {order} ({user}, {key}, coden, entry) VALUES {rows}",
                 *dialect.after_load([table]),
             ]:
-                ask(site, statement)
-            kept = ask(site, f"SELECT {key}, entry FROM {order} ORDER BY 1")
+                ask(deployment, statement)
+            kept = ask(deployment, f"SELECT {key}, entry FROM {order} ORDER BY 1")
             assert kept == [("0", entries[0]), ("1", entries[1])]
 
 
@@ -77,10 +77,10 @@ def test_a_script_makes_its_database_keeps_its_literals_and_stops_at_an_error(
         "SELECT nothing;",
         "INSERT INTO t VALUES ('not', 'reached');",
     ]
-    with provisioned(server, storage) as site:
+    with provisioned(server, storage) as deployment:
         for _ in range(2):
-            done = with_client(server, site, "\n".join([*script, ""]))
+            done = with_client(server, deployment, "\n".join([*script, ""]))
             assert done.returncode == 0, done.stderr
-        assert with_client(server, site, "\n".join([*failing, ""])).returncode != 0
-        made = replace(site, address=replace(site.address, database="select"))
+        assert with_client(server, deployment, "\n".join([*failing, ""])).returncode != 0
+        made = replace(deployment, address=replace(deployment.address, database="select"))
         assert ask(made, "SELECT a, b FROM t") == [(text, None)]

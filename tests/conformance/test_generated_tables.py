@@ -20,13 +20,13 @@ from assay.load.digest import table_digest, verify
 from assay.load.loading import DEFAULT, Loading
 from assay.load.stage import load
 from assay.plan import Cell, Plan, PlannedRun
+from assay.pool import Pool, PooledSystem
 from assay.progress import Silent
+from assay.provision.deployment import StorageFacts
 from assay.provision.session import session
-from assay.provision.site import StorageFacts
 from assay.row_sources.generated import measure, request_of
 from assay.row_sources.request import DataRequest
 from assay.systems import System
-from assay.workbench import Workbench, Workbenches
 from assay.workload import reader
 
 pytestmark = pytest.mark.server
@@ -129,40 +129,40 @@ def system(request: pytest.FixtureRequest, available: list[str]) -> System:
 
 
 @contextmanager
-def bench_on(
+def pooled_on(
     system: System, storage: StorageFacts, loading: Loading = DEFAULT
-) -> Iterator[Workbench]:
+) -> Iterator[PooledSystem]:
     place = StorageChoice(name="here", kind="here", directory=storage.directory)
     choice = SystemChoice(system.name)
     cell = Cell("w", "all", choice, place, 4, {}, "simple", 1)
     run = PlannedRun(cell, 1, 1, 0)
-    with Workbenches(Plan(Experiment("w", ("all",), (choice,)), (run,)), loading) as benches:
-        yield benches.bench(run)
+    with Pool(Plan(Experiment("w", ("all",), (choice,)), (run,)), loading) as pool:
+        yield pool.acquire(run)
 
 
-def digests(bench: Workbench, tables: tuple[Table, ...]) -> dict[str, str]:
-    dialect = bench.system.dialect
-    return {table.name: table_digest(bench.site, dialect, table)[1] for table in tables}
+def digests(pooled: PooledSystem, tables: tuple[Table, ...]) -> dict[str, str]:
+    dialect = pooled.system.dialect
+    return {table.name: table_digest(pooled.deployment, dialect, table)[1] for table in tables}
 
 
 def test_every_type_is_kept_as_it_was_made(
     system: System, storage: StorageFacts, rows: Rows
 ) -> None:
     order, code = map(system.dialect.identifier, ("order", "code"))
-    with bench_on(system, storage) as bench:
+    with pooled_on(system, storage) as pooled:
         for sessions in (1, 3):
             loading = Loading(sessions=sessions, is_verified=True)
-            dataset = load(bench.site, system, rows.tables, rows.request, loading=loading)
+            dataset = load(pooled.deployment, system, rows.tables, rows.request, loading=loading)
             assert dataset.rows == rows.request.rows_expected
-            assert dataset.checksums == digests(bench, rows.tables) == rows.checksums
+            assert dataset.checksums == digests(pooled, rows.tables) == rows.checksums
 
-        ask(bench.site, f"UPDATE {order} SET {code} = 'other' WHERE id = 500")
+        ask(pooled.deployment, f"UPDATE {order} SET {code} = 'other' WHERE id = 500")
         with pytest.raises(RunFailed, match="other rows in order"):
-            verify(bench.site, system.dialect, rows.tables, rows.checksums)
+            verify(pooled.deployment, system.dialect, rows.tables, rows.checksums)
 
-        ask(bench.site, f"INSERT INTO {order} (id) VALUES (5000)")
+        ask(pooled.deployment, f"INSERT INTO {order} (id) VALUES (5000)")
         asked = "SELECT small, word, day, yes FROM"
-        ((small, word, day, yes),) = ask(bench.site, f"{asked} {order} WHERE id = 5000")
+        ((small, word, day, yes),) = ask(pooled.deployment, f"{asked} {order} WHERE id = 5000")
         assert (small, word, day, yes in ("1", "t")) == ("7", "none", "2026-01-02", True)
 
 
@@ -173,44 +173,44 @@ def test_a_copy_brings_back_what_was_loaded(
     folder = Path(storage.directory) / "datasets"
     loading = Loading(datasets=folder if is_kept else None)
     line = system.dialect.identifier("line")
-    with bench_on(system, storage, loading) as bench:
-        dataset = bench.load(rows.tables, rows.request, Silent(), is_wanted_again=True)
-        assert (dataset.how, digests(bench, rows.tables)) == ("loaded", rows.checksums)
-        before = bench.site.settings
-        ask(bench.site, f"DELETE FROM {line}")
-        ask(bench.site, "CREATE TABLE left_over (a INTEGER)")
-        assert bench.load(rows.tables, rows.request, Silent()) is dataset  # nobody has told
-        bench.forget()
-        again = bench.load(rows.tables, rows.request, Silent())
+    with pooled_on(system, storage, loading) as pooled:
+        dataset = pooled.load(rows.tables, rows.request, Silent(), is_wanted_again=True)
+        assert (dataset.how, digests(pooled, rows.tables)) == ("loaded", rows.checksums)
+        before = pooled.deployment.settings
+        ask(pooled.deployment, f"DELETE FROM {line}")
+        ask(pooled.deployment, "CREATE TABLE left_over (a INTEGER)")
+        assert pooled.load(rows.tables, rows.request, Silent()) is dataset  # nobody has told
+        pooled.forget()
+        again = pooled.load(rows.tables, rows.request, Silent())
         assert (again.how, again.rows) == ("restored", dataset.rows)
         assert again.restore_ns > 0
-        assert digests(bench, rows.tables) == rows.checksums
-        assert bench.site.settings == before
+        assert digests(pooled, rows.tables) == rows.checksums
+        assert pooled.deployment.settings == before
         with pytest.raises(Exception, match="left_over"):
-            ask(bench.site, "SELECT * FROM left_over")
+            ask(pooled.deployment, "SELECT * FROM left_over")
     if is_kept:  # also for the next experiment
-        with bench_on(system, storage, loading) as bench:
-            assert bench.load(rows.tables, rows.request, Silent()).how == "restored"
-            assert digests(bench, rows.tables) == rows.checksums
+        with pooled_on(system, storage, loading) as pooled:
+            assert pooled.load(rows.tables, rows.request, Silent()).how == "restored"
+            assert digests(pooled, rows.tables) == rows.checksums
         shutil.rmtree(folder)
 
 
 def test_the_buffer_is_sized_from_the_data_and_counts_what_it_holds(
     system: System, storage: StorageFacts, rows: Rows
 ) -> None:
-    with bench_on(system, storage) as bench:
-        dataset = bench.load(rows.tables, rows.request, Silent())
-        usual = system.buffer_bytes(bench.site)
-        sized = bench.size_buffer(dataset, 0.01)
-        assert sized.buffer_bytes == system.buffer_bytes(bench.site)
+    with pooled_on(system, storage) as pooled:
+        dataset = pooled.load(rows.tables, rows.request, Silent())
+        usual = system.buffer_bytes(pooled.deployment)
+        sized = pooled.size_buffer(dataset, 0.01)
+        assert sized.buffer_bytes == system.buffer_bytes(pooled.deployment)
         assert sized.buffer_bytes is not None and sized.data_to_buffer is not None
         # As asked for, but for what the system rounds up to.
         assert 0.009 < sized.data_to_buffer <= 0.01
-        assert digests(bench, rows.tables) == rows.checksums
-        counted = system.counters(bench.site)
+        assert digests(pooled, rows.tables) == rows.checksums
+        counted = system.counters(pooled.deployment)
         assert all(counted[name] > 0 for name in counted)
-        bench.size_buffer(dataset, None)
-        assert system.buffer_bytes(bench.site) == usual
+        pooled.size_buffer(dataset, None)
+        assert system.buffer_bytes(pooled.deployment) == usual
 
 
 def test_a_transaction_has_the_isolation_level_that_was_asked_for(
@@ -221,7 +221,7 @@ def test_a_transaction_has_the_isolation_level_that_was_asked_for(
         "mysql": "SELECT LOWER(REPLACE(trx_isolation_level, '-', ' ')) FROM "
         "information_schema.innodb_trx WHERE trx_mysql_thread_id = CONNECTION_ID()",
     }.get(system.dialect.name)
-    with bench_on(system, storage) as bench, session(bench.site.address) as opened:
+    with pooled_on(system, storage) as pooled, session(pooled.deployment.address) as opened:
         opened.execute("CREATE TABLE t (a INTEGER)")
         for level in system.dialect.isolation_levels:
             for statements in (

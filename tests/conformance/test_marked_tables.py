@@ -17,7 +17,7 @@ from assay import registry
 from assay.dialects.protocol import Table
 from assay.experiment.values import SystemChoice
 from assay.load import mark
-from assay.provision.site import Site, StorageFacts
+from assay.provision.deployment import Deployment, StorageFacts
 from assay.systems import System
 
 SYSTEMS = [name for name in registry.systems() if registry.system(name).dialect.marks_query()]
@@ -39,16 +39,16 @@ def url(system: System, storage: StorageFacts, laboratory: Path) -> Iterator[str
         file.touch()
         yield f"{system.url_schemes[0]}:///{file}"
         return
-    with provisioned(system, storage, options={"transport": "tcp"}) as site:
-        to = site.address
+    with provisioned(system, storage, options={"transport": "tcp"}) as deployment:
+        to = deployment.address
         password = quote(to.password or "", safe="")
         place = f"{to.user}:{password}@{to.host}:{to.port}/{to.database}"
         yield f"{system.url_schemes[0]}://{place}"
 
 
-def reached(system: System, url: str) -> Site:
-    with system.attach(SystemChoice(system.name, url=url)) as site:
-        return site
+def reached(system: System, url: str) -> Deployment:
+    with system.attach(SystemChoice(system.name, url=url)) as deployment:
+        return deployment
 
 
 def kill_while_it_drives(url: str, laboratory: Path) -> None:
@@ -74,34 +74,34 @@ def test_what_a_killed_assay_left_is_replaced_and_nothing_else(
     system: System, url: str, assay: Assay, laboratory: Path
 ) -> None:
     kill_while_it_drives(url, laboratory)
-    site = reached(system, url)
-    assert ask(site, f"SELECT count(*) FROM {TABLE}") == [("10",)]
+    deployment = reached(system, url)
+    assert ask(deployment, f"SELECT count(*) FROM {TABLE}") == [("10",)]
     again = assay(*RUN, "--on", url, "--transactions", "1")
     assert again.status == 0, again.err
     with pytest.raises(Exception, match=TABLE):
-        ask(site, f"SELECT 1 FROM {TABLE}")
+        ask(deployment, f"SELECT 1 FROM {TABLE}")
 
-    ask(site, f"CREATE TABLE {TABLE} (mine INTEGER)")
-    ask(site, f"INSERT INTO {TABLE} VALUES (7)")
+    ask(deployment, f"CREATE TABLE {TABLE} (mine INTEGER)")
+    ask(deployment, f"INSERT INTO {TABLE} VALUES (7)")
     refused = assay(*RUN, "--on", url, "--transactions", "1")
     assert refused.status == 2
     assert f"holds a table {TABLE} already" in refused.err
-    assert ask(site, f"SELECT mine FROM {TABLE}") == [("7",)]
-    ask(site, f"DROP TABLE {TABLE}")
+    assert ask(deployment, f"SELECT mine FROM {TABLE}") == [("7",)]
+    ask(deployment, f"DROP TABLE {TABLE}")
 
 
 def test_tables_of_an_assay_that_may_be_at_work_are_left_alone(
     system: System, url: str, assay: Assay
 ) -> None:
-    site = reached(system, url)
+    deployment = reached(system, url)
     elsewhere = "loaded by Assay: host far-away, process 1 2 3"
     for text, named in ((mark.mark(), f"process {os.getpid()}"), (elsewhere, "far-away")):
-        for statement in system.dialect.create_marked_table(_tellers(), site.options, text):
-            ask(site, statement)
+        for statement in system.dialect.create_marked_table(_tellers(), deployment.options, text):
+            ask(deployment, statement)
         refused = assay(*RUN, "--on", url, "--transactions", "1")
         assert (refused.status, named in refused.err) == (2, True), refused.err
-        assert ask(site, f"SELECT count(*) FROM {TABLE}") == [("0",)]
-        ask(site, f"DROP TABLE {TABLE}")
+        assert ask(deployment, f"SELECT count(*) FROM {TABLE}") == [("0",)]
+        ask(deployment, f"DROP TABLE {TABLE}")
 
 
 def _tellers() -> Table:

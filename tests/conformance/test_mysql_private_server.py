@@ -17,8 +17,8 @@ from assay.dialects.mysql import MYSQL as DIALECT
 from assay.dialects.protocol import Column, Table
 from assay.errors import ArgumentError, SystemRefused
 from assay.experiment.values import SystemChoice
+from assay.provision.deployment import Deployment, StorageFacts
 from assay.provision.session import session
-from assay.provision.site import Site, StorageFacts
 from assay.provision.users import server_user
 from assay.systems.mariadb import MARIADB
 
@@ -32,28 +32,28 @@ def _there_is_one() -> None:
 
 def test_it_is_set_up_as_was_asked_for(storage: StorageFacts) -> None:
     asked = {"innodb-flush-log-at-trx-commit": "2", "key_buffer_size": "64M", "Log_Bin": "1"}
-    with provisioned(MARIADB, storage, asked, connections=200) as site:
-        assert site.version.startswith("MariaDB ")
-        assert site.connection_limit == 210
-        assert site.settings["key_buffer_size"] == str(64 << 20)
-        assert site.settings["innodb_flush_log_at_trx_commit"] == "2"
-        assert site.settings["collation_server"] == "utf8mb4_bin"
-        assert not {"port", "datadir", "socket"} & set(site.settings)
-        assert site.durability_lowered_by == (
+    with provisioned(MARIADB, storage, asked, connections=200) as deployment:
+        assert deployment.version.startswith("MariaDB ")
+        assert deployment.connection_limit == 210
+        assert deployment.settings["key_buffer_size"] == str(64 << 20)
+        assert deployment.settings["innodb_flush_log_at_trx_commit"] == "2"
+        assert deployment.settings["collation_server"] == "utf8mb4_bin"
+        assert not {"port", "datadir", "socket"} & set(deployment.settings)
+        assert deployment.durability_lowered_by == (
             "innodb_flush_log_at_trx_commit = 2",
             "sync_binlog = 0",
         )
-        sample = MARIADB.sample(site)
+        sample = MARIADB.sample(deployment)
         assert sample is not None
         assert sample.processes == 1
 
 
 def test_over_tcp_nobody_comes_in_without_the_password(storage: StorageFacts) -> None:
-    with provisioned(MARIADB, storage, options={"transport": "tcp"}) as site:
-        assert site.connection_limit == 151
-        assert ask(site, "SELECT CURRENT_USER()") == [("assay@127.0.0.1",)]
+    with provisioned(MARIADB, storage, options={"transport": "tcp"}) as deployment:
+        assert deployment.connection_limit == 151
+        assert ask(deployment, "SELECT CURRENT_USER()") == [("assay@127.0.0.1",)]
         for user in ("root", "assay"):
-            stranger = {**site.address.for_engine(), "user": user, "password": None}
+            stranger = {**deployment.address.for_engine(), "user": user, "password": None}
             with pytest.raises(_engine.EngineError, match="Access denied"):
                 _engine.Session(json.dumps(stranger))
 
@@ -86,11 +86,11 @@ def test_it_leaves_the_temporary_tables_of_other_servers_alone(storage: StorageF
     user = server_user()
     os.chown(others, user.uid, user.gid)
     try:
-        with provisioned(MARIADB, storage) as site:
-            assert site.data_directory is not None
-            tmpdir = ask(site, "SELECT @@tmpdir")
+        with provisioned(MARIADB, storage) as deployment:
+            assert deployment.data_directory is not None
+            tmpdir = ask(deployment, "SELECT @@tmpdir")
             # By another path: this one may have colons, at which the setting is divided.
-            assert Path(str(tmpdir[0][0])).resolve() == site.data_directory.parent / "tmp"
+            assert Path(str(tmpdir[0][0])).resolve() == deployment.data_directory.parent / "tmp"
         assert others.exists()
     finally:
         others.unlink(missing_ok=True)
@@ -102,54 +102,56 @@ def test_where_its_files_lie_is_not_to_be_set(storage: StorageFacts) -> None:
         pass
 
 
-def attached(site: Site, **settings: str) -> AbstractContextManager[Site]:
-    url = f"mariadb://assay@/assay?socket={site.address.unix}"
+def attached(deployment: Deployment, **settings: str) -> AbstractContextManager[Deployment]:
+    url = f"mariadb://assay@/assay?socket={deployment.address.unix}"
     return MARIADB.attach(SystemChoice("mariadb", url=url, settings=settings))
 
 
 def test_a_server_is_reached_by_its_url_with_settings_for_each_session(
     storage: StorageFacts,
 ) -> None:
-    with provisioned(MARIADB, storage) as site:
-        with attached(site, sort_buffer_size="65536") as reached:
+    with provisioned(MARIADB, storage) as deployment:
+        with attached(deployment, sort_buffer_size="65536") as reached:
             assert reached.settings["sort_buffer_size"] == "65536"
             assert ask(reached, "SELECT @@sort_buffer_size") == [("65536",)]
-            assert ask(site, "SELECT @@sort_buffer_size") != [("65536",)]
-            ask(site, "CREATE TABLE t AS SELECT REPEAT('x', 1000) FROM seq_1_to_2000")
+            assert ask(deployment, "SELECT @@sort_buffer_size") != [("65536",)]
+            ask(deployment, "CREATE TABLE t AS SELECT REPEAT('x', 1000) FROM seq_1_to_2000")
             assert MARIADB.size_on_disk_bytes(reached) > 2_000_000
         with pytest.raises(SystemRefused, match="key_buffer_size"):
-            attached(site, key_buffer_size="1000").__enter__()
+            attached(deployment, key_buffer_size="1000").__enter__()
 
 
 def test_a_table_lives_in_the_engine_and_compares_byte_by_byte(storage: StorageFacts) -> None:
     table = Table("t", (Column("words", "text"),))
-    with provisioned(MARIADB, storage) as site:
+    with provisioned(MARIADB, storage) as deployment:
         for engine in ("InnoDB", "MyISAM", "Aria"):
             for statement in [
                 *DIALECT.drop_table(table),
                 *DIALECT.create_table(table, {"engine": engine}),
             ]:
-                ask(site, statement)
+                ask(deployment, statement)
             lives_in = "SELECT engine, table_collation FROM information_schema.tables"
-            assert ask(site, f"{lives_in} WHERE table_name = 't'") == [(engine, "utf8mb4_bin")]
+            assert ask(deployment, f"{lives_in} WHERE table_name = 't'") == [
+                (engine, "utf8mb4_bin")
+            ]
 
 
 def test_each_session_holds_a_handle_of_a_myisam_table(storage: StorageFacts) -> None:
     """What the bibsql paper saw of bibtab.MYD with 256 clients."""
-    with provisioned(MARIADB, storage, options={"engine": "MyISAM"}, connections=40) as site:
-        ask(site, "CREATE TABLE t (a INT) ENGINE = MyISAM")
-        before = MARIADB.sample(site)
+    with provisioned(MARIADB, storage, options={"engine": "MyISAM"}, connections=40) as deployment:
+        ask(deployment, "CREATE TABLE t (a INT) ENGINE = MyISAM")
+        before = MARIADB.sample(deployment)
         # Each session holds the table under a lock, so that each has it open.
         with ExitStack() as held:
             for _ in range(40):
-                opened = held.enter_context(session(site.address))
+                opened = held.enter_context(session(deployment.address))
                 opened.execute("LOCK TABLES t READ")
-            during = MARIADB.sample(site)
+            during = MARIADB.sample(deployment)
         assert before is not None
         assert during is not None
         assert during.open_files - before.open_files >= 39
         assert during.threads - before.threads >= 38, "some threads wait for the next session"
-        assert site.durability_lowered_by == ("engine = MyISAM",)
+        assert deployment.durability_lowered_by == ("engine = MyISAM",)
 
 
 def test_a_text_cannot_be_a_primary_key() -> None:

@@ -19,7 +19,7 @@ from servers import ask, directory_for_servers, provisioned
 
 from assay import registry
 from assay.cli.program import run_program
-from assay.provision.site import Site
+from assay.provision.deployment import Deployment
 
 CLIENTS, TRANSACTIONS = 2, 2
 
@@ -138,34 +138,34 @@ INSERT INTO said SELECT 1 /* :scale */; -- :client_id
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     """One server for all cases, with the tables of pgbench and of these scripts."""
     program = pgbench()
     with pytest.MonkeyPatch.context() as patch, ExitStack() as stack:
         patch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path_factory.mktemp("state")))
         storage = stack.enter_context(directory_for_servers())
-        site = stack.enter_context(provisioned(registry.system("postgresql"), storage))
+        deployment = stack.enter_context(provisioned(registry.system("postgresql"), storage))
         made = subprocess.run(
-            [program, "-i", "-q", *words_of(site)], capture_output=True, text=True
+            [program, "-i", "-q", *words_of(deployment)], capture_output=True, text=True
         )
         assert made.returncode == 0, made.stderr
         for statement in SCHEMA.split(";\n"):
             if statement.strip():
-                ask(site, statement)
-        yield site
+                ask(deployment, statement)
+        yield deployment
 
 
-def words_of(site: Site) -> list[str]:
-    address = site.address
+def words_of(deployment: Deployment) -> list[str]:
+    address = deployment.address
     return ["-h", str(socket_of(address).parent), "-p", port_of(address),
             "-U", address.user, address.database]  # fmt: skip
 
 
-def left(site: Site) -> list[str]:
+def left(deployment: Deployment) -> list[str]:
     """What the transactions left in `said`, which is empty afterwards; without what sets statements
     apart in one text."""
-    rows = ask(site, "SELECT t FROM said")
-    ask(site, "TRUNCATE said")
+    rows = ask(deployment, "SELECT t FROM said")
+    ask(deployment, "TRUNCATE said")
     return sorted(re.sub(r"[;\s]+", " ", str(text)).replace(" ", "") for (text,) in rows)
 
 
@@ -176,7 +176,7 @@ CASES = [(name, mode) for name, one in SCRIPTS.items() for mode in one.modes]
 def test_both_accept_the_same_and_leave_the_same(
     name: str,
     mode: str,
-    server: Site,
+    server: Deployment,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

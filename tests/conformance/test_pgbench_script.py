@@ -17,7 +17,7 @@ from servers import ask, provisioned
 
 from assay import registry
 from assay.cli.program import run_program
-from assay.provision.site import Address, Site, StorageFacts
+from assay.provision.deployment import Address, Deployment, StorageFacts
 
 TABLES = {
     "pgbench_accounts": "aid INTEGER NOT NULL PRIMARY KEY, bid INTEGER, abalance INTEGER",
@@ -69,8 +69,8 @@ def test_the_tpcb_like_script_runs_on_what_pgbench_has_made(
     script: Path, storage: StorageFacts, capsys: pytest.CaptureFixture[str]
 ) -> None:
     program = pgbench()
-    with provisioned(registry.system("postgresql"), storage) as site:
-        address = site.address
+    with provisioned(registry.system("postgresql"), storage) as deployment:
+        address = deployment.address
         made = subprocess.run(
             [program, "-i", "-q", "-h", str(socket_of(address).parent), "-p", port_of(address),
              "-U", address.user, address.database],
@@ -78,14 +78,14 @@ def test_the_tpcb_like_script_runs_on_what_pgbench_has_made(
             text=True,
         )  # fmt: skip
         assert made.returncode == 0, made.stderr
-        words = [str(script), "--on", url_of(site), "--clients", "4"]
+        words = [str(script), "--on", url_of(deployment), "--clients", "4"]
         document = ran([*words, "--threads", "2", "--transactions", "50"], capsys)
         assert ended_ok(document) == 200
-        check_balances(ask(site, BALANCES)[0], 200)
+        check_balances(ask(deployment, BALANCES)[0], 200)
         prepared = ran([*words, "--protocol", "prepared", "--duration", "1"], capsys)
-        check_balances(ask(site, BALANCES)[0], 200 + ended_ok(prepared))
+        check_balances(ask(deployment, BALANCES)[0], 200 + ended_ok(prepared))
         # What was there before is there still: a script by itself drops nothing.
-        assert ask(site, "SELECT count(*) FROM pgbench_accounts") == [(str(ACCOUNTS),)]
+        assert ask(deployment, "SELECT count(*) FROM pgbench_accounts") == [(str(ACCOUNTS),)]
 
 
 def test_the_same_text_runs_on_mariadb(
@@ -93,12 +93,12 @@ def test_the_same_text_runs_on_mariadb(
 ) -> None:
     # END is no statement there, and everything else is the same.
     script.write_text(TPCB_LIKE.replace("END;", "COMMIT;"))
-    with provisioned(registry.system("mariadb"), storage) as site:
-        for statement in _schema(site):
-            ask(site, statement)
-        words = [str(script), "--on", url_of(site), "--clients", "4"]
+    with provisioned(registry.system("mariadb"), storage) as deployment:
+        for statement in _schema(deployment):
+            ask(deployment, statement)
+        words = [str(script), "--on", url_of(deployment), "--clients", "4"]
         document = ran([*words, "--transactions", "20", "--retries", "10"], capsys)
-        check_balances(ask(site, BALANCES)[0], ended_ok(document))
+        check_balances(ask(deployment, BALANCES)[0], ended_ok(document))
 
 
 def test_the_same_text_runs_on_sqlite(
@@ -119,15 +119,15 @@ def test_the_same_text_runs_on_sqlite(
     opened.close()
 
 
-def _schema(site: Site | None) -> list[str]:
+def _schema(deployment: Deployment | None) -> list[str]:
     """pgbench's tables and rows at scale 1, as any of the systems takes them."""
-    engine = " ENGINE=InnoDB" if site is not None else ""
+    engine = " ENGINE=InnoDB" if deployment is not None else ""
     numbers = (
         "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {}) "
         "SELECT i{} FROM n"
     )
     statements = [f"CREATE TABLE {name} ({columns}){engine}" for name, columns in TABLES.items()]
-    if site is not None:
+    if deployment is not None:
         # A session's own limit, and each statement here is a session: ten thousands by ten.
         tens = "SELECT 0 d" + "".join(f" UNION ALL SELECT {digit}" for digit in range(1, 10))
         places = ", ".join(f"({tens}) t{power}" for power in range(5))

@@ -12,7 +12,7 @@ from servers import ask, provisioned
 from assay.drive.sampler import Sampler
 from assay.errors import SystemRefused
 from assay.experiment.values import SystemChoice
-from assay.provision.site import Site, StorageFacts
+from assay.provision.deployment import Deployment, StorageFacts
 from assay.systems.postgresql import POSTGRESQL
 
 pytestmark = pytest.mark.server
@@ -25,20 +25,22 @@ def _there_is_one() -> None:
 
 def test_it_is_set_up_as_was_asked_for(storage: StorageFacts) -> None:
     asked = {"shared_buffers": "65536kB", "Synchronous_Commit": "off", "max_wal_size": "64MB"}
-    with provisioned(POSTGRESQL, storage, asked, {"checksums": "on"}, connections=150) as site:
-        assert site.version.startswith("PostgreSQL ")
-        assert site.connection_limit == 160
-        assert site.settings["shared_buffers"] == "64MB"
-        assert site.settings["synchronous_commit"] == "off"
-        assert site.settings["data_checksums"] == "on"
-        assert site.settings["fsync"] == "on"
-        assert not {"port", "data_directory", "application_name"} & set(site.settings)
-        assert site.durability_lowered_by == ("synchronous_commit = off",)
+    with provisioned(
+        POSTGRESQL, storage, asked, {"checksums": "on"}, connections=150
+    ) as deployment:
+        assert deployment.version.startswith("PostgreSQL ")
+        assert deployment.connection_limit == 160
+        assert deployment.settings["shared_buffers"] == "64MB"
+        assert deployment.settings["synchronous_commit"] == "off"
+        assert deployment.settings["data_checksums"] == "on"
+        assert deployment.settings["fsync"] == "on"
+        assert not {"port", "data_directory", "application_name"} & set(deployment.settings)
+        assert deployment.durability_lowered_by == ("synchronous_commit = off",)
         assert (
-            ask(site, "SELECT datcollate, pg_encoding_to_char(encoding) FROM pg_database")
+            ask(deployment, "SELECT datcollate, pg_encoding_to_char(encoding) FROM pg_database")
             == [("C", "UTF8")] * 3
         )
-        sample = POSTGRESQL.sample(site)
+        sample = POSTGRESQL.sample(deployment)
         assert sample is not None
         assert sample.processes >= 5, "the first process and its writers"
 
@@ -62,9 +64,11 @@ def test_a_setting_that_is_not_in_effect_is_named_with_the_cure(
     assert hint in refusal.value.hint
 
 
-def attached(site: Site, user: str = "postgres", **settings: str) -> AbstractContextManager[Site]:
-    assert site.address.unix is not None
-    folder, port = site.address.unix.rsplit("/.s.PGSQL.")
+def attached(
+    deployment: Deployment, user: str = "postgres", **settings: str
+) -> AbstractContextManager[Deployment]:
+    assert deployment.address.unix is not None
+    folder, port = deployment.address.unix.rsplit("/.s.PGSQL.")
     url = f"postgresql://{user}@/postgres?host={folder}&port={port}"
     return POSTGRESQL.attach(SystemChoice("postgresql", url=url, settings=settings))
 
@@ -72,26 +76,29 @@ def attached(site: Site, user: str = "postgres", **settings: str) -> AbstractCon
 def test_a_server_is_reached_by_its_url_with_settings_for_each_session(
     storage: StorageFacts,
 ) -> None:
-    with provisioned(POSTGRESQL, storage) as site:
-        assert site.connection_limit == 100
-        with attached(site, synchronous_commit="off") as reached:
+    with provisioned(POSTGRESQL, storage) as deployment:
+        assert deployment.connection_limit == 100
+        with attached(deployment, synchronous_commit="off") as reached:
             assert reached.settings["synchronous_commit"] == "off"
             assert ask(reached, "SHOW synchronous_commit") == [("off",)]
-            assert ask(site, "SHOW synchronous_commit") == [("on",)]
+            assert ask(deployment, "SHOW synchronous_commit") == [("on",)]
             assert POSTGRESQL.size_on_disk_bytes(reached) > 1_000_000
-        with pytest.raises(SystemRefused, match='"fsync" cannot'), attached(site, fsync="off"):
+        with (
+            pytest.raises(SystemRefused, match='"fsync" cannot'),
+            attached(deployment, fsync="off"),
+        ):
             pass
-        ask(site, "CREATE ROLE ordinary LOGIN")
-        with attached(site, "ordinary") as reached:
+        ask(deployment, "CREATE ROLE ordinary LOGIN")
+        with attached(deployment, "ordinary") as reached:
             assert reached.connection_limit == 97, "three are kept for superusers"
 
 
 def test_the_work_of_a_session_that_ends_at_the_last_sample_is_counted(
     storage: StorageFacts,
 ) -> None:
-    with provisioned(POSTGRESQL, storage) as site:
+    with provisioned(POSTGRESQL, storage) as deployment:
         for _ in range(15):
-            with Sampler(site, POSTGRESQL) as sampler:
-                ask(site, "SELECT sum(g) FROM generate_series(1, 200000) g")
+            with Sampler(deployment, POSTGRESQL) as sampler:
+                ask(deployment, "SELECT sum(g) FROM generate_series(1, 200000) g")
             first, *_, last = (one.sample.cpu_ns for one in sampler.samples)
             assert last - first >= 10_000_000

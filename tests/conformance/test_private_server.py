@@ -18,8 +18,8 @@ from assay import _engine
 from assay.dialects.protocol import Column, Table
 from assay.errors import ArgumentError, SystemRefused
 from assay.experiment.values import SystemChoice
+from assay.provision.deployment import Deployment, StorageFacts
 from assay.provision.session import session
-from assay.provision.site import Site, StorageFacts
 from assay.systems import System
 
 pytestmark = pytest.mark.server
@@ -30,77 +30,77 @@ that would leave shared memory behind, which only the server itself could clear 
 
 
 def test_it_lets_the_run_in_and_can_be_looked_at(server: System, storage: StorageFacts) -> None:
-    with provisioned(server, storage, connections=200) as site:
-        assert site.is_private
-        assert site.connection_limit is not None
-        assert site.connection_limit > 200
-        assert site.settings_asked == {}
-        assert {spec.name for spec in server.option_specs} == set(site.options)
-        with session(site.address) as opened:
-            assert opened.server_version == site.version
-            sample = server.sample(site)
+    with provisioned(server, storage, connections=200) as deployment:
+        assert deployment.is_private
+        assert deployment.connection_limit is not None
+        assert deployment.connection_limit > 200
+        assert deployment.settings_asked == {}
+        assert {spec.name for spec in server.option_specs} == set(deployment.options)
+        with session(deployment.address) as opened:
+            assert opened.server_version == deployment.version
+            sample = server.sample(deployment)
         assert sample is not None
         assert min(sample.processes, sample.threads, sample.open_files) > 0
         assert min(sample.resident_bytes, sample.cpu_ns) > 0
-        assert server.why_it_died(site) is None
-        assert "ähere" in with_client(server, site, "SELECT CONCAT('ä', 'here');\n").stdout
+        assert server.why_it_died(deployment) is None
+        assert "ähere" in with_client(server, deployment, "SELECT CONCAT('ä', 'here');\n").stdout
 
 
 def test_its_size_grows_by_what_is_stored(server: System, storage: StorageFacts) -> None:
     table = Table("t", (Column("words", "varchar(1000)"),))
     rows = ", ".join(["('" + "x" * 1000 + "')"] * 1000)
-    with provisioned(server, storage) as site:
-        before = server.size_on_disk_bytes(site)
+    with provisioned(server, storage) as deployment:
+        before = server.size_on_disk_bytes(deployment)
         for statement in server.dialect.create_table(table, {}):
-            ask(site, statement)
+            ask(deployment, statement)
         for _ in range(5):
-            ask(site, f"INSERT INTO t (words) VALUES {rows}")
-        grown = server.size_on_disk_bytes(site) - before
+            ask(deployment, f"INSERT INTO t (words) VALUES {rows}")
+        grown = server.size_on_disk_bytes(deployment) - before
         assert 5_000_000 < grown < 40_000_000, "5 MB of rows, and the log of them"
 
 
 def test_over_tcp_it_asks_for_the_password_that_no_record_holds(
     server: System, storage: StorageFacts
 ) -> None:
-    with provisioned(server, storage, options={"transport": "tcp"}) as site:
-        assert (site.address.unix, site.address.host) == (None, "127.0.0.1")
-        assert site.address.password
-        assert site.address.password not in repr(site)
-        assert site.address.for_record()["password"] is None
-        assert ask(site, "SELECT 1") == [("1",)]
-        assert "seen" in with_client(server, site, "SELECT CONCAT('se', 'en');\n").stdout
+    with provisioned(server, storage, options={"transport": "tcp"}) as deployment:
+        assert (deployment.address.unix, deployment.address.host) == (None, "127.0.0.1")
+        assert deployment.address.password
+        assert deployment.address.password not in repr(deployment)
+        assert deployment.address.for_record()["password"] is None
+        assert ask(deployment, "SELECT 1") == [("1",)]
+        assert "seen" in with_client(server, deployment, "SELECT CONCAT('se', 'en');\n").stdout
         for password in (None, "wrong"):
-            stranger = {**site.address.for_engine(), "password": password}
+            stranger = {**deployment.address.for_engine(), "password": password}
             with pytest.raises(_engine.EngineError) as refusal:
                 _engine.Session(json.dumps(stranger))
             assert refusal.value.kind == "system"
         # The same server by its URL is somebody's: it is used, and not looked into.
-        with server.attach(SystemChoice(server.name, url=url_of(server, site))) as reached:
+        with server.attach(SystemChoice(server.name, url=url_of(server, deployment))) as reached:
             assert (reached.is_private, reached.server_pid) == (False, None)
             assert (reached.version, reached.connection_limit) == (
-                site.version,
-                site.connection_limit,
+                deployment.version,
+                deployment.connection_limit,
             )
             assert server.sample(reached) is None
             assert server.size_on_disk_bytes(reached) >= 0
-        assert ask(site, "SELECT 1") == [("1",)], "it was not ours to stop"
+        assert ask(deployment, "SELECT 1") == [("1",)], "it was not ours to stop"
 
 
-def url_of(server: System, site: Site) -> str:
-    to = site.address
+def url_of(server: System, deployment: Deployment) -> str:
+    to = deployment.address
     password = quote(to.password or "", safe="")
     return f"{server.url_schemes[0]}://{to.user}:{password}@{to.host}:{to.port}/{to.database}"
 
 
 def test_a_setting_is_read_back_and_met_by_everybody(server: System, storage: StorageFacts) -> None:
     """Whatever the letter case; also by our own user, who has no way in when the server is full."""
-    with provisioned(server, storage, {"Max_Connections": "12"}, connections=50) as site:
-        assert site.settings["max_connections"] == "12"
-        assert site.connection_limit == 12
+    with provisioned(server, storage, {"Max_Connections": "12"}, connections=50) as deployment:
+        assert deployment.settings["max_connections"] == "12"
+        assert deployment.connection_limit == 12
         with ExitStack() as held:
             for _ in range(12):
-                held.enter_context(session(site.address))
-            with pytest.raises(SystemRefused) as refusal, session(site.address):
+                held.enter_context(session(deployment.address))
+            with pytest.raises(SystemRefused) as refusal, session(deployment.address):
                 pass
         assert refusal.value.error_class == "too many connections"
         assert refusal.value.code
@@ -126,11 +126,11 @@ def test_a_killed_server_says_how_it_died_and_is_cleared_away(
     server: System, storage: StorageFacts
 ) -> None:
     number, told = AT_ONCE.get(server.name, (signal.SIGKILL, "SIGKILL"))
-    with provisioned(server, storage) as site:
-        assert site.server_pid is not None
-        os.kill(site.server_pid, number)
+    with provisioned(server, storage) as deployment:
+        assert deployment.server_pid is not None
+        os.kill(deployment.server_pid, number)
         deadline = time.monotonic() + 60
-        while (died := server.why_it_died(site)) is None and time.monotonic() < deadline:
+        while (died := server.why_it_died(deployment)) is None and time.monotonic() < deadline:
             time.sleep(0.01)
         assert died is not None
         assert told in died
@@ -144,9 +144,12 @@ def test_it_runs_where_the_path_has_blanks_colons_backslashes_and_quotes(
     odd = Path(storage.directory, "a b:c\\d'e\"f$g;h," + "long" * 25)
     odd.mkdir(mode=0o755)
     try:
-        with provisioned(server, replace(storage, directory=str(odd))) as site:
-            assert ask(site, "SELECT 40 + 2") == [("42",)]
-            assert site.data_directory is not None and site.data_directory.is_relative_to(odd)
+        with provisioned(server, replace(storage, directory=str(odd))) as deployment:
+            assert ask(deployment, "SELECT 40 + 2") == [("42",)]
+            assert (
+                deployment.data_directory is not None
+                and deployment.data_directory.is_relative_to(odd)
+            )
     finally:
         odd.rmdir()  # also asserts that everything in it was removed
 
@@ -154,14 +157,14 @@ def test_it_runs_where_the_path_has_blanks_colons_backslashes_and_quotes(
 def test_more_clients_than_a_server_takes_are_refused_before_any_session_is_tried(
     server: System, storage: StorageFacts
 ) -> None:
-    with provisioned(server, storage, {"max_connections": "12"}) as site:
-        server.refuse_too_many(site, 12)
+    with provisioned(server, storage, {"max_connections": "12"}) as deployment:
+        server.refuse_too_many(deployment, 12)
         with pytest.raises(SystemRefused, match="13 clients, but the server takes 12 sessions"):
-            server.refuse_too_many(site, 13)
+            server.refuse_too_many(deployment, 13)
         with ExitStack() as held:
             for _ in range(3):
-                held.enter_context(session(site.address))
-            server.refuse_too_many(site, 9)
+                held.enter_context(session(deployment.address))
+            server.refuse_too_many(deployment, 9)
             with pytest.raises(SystemRefused, match=r"10 clients.*\(3 in use\)") as refusal:
-                server.refuse_too_many(site, 10)
+                server.refuse_too_many(deployment, 10)
     assert "higher max_connections" in (refusal.value.hint or "")

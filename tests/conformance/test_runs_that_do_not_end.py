@@ -15,7 +15,7 @@ from running import server_of, started
 from servers import SERVERS, ask, provisioned
 
 from assay.drive.transactions import observe
-from assay.provision.site import StorageFacts
+from assay.provision.deployment import StorageFacts
 from assay.record import DEFAULT_FILE_NAME, Store
 from assay.systems import System
 
@@ -46,11 +46,11 @@ def test_what_is_given_up_is_cancelled_on_the_server(server: System, storage: St
         "drain_s": 0.3,
         "seed": 1,
     }
-    with provisioned(server, storage) as site:
-        observation = observe(site, document)
+    with provisioned(server, storage) as deployment:
+        observation = observe(deployment, document)
         assert observation["outcomes"]["unknown"] == 3
         assert observation["unfinished"] == {"transactions": 3, "cancelled": 3, "limit_s": 0.3}
-        assert ask(site, UNDER_WAY[server.name]) == [("0",)]
+        assert ask(deployment, UNDER_WAY[server.name]) == [("0",)]
 
 
 def stopped(child: subprocess.Popen[str], stage: str = "  drive ") -> list[psutil.Process]:

@@ -11,8 +11,8 @@ from servers import provisioned
 from assay import registry
 from assay.check.consistency import check_consistency
 from assay.errors import ExperimentError
+from assay.provision.deployment import StorageFacts
 from assay.provision.session import session
-from assay.provision.site import StorageFacts
 from assay.workload.values import Script
 
 WRITING = [
@@ -28,14 +28,16 @@ WRITING = [
 def test_a_check_that_writes_is_refused_by_its_file(name: str, storage: StorageFacts) -> None:
     need(name)
     system = registry.system(name)
-    with provisioned(system, storage) as site, session(site.address) as opened:
+    with provisioned(system, storage) as deployment, session(deployment.address) as opened:
         opened.execute("CREATE TABLE t (a int)")
         opened.execute("INSERT INTO t VALUES (1)")
 
         def ask(text: str) -> list[object]:
             script = Script("bad", "checks/bad.sql", text)
             variables = {"a": 1}
-            found = check_consistency(site, [script], variables, {}, system.dialect, Path("w"))
+            found = check_consistency(
+                deployment, [script], variables, {}, system.dialect, Path("w")
+            )
             return [(one["found"], one["ok"]) for one in found]
 
         for text in WRITING:

@@ -10,7 +10,7 @@ from typing import Any
 from assay.drive.sampler import TimedSample
 from assay.experiment import Driving, Experiment, StorageChoice, SystemChoice
 from assay.plan import Cell, Plan, PlannedRun
-from assay.provision.site import Address, Site, StorageFacts
+from assay.provision.deployment import Address, Deployment, StorageFacts
 from assay.record import ExperimentRecord, Store
 from assay.systems.protocol import ProcessSample
 
@@ -82,7 +82,7 @@ def plan(
     )
 
 
-def site(cell: Cell, *, password: str | None = None, **changes: Any) -> Site:
+def deployment(cell: Cell, *, password: str | None = None, **changes: Any) -> Deployment:
     is_file = cell.system.name == "sqlite"
     values: dict[str, Any] = {
         "system": cell.system.name,
@@ -105,7 +105,7 @@ def site(cell: Cell, *, password: str | None = None, **changes: Any) -> Site:
         "connection_limit": None if is_file else 1000,
         "server_pid": None if is_file else 4711,
     }
-    return Site(**{**values, **changes})
+    return Deployment(**{**values, **changes})
 
 
 def dataset(**changes: Any) -> dict[str, Any]:
@@ -257,7 +257,7 @@ def write_run(store: Store, run: PlannedRun, elapsed_ns: int, **changes: Any) ->
     """One complete run; ``changes``: site, dataset, observation, checks, samples, warnings, end."""
     cell = run.cell
     run_id = store.begin_run(run)
-    store.provisioned(site(cell, **changes.get("site", {})))
+    store.provisioned(deployment(cell, **changes.get("site", {})))
     store.loaded(dataset(**changes.get("dataset", {})))
     store.driving(drive_document(cell))
     store.observed(observation(cell, elapsed_ns, **changes.get("observation", {})))

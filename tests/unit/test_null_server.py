@@ -17,10 +17,10 @@ import pytest
 from assay import _engine
 from assay.errors import ArgumentError, SystemRefused
 from assay.experiment.values import StorageChoice, SystemChoice
+from assay.provision.deployment import Deployment
 from assay.provision.leftovers import clear_leftovers
 from assay.provision.process import find
 from assay.provision.session import session
-from assay.provision.site import Site
 from assay.provision.stage import provision
 from assay.systems.null import NULL
 
@@ -36,8 +36,8 @@ def _own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
         yield
 
 
-def _ask(site: Site, statement: str) -> list[tuple[str | None, ...]]:
-    with session(site.address) as opened:
+def _ask(deployment: Deployment, statement: str) -> list[tuple[str | None, ...]]:
+    with session(deployment.address) as opened:
         return list(opened.execute(statement).rows)
 
 
@@ -54,35 +54,39 @@ def _lives(pid: int) -> bool:
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_it_answers_as_told_and_is_gone_afterwards(protocol: str, transport: str) -> None:
     told = {"protocol": protocol, "transport": transport, "rows": "2", "refuse_after": "3"}
-    with provision(SystemChoice("null", options=told), StorageChoice(), connections=3) as site:
-        assert site.server_pid is not None
-        assert site.address.driver == protocol
-        assert (site.address.host is None) == (transport == "socket")
-        assert site.connection_limit == 3
-        assert _ask(site, "SELECT a, b FROM t") == [("1", "1"), ("2", "2")]
-        _ask(site, "CREATE TABLE t (a INTEGER)")
-        _ask(site, "INSERT INTO t VALUES (1), (2), (3)")
-        assert _ask(site, "SELECT count(*) FROM t") == [("3",)], "its sessions share its tables"
-        with session(site.address), session(site.address), session(site.address):
-            with pytest.raises(SystemRefused) as caught, session(site.address):
+    with provision(
+        SystemChoice("null", options=told), StorageChoice(), connections=3
+    ) as deployment:
+        assert deployment.server_pid is not None
+        assert deployment.address.driver == protocol
+        assert (deployment.address.host is None) == (transport == "socket")
+        assert deployment.connection_limit == 3
+        assert _ask(deployment, "SELECT a, b FROM t") == [("1", "1"), ("2", "2")]
+        _ask(deployment, "CREATE TABLE t (a INTEGER)")
+        _ask(deployment, "INSERT INTO t VALUES (1), (2), (3)")
+        assert _ask(deployment, "SELECT count(*) FROM t") == [("3",)], (
+            "its sessions share its tables"
+        )
+        with session(deployment.address), session(deployment.address), session(deployment.address):
+            with pytest.raises(SystemRefused) as caught, session(deployment.address):
                 pytest.fail("the fourth is refused")
             assert caught.value.error_class == "too many connections"
-        sample = NULL.sample(site)
+        sample = NULL.sample(deployment)
         assert sample is not None and sample.processes == 1
-        assert NULL.why_it_died(site) is None
-    assert not _lives(site.server_pid)
+        assert NULL.why_it_died(deployment) is None
+    assert not _lives(deployment.server_pid)
 
 
 def test_how_it_died_can_be_asked() -> None:
     choice = SystemChoice("null", options={"protocol": PROTOCOLS[0]})
-    with provision(choice, StorageChoice(), connections=1) as site:
-        server = find(site.server_pid)
+    with provision(choice, StorageChoice(), connections=1) as deployment:
+        server = find(deployment.server_pid)
         assert server is not None
         server.send(signal.SIGKILL)
         deadline = time.monotonic() + 10
-        while NULL.why_it_died(site) is None and time.monotonic() < deadline:
+        while NULL.why_it_died(deployment) is None and time.monotonic() < deadline:
             time.sleep(0.01)
-        assert "SIGKILL" in (NULL.why_it_died(site) or "")
+        assert "SIGKILL" in (NULL.why_it_died(deployment) or "")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.provision import ledger, leftovers, marked
+from assay.provision import ledger, leftovers, process_tags
 from assay.provision.identity import ProcessIdentity
 from assay.provision.leftovers import clear_leftovers, noted
 from assay.provision.signals import Terminated, raise_on_termination
@@ -25,7 +25,7 @@ import sys, time
 from pathlib import Path
 from assay.provision import process
 from assay.provision.directory import server_directory
-from assay.provision.site import StorageFacts
+from assay.provision.deployment import StorageFacts
 
 if sys.argv[2] == "without setpriv":
     process._dying_with_us = lambda: None
@@ -85,7 +85,7 @@ def test_a_killed_assay_leaves_nothing_after_the_next_start(
         assert clear_leftovers() == [], "its maker lives"
         assert all(path.is_dir() for path in paths)
         mark = paths[0].name.removeprefix("assay-")
-        assert len(marked.processes_of(mark)) == 2, "the server and its child"
+        assert len(process_tags.processes_of(mark)) == 2, "the server and its child"
         server = ProcessIdentity.of(server_pid)
         assert server is not None
         assay.kill()
@@ -96,7 +96,7 @@ def test_a_killed_assay_leaves_nothing_after_the_next_start(
     assert not cleared[0].remaining
     assert not any(path.exists() for path in paths)
     assert not server.is_alive()
-    assert marked.processes_of(mark) == []
+    assert process_tags.processes_of(mark) == []
     assert clear_leftovers() == [], "the entry is gone too"
 
 
@@ -124,7 +124,7 @@ def test_an_interrupted_assay_takes_everything_down_itself(
         said = child.stderr.read()
     assert ("Terminated" if number is signal.SIGTERM else "KeyboardInterrupt") in said
     assert not any(Path(path).exists() for path in paths)
-    assert marked.processes_of(Path(paths[0]).name.removeprefix("assay-")) == []
+    assert process_tags.processes_of(Path(paths[0]).name.removeprefix("assay-")) == []
     assert clear_leftovers() == []
 
 
@@ -238,7 +238,7 @@ def test_killing_waits_until_the_process_is_gone() -> None:
     with subprocess.Popen(["sleep", "1000"]) as child:
         identity = ProcessIdentity.of(child.pid)
         assert identity is not None and identity.is_alive()
-        assert marked.kill("no such mark", identity) == 1
+        assert process_tags.kill("no such mark", identity) == 1
         assert not identity.is_alive()
         identity.send(signal.SIGTERM)  # to nobody
 

@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from assay.errors import Bug, SystemDied, SystemMissing, SystemRefused, SystemUnderTestError
-from assay.provision import marked, process, sampling
+from assay.provision import process, process_tags, sampling
+from assay.provision.deployment import StorageFacts
 from assay.provision.directory import server_directory
 from assay.provision.identity import ProcessIdentity
 from assay.provision.ports import free_port
 from assay.provision.signals import Terminated, raise_on_termination
-from assay.provision.site import StorageFacts
 from assay.systems.protocol import ServerDirectory
 
 IDLE = "import time\nprint('ready', flush=True)\ntime.sleep(1000)"
@@ -137,7 +137,7 @@ def test_a_tool_is_run_to_its_end_and_refused_in_its_own_words(
     with pytest.raises(SystemRefused, match=r"did not end within 0.3 s"):
         process.run(_python(hanging), directory, timeout_s=0.3)
     mark = directory.root.name.removeprefix("assay-")
-    assert marked.processes_of(mark) == [], "the tool's own child is gone too"
+    assert process_tags.processes_of(mark) == [], "the tool's own child is gone too"
 
 
 def test_a_process_that_outlives_its_server_goes_with_the_directory(
@@ -149,7 +149,7 @@ def test_a_process_that_outlives_its_server_goes_with_the_directory(
         mark = made.root.name.removeprefix("assay-")
         with process.start(_python(orphaning + "\n" + IDLE), made) as server:
             server.wait_ready(lambda: _why_silent(server))
-        (orphan,) = marked.processes_of(mark)
+        (orphan,) = process_tags.processes_of(mark)
     assert not orphan.is_alive()
 
 

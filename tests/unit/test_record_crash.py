@@ -25,7 +25,7 @@ with Store(Path(sys.argv[1])) as store:
     )
     invented.write_run(store, planned.runs[0], 5 * invented.S)
     store.begin_run(planned.runs[1])
-    store.provisioned(invented.site(planned.runs[1].cell))
+    store.provisioned(invented.deployment(planned.runs[1].cell))
     print("killable", flush=True)
     time.sleep(600)
 """

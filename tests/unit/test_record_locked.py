@@ -53,7 +53,7 @@ def test_a_run_whose_record_stays_locked_is_rescued_and_merged_later(
         planned = begin(store)
         invented.write_run(store, planned.runs[0], invented.S)
         store.begin_run(planned.runs[1])
-        store.provisioned(invented.site(planned.runs[1].cell))
+        store.provisioned(invented.deployment(planned.runs[1].cell))
         with locked(path):
             store.loaded(invented.dataset())
             assert store.path != path

@@ -70,7 +70,7 @@ def test_no_password_is_in_the_file(path: Path) -> None:
         planned = begin(store, replace(system, options={}))
         store.begin_run(planned.runs[0])
         store.provisioned(
-            invented.site(
+            invented.deployment(
                 replace(planned.runs[0].cell, system=system),
                 password=PASSWORD,
                 settings={"primary_conninfo": f"user=x password='{PASSWORD}'"},
@@ -89,9 +89,9 @@ def test_no_password_is_in_the_file(path: Path) -> None:
 def test_settings_that_only_speak_of_passwords_are_kept(path: Path) -> None:
     with Store(path) as store:
         run_id = invented.write_run(store, begin(store).runs[0], invented.S)
-        site = store.run(run_id).site
-    assert site is not None
-    assert site["settings"]["password_encryption"] == "strong"
+        deployment = store.run(run_id).site
+    assert deployment is not None
+    assert deployment["settings"]["password_encryption"] == "strong"
 
 
 def test_references_find_what_they_name(path: Path) -> None:
@@ -139,7 +139,7 @@ def test_a_run_that_loads_nothing_is_driving_while_it_drives(path: Path) -> None
     with Store(path) as store:
         run = begin(store).runs[0]
         run_id = store.begin_run(run)
-        store.provisioned(invented.site(run.cell))
+        store.provisioned(invented.deployment(run.cell))
         store.driving(invented.drive_document(run.cell, ""))
         assert store.run(run_id).state == "driving"
         store.observed({})

@@ -14,7 +14,7 @@ import invented_records as invented
 import pytest
 
 from assay.experiment import SystemChoice
-from assay.provision.site import StorageFacts
+from assay.provision.deployment import StorageFacts
 from assay.record import ExperimentRecord
 from assay.report import csv as csv_form
 from assay.report import json as json_form

@@ -13,8 +13,8 @@ import pytest
 
 from assay.errors import ArgumentError, SystemRefused
 from assay.experiment.values import StorageChoice, SystemChoice
+from assay.provision.deployment import Deployment
 from assay.provision.session import session
-from assay.provision.site import Site
 from assay.provision.stage import provision
 from assay.systems.null import NULL
 from assay.systems.protocol import System
@@ -27,20 +27,20 @@ def _own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASSAY_DATA_DIRECTORY", f"/var/tmp/assay-test-{os.getpid()}")
 
 
-def _ask(site: Site, statement: str) -> list[tuple[str | None, ...]]:
-    with session(site.address) as opened:
+def _ask(deployment: Deployment, statement: str) -> list[tuple[str | None, ...]]:
+    with session(deployment.address) as opened:
         return list(opened.execute(statement).rows)
 
 
 def test_a_private_database_has_the_settings_asked_and_is_gone_afterwards() -> None:
     asked = {"journal_mode": "WAL", "synchronous": "1", "page_size": "8192", "temp_store": "memory"}
     choice = SystemChoice("sqlite", settings=asked, options={"busy_timeout_s": "2.5"})
-    with provision(choice, StorageChoice(), connections=300) as site:
-        file = Path(site.address.file or "")
-        assert file.parent == site.data_directory
-        assert site.storage.directory in str(file)
+    with provision(choice, StorageChoice(), connections=300) as deployment:
+        file = Path(deployment.address.file or "")
+        assert file.parent == deployment.data_directory
+        assert deployment.storage.directory in str(file)
         assert (
-            site.settings.items()
+            deployment.settings.items()
             >= {
                 "journal_mode": "wal",
                 "synchronous": "normal",
@@ -49,31 +49,33 @@ def test_a_private_database_has_the_settings_asked_and_is_gone_afterwards() -> N
                 "foreign_keys": "off",
             }.items()
         )
-        assert site.durability_lowered_by == ("synchronous = normal",)
-        assert site.connection_limit is None and site.server_pid is None
-        assert site.options == {"busy_timeout_s": "2.5", "buffer": ""}
-        assert site.version.startswith("SQLite 3.")
-        _ask(site, "CREATE TABLE t AS VALUES (1), (2)")
-        assert _ask(site, "PRAGMA synchronous") == [("1",)], "in every session"
-        with session(site.address) as opened:
+        assert deployment.durability_lowered_by == ("synchronous = normal",)
+        assert deployment.connection_limit is None and deployment.server_pid is None
+        assert deployment.options == {"busy_timeout_s": "2.5", "buffer": ""}
+        assert deployment.version.startswith("SQLite 3.")
+        _ask(deployment, "CREATE TABLE t AS VALUES (1), (2)")
+        assert _ask(deployment, "PRAGMA synchronous") == [("1",)], "in every session"
+        with session(deployment.address) as opened:
             opened.execute("INSERT INTO t VALUES (3)")
             log = Path(f"{file}-wal").stat().st_size
-            assert SQLITE.size_on_disk_bytes(site) == file.stat().st_size + log > log > 0
-            sample = SQLITE.sample(site)
+            assert SQLITE.size_on_disk_bytes(deployment) == file.stat().st_size + log > log > 0
+            sample = SQLITE.sample(deployment)
             assert sample is not None
             assert (sample.processes, sample.open_files) == (1, 3), "file, log, and its index"
-        assert SQLITE.why_it_died(site) is None
+        assert SQLITE.why_it_died(deployment) is None
     assert not file.parent.exists()
-    assert "is gone" in (SQLITE.why_it_died(site) or "")
+    assert "is gone" in (SQLITE.why_it_died(deployment) or "")
 
 
 def test_the_defaults_are_those_of_the_library() -> None:
-    with provision(SystemChoice("sqlite"), StorageChoice(), connections=None) as site:
-        assert site.settings.items() >= {"journal_mode": "delete", "synchronous": "full"}.items()
-        assert site.durability_lowered_by == ()
+    with provision(SystemChoice("sqlite"), StorageChoice(), connections=None) as deployment:
+        assert (
+            deployment.settings.items() >= {"journal_mode": "delete", "synchronous": "full"}.items()
+        )
+        assert deployment.durability_lowered_by == ()
         if shutil.which("sqlite3") is None:
             pytest.skip("there is no sqlite3 shell here")
-        command, environment = SQLITE.client_command(site.address)
+        command, environment = SQLITE.client_command(deployment.address)
         told = subprocess.run(
             command, input="SELECT 6 * 7;", capture_output=True, text=True, env=dict(environment)
         )
@@ -119,10 +121,10 @@ def test_a_file_is_reached_by_url_and_left_as_it_was(
         made.executescript("CREATE TABLE t (a); INSERT INTO t VALUES (7)")
     for url in ["sqlite:///my%20base.db", f"sqlite:///{file}"]:
         choice = SystemChoice("sqlite", url=url, settings={"cache_size": "-4000"})
-        with provision(choice, StorageChoice(), connections=1) as site:
-            assert not site.is_private
-            assert _ask(site, "SELECT a FROM t") == [("7",)]
-            assert site.settings["cache_size"] == "-4000"
+        with provision(choice, StorageChoice(), connections=1) as deployment:
+            assert not deployment.is_private
+            assert _ask(deployment, "SELECT a FROM t") == [("7",)]
+            assert deployment.settings["cache_size"] == "-4000"
     assert file.exists()
     for url, settings, words in [
         (f"sqlite://{file}", {}, "there is no (file|folder)"),
@@ -138,25 +140,25 @@ def test_a_file_is_reached_by_url_and_left_as_it_was(
 def test_a_null_site_does_what_it_is_told_and_shares_nothing_with_another() -> None:
     choice = SystemChoice("null", options={"rows": "2", "refuse_after": "3"})
     with (
-        provision(choice, StorageChoice(), connections=9) as site,
+        provision(choice, StorageChoice(), connections=9) as deployment,
         provision(choice, StorageChoice(), connections=9) as other,
     ):
-        assert site.connection_limit == 3
-        assert _ask(site, "SELECT anything") == [("1",), ("2",)]
-        _ask(site, 'CREATE TABLE "t" (a int)')
-        assert _ask(site, 'SELECT count(*) FROM "t"') == [("0",)]
+        assert deployment.connection_limit == 3
+        assert _ask(deployment, "SELECT anything") == [("1",), ("2",)]
+        _ask(deployment, 'CREATE TABLE "t" (a int)')
+        assert _ask(deployment, 'SELECT count(*) FROM "t"') == [("0",)]
         assert _ask(other, 'SELECT count(*) FROM "t"') == [("1",), ("2",)], "not its table"
-        with session(site.address), session(site.address), session(site.address):
-            with pytest.raises(SystemRefused) as caught, session(site.address):
+        with session(deployment.address), session(deployment.address), session(deployment.address):
+            with pytest.raises(SystemRefused) as caught, session(deployment.address):
                 pytest.fail("the fourth is refused")
             assert caught.value.error_class == "too many connections"
             assert _ask(other, "BEGIN") == []
-        assert NULL.size_on_disk_bytes(site) == 0
-        assert NULL.why_it_died(site) is None
+        assert NULL.size_on_disk_bytes(deployment) == 0
+        assert NULL.why_it_died(deployment) is None
     url = SystemChoice("null", url="null:///?rows=1")
-    with provision(url, StorageChoice(), connections=None) as site:
-        assert _ask(site, "SELECT 1") == [("1",)]
-        assert (site.options["rows"], site.is_private) == ("1", False)
+    with provision(url, StorageChoice(), connections=None) as deployment:
+        assert _ask(deployment, "SELECT 1") == [("1",)]
+        assert (deployment.options["rows"], deployment.is_private) == ("1", False)
 
 
 @pytest.mark.parametrize("system", [SQLITE, NULL])

@@ -1,5 +1,5 @@
-"""Takes a loaded site and the files its rows came from; brings the rows of changed files up to
-date.
+"""Takes a loaded deployment and the files its rows came from; brings the rows of changed files up
+to date.
 
 Section 4 of Beebe (2011): a job that runs several times a day finds the files that were written
 after a timestamp file, deletes all rows of those files and inserts them anew. Deleting first avoids
@@ -16,8 +16,8 @@ from typing import Any
 
 from assay.dialects.protocol import Dialect, Table
 from assay.load.stage import fill
+from assay.provision.deployment import Deployment
 from assay.provision.session import session
-from assay.provision.site import Site
 from assay.row_sources.request import DataRequest
 from assay.workload.values import FileRows
 
@@ -48,7 +48,7 @@ def changed_files(files: Iterable[Path], timestamp_file: Path) -> list[Path]:
 
 
 def update(
-    site: Site,
+    deployment: Deployment,
     dialect: Dialect,
     tables: Sequence[Table],
     rule: FileRows,
@@ -60,10 +60,10 @@ def update(
     ``changed`` anew, in one transaction; ``request`` names all files as they are now."""
     table, key = dialect.identifier(rule.table), dialect.identifier(rule.key)
     names = ", ".join(dialect.literal(name) for name in [*changed, *vanished])
-    before_rows = _count(site, table)
+    before_rows = _count(deployment, table)
     began_ns = time.monotonic_ns()
     report = fill(
-        site,
+        deployment,
         dialect,
         tables,
         {**request.source, "only": list(changed)},
@@ -75,7 +75,7 @@ def update(
     elapsed_ns = time.monotonic_ns() - began_ns
     inserted = _rows_sent(report, rule.table)
     return UpdateReport(
-        deleted_rows=before_rows + inserted - _count(site, table),
+        deleted_rows=before_rows + inserted - _count(deployment, table),
         inserted_rows=inserted,
         elapsed_ns=elapsed_ns,
     )
@@ -85,6 +85,6 @@ def _rows_sent(report: dict[str, Any], table: str) -> int:
     return next((int(sent["rows"]) for sent in report["tables"] if sent["name"] == table), 0)
 
 
-def _count(site: Site, table: str) -> int:
-    with session(site.address) as opened:
+def _count(deployment: Deployment, table: str) -> int:
+    with session(deployment.address) as opened:
         return int(opened.execute(f"SELECT count(*) FROM {table}").rows[0][0] or 0)

@@ -1,4 +1,5 @@
-"""Takes a loaded site and the scripts of its checks; gives the entries that any check reports.
+"""Takes a loaded deployment and the scripts of its checks; gives the entries that any check
+reports.
 
 The variant ``clean`` of a replicated data set holds further replicas of the other entries only, so
 that the checks' output stays as short as on the data set itself (Beebe 2011, section 4: it is
@@ -12,15 +13,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from assay import _engine
+from assay.provision.deployment import Deployment
 from assay.provision.session import raise_as_ours, session
-from assay.provision.site import Site
 from assay.workload.values import FileRows
 
 LABEL = "label"
 
 
 def reported_entries(
-    site: Site, document: Mapping[str, Any], rows: FileRows
+    deployment: Deployment, document: Mapping[str, Any], rows: FileRows
 ) -> list[tuple[str, str]]:
     """(file name, label) of every entry in the answer of any statement of the drive document.
 
@@ -28,10 +29,12 @@ def reported_entries(
     in all files.
     """
     try:
-        statements = _engine.statements(json.dumps({**document, "site": site.address.for_engine()}))
+        statements = _engine.statements(
+            json.dumps({**document, "site": deployment.address.for_engine()})
+        )
     except _engine.EngineError as error:
         raise_as_ours(error)
-    with session(site.address) as opened:
+    with session(deployment.address) as opened:
         everything = opened.execute(f"SELECT {rows.key}, {LABEL} FROM {rows.table}").rows
         files: set[str | None] = set()
         labels: set[str | None] = set()

@@ -1,4 +1,5 @@
-"""Takes a loaded site and files of its own; changes some, updates, and compares with a fresh load.
+"""Takes a loaded deployment and files of its own; changes some, updates, and compares with a fresh
+load.
 
 Experiment B5 (Beebe 2011, section 4): the time an update takes, and the proof that after it the
 tables hold what a fresh load of the same files would.
@@ -19,7 +20,7 @@ from assay.drive.transactions import Observation
 from assay.errors import ArgumentError
 from assay.load.digest import table_digest
 from assay.load.stage import load
-from assay.provision.site import Site
+from assay.provision.deployment import Deployment
 from assay.row_sources.request import DataRequest
 from assay.systems.protocol import System
 from assay.workload.values import FileRows
@@ -40,7 +41,7 @@ class UpdateTask:
 
 
 def observe(
-    site: Site,
+    deployment: Deployment,
     system: System,
     tables: Sequence[Table],
     rule: FileRows,
@@ -49,9 +50,10 @@ def observe(
     task: UpdateTask,
     request_of: RequestOf,
 ) -> Observation:
-    """Edits copies of ``files`` in ``folder``, updates the site, then loads it afresh and compares.
+    """Edits copies of ``files`` in ``folder``, updates the deployment, then loads it afresh and
+    compares.
 
-    The site must hold the rows of ``files``; it is left holding those of the edited ones.
+    The deployment must hold the rows of ``files``; it is left holding those of the edited ones.
     """
     if task.changed + task.vanished > len(files):
         raise ArgumentError(
@@ -74,7 +76,7 @@ def observe(
     changed = changed_files(left, timestamp_file)
     request = request_of(left)
     report = update(
-        site,
+        deployment,
         system.dialect,
         tables,
         rule,
@@ -82,9 +84,9 @@ def observe(
         [file.name for file in changed],
         [file.name for file in vanished],
     )
-    updated = _digests(site, system, tables)
-    load(site, system, tables, request)
-    fresh = _digests(site, system, tables)
+    updated = _digests(deployment, system, tables)
+    load(deployment, system, tables, request)
+    fresh = _digests(deployment, system, tables)
     return {
         "kind": "update",
         "changed_files": len(changed),
@@ -100,8 +102,10 @@ def observe(
     }
 
 
-def _digests(site: Site, system: System, tables: Sequence[Table]) -> dict[str, tuple[int, str]]:
-    return {table.name: table_digest(site, system.dialect, table) for table in tables}
+def _digests(
+    deployment: Deployment, system: System, tables: Sequence[Table]
+) -> dict[str, tuple[int, str]]:
+    return {table.name: table_digest(deployment, system.dialect, table) for table in tables}
 
 
 def _edit(file: Path, dice: random.Random, number: int) -> None:

@@ -1,1 +1,1 @@
-"""Takes a loaded site; says whether the data in it are right."""
+"""Takes a loaded deployment; says whether the data in it are right."""

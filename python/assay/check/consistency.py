@@ -1,4 +1,5 @@
-"""Takes a site and the queries that must find nothing; gives one check for each: the rows it found.
+"""Takes a deployment and the queries that must find nothing; gives one check for each: the rows it
+found.
 
 A workload keeps them in ``checks/*.sql``: each states a rule of the data by asking for what breaks
 it. They are asked when the data were loaded, and again when clients have worked on them, in
@@ -15,7 +16,7 @@ from assay.dialects.protocol import Dialect
 from assay.drive import query
 from assay.errors import ExperimentError, SystemRefused, SystemUnderTestError
 from assay.experiment import Scalar
-from assay.provision.site import Site
+from assay.provision.deployment import Deployment
 from assay.workload.values import Script
 
 
@@ -26,7 +27,7 @@ def chosen(checks: Iterable[Script], globs: Iterable[str]) -> list[Script]:
 
 
 def check_consistency(
-    site: Site,
+    deployment: Deployment,
     checks: Iterable[Script],
     variables: Mapping[str, Scalar],
     identifiers: Mapping[str, list[str]],
@@ -37,11 +38,11 @@ def check_consistency(
 
     Raises `ExperimentError` for one that writes; ``folder`` is the workload's.
     """
-    return [_check(site, one, variables, identifiers, dialect, folder) for one in checks]
+    return [_check(deployment, one, variables, identifiers, dialect, folder) for one in checks]
 
 
 def _check(
-    site: Site,
+    deployment: Deployment,
     script: Script,
     variables: Mapping[str, Scalar],
     identifiers: Mapping[str, list[str]],
@@ -50,7 +51,7 @@ def _check(
 ) -> Check:
     found: int | None
     try:
-        answer = query.ask(site, script, variables, identifiers, dialect.session_read_only())
+        answer = query.ask(deployment, script, variables, identifiers, dialect.session_read_only())
     except SystemRefused as error:
         if error.code in dialect.read_only_codes:
             raise ExperimentError(

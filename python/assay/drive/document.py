@@ -41,7 +41,7 @@ def document_of(
     scripts: Sequence[Script],
     expected: Mapping[str, int | None] | None = None,
 ) -> dict[str, Any]:
-    """The document of one run, without its site.
+    """The document of one run, without its deployment.
 
     ``expected``: rows that each script must find, which its `\\expect` knows by the script's name.
     """

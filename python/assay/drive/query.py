@@ -1,5 +1,5 @@
-"""Takes a site and a script; runs it once outside any measurement; gives the rows it answered, its
-values bound.
+"""Takes a deployment and a script; runs it once outside any measurement; gives the rows it
+answered, its values bound.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from assay import _engine
 from assay.drive.document import script_texts
 from assay.experiment import Scalar
+from assay.provision.deployment import Deployment
 from assay.provision.session import raise_as_ours
-from assay.provision.site import Site
 from assay.workload.values import Script
 
 Row = tuple[str | None, ...]
@@ -27,19 +27,19 @@ class Answer:
 
 
 def ask(
-    site: Site,
+    deployment: Deployment,
     script: Script,
     variables: Mapping[str, Scalar],
     identifiers: Mapping[str, list[str]] | None = None,
     session_statements: Iterable[str] = (),
 ) -> Answer:
     """The answer of the script's last statement. ``session_statements``: what the session runs
-    first, behind the site's own.
+    first, behind the deployment's own.
 
     Raises `ScriptError`, or `SystemRefused` and `SystemDied` where the system does not answer.
     """
-    own = site.address.session_statements
-    address = replace(site.address, session_statements=(*own, *session_statements))
+    own = deployment.address.session_statements
+    address = replace(deployment.address, session_statements=(*own, *session_statements))
     document = {
         "site": address.for_engine(),
         "scripts": script_texts([script]),

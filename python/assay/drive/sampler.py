@@ -1,4 +1,4 @@
-"""Takes a site; samples its server's processes, and the device its data lie on, beside a run.
+"""Takes a deployment; samples its server's processes, and the device its data lie on, beside a run.
 
 Sampling costs the machine that is measured, so it is rationed: after a sample that took *t*, the
 next one comes no sooner than 50 *t* later, which bounds its share of one processor at two per cent.
@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 from types import TracebackType
 
-from assay.provision.site import Site
+from assay.provision.deployment import Deployment
 from assay.storages.devices import devices_under
 from assay.systems.protocol import ProcessSample, System
 
@@ -33,10 +33,10 @@ class TimedSample:
 class Sampler:
     """Samples while the ``with`` block runs; `samples` holds what was seen."""
 
-    def __init__(self, site: Site, system: System) -> None:
-        self._site = site
+    def __init__(self, deployment: Deployment, system: System) -> None:
+        self._deployment = deployment
         self._system = system
-        directory = site.data_directory
+        directory = deployment.data_directory
         self.devices = None if directory is None else devices_under(directory)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._work, name="sampler", daemon=True)
@@ -62,7 +62,7 @@ class Sampler:
     def _take(self) -> bool:
         """Whether there was something to be seen."""
         at_s = time.monotonic() - self._began_s
-        sample = self._system.sample(self._site)
+        sample = self._system.sample(self._deployment)
         moved = self.devices.transferred() if self.devices is not None else None
         if sample is not None:
             self.samples.append(

@@ -1,4 +1,5 @@
-"""Takes a loaded site and a drive document; has the engine drive it; gives its observation."""
+"""Takes a loaded deployment and a drive document; has the engine drive it; gives its
+observation."""
 
 from __future__ import annotations
 
@@ -8,31 +9,31 @@ from dataclasses import replace
 from typing import Any
 
 from assay import _engine
+from assay.provision.deployment import Deployment
 from assay.provision.session import raise_as_ours
-from assay.provision.site import Site
 
 Observation = dict[str, Any]
 """The engine's `Observation` as plain data (its fields: `crates/engine/src/observation.rs`)."""
 
 
 def observe(
-    site: Site,
+    deployment: Deployment,
     document: Mapping[str, Any],
     progress: Callable[[dict[str, Any]], None] | None = None,
     session_statements: Iterable[str] = (),
 ) -> Observation:
-    """Drives the document against ``site``. Errors of transactions are in the observation; raises
-    only where nothing could be driven at all.
+    """Drives the document against ``deployment``. Errors of transactions are in the observation;
+    raises only where nothing could be driven at all.
 
-    ``session_statements``: what each client's session runs first, behind the site's own.
+    ``session_statements``: what each client's session runs first, behind the deployment's own.
     """
 
     def told(text: str) -> None:
         if progress is not None:
             progress(json.loads(text))
 
-    own = site.address.session_statements
-    address = replace(site.address, session_statements=(*own, *session_statements))
+    own = deployment.address.session_statements
+    address = replace(deployment.address, session_statements=(*own, *session_statements))
     document = {**document, "site": address.for_engine()}
     try:
         return dict(json.loads(_engine.drive(json.dumps(document), told)))

@@ -1,4 +1,4 @@
-"""Takes a loaded site and a drive document; has it driven, and watches the server meanwhile.
+"""Takes a loaded deployment and a drive document; has it driven, and watches the server meanwhile.
 
 The observation gets ``server_cost`` (what the server's processes took, beside ``client_cost``),
 ``device_cost`` (what the whole device under the data read and wrote) and ``server_counters`` (how
@@ -16,29 +16,29 @@ from assay.drive.sampler import Sampler, TimedSample
 from assay.drive.server_cost import device_cost, server_cost
 from assay.drive.transactions import Observation, observe
 from assay.errors import SystemUnderTestError
+from assay.provision.deployment import Deployment
 from assay.provision.session import responds
-from assay.provision.site import Site
 from assay.systems.protocol import System
 
 
 def observe_watched(
-    site: Site,
+    deployment: Deployment,
     system: System,
     document: Mapping[str, Any],
     progress: Callable[[dict[str, Any]], None] | None = None,
     session_statements: Iterable[str] = (),
 ) -> tuple[Observation, list[TimedSample]]:
     """The observation, and the samples of the server's processes."""
-    counters = _Counters(site, system, document)
+    counters = _Counters(deployment, system, document)
 
     def told(report: dict[str, Any]) -> None:
         counters.told(report)
         if progress is not None:
             progress(report)
 
-    with Sampler(site, system) as sampler:
-        observation = observe(site, document, told, session_statements)
-    is_process_of_its_own = site.server_pid is not None
+    with Sampler(deployment, system) as sampler:
+        observation = observe(deployment, document, told, session_statements)
+    is_process_of_its_own = deployment.server_pid is not None
     cost = server_cost(sampler.samples, sampler.began_unix_ns, observation)
     if cost is not None and is_process_of_its_own:
         observation["server_cost"] = cost
@@ -48,7 +48,7 @@ def observe_watched(
     unfinished = observation.get("unfinished")
     if unfinished is not None:
         # Whoever left transactions open may be deaf to any other session too.
-        unfinished["responds"] = responds(site.address)
+        unfinished["responds"] = responds(deployment.address)
     if (unfinished is None or unfinished["responds"]) and (grown := counters.grown()):
         observation["server_counters"] = grown
     return observation, sampler.samples
@@ -58,8 +58,8 @@ class _Counters:
     """The server's own counters at the beginning and at the end of the measurement. Behind a
     warm-up they are read beside the clients, by a session of a few milliseconds."""
 
-    def __init__(self, site: Site, system: System, document: Mapping[str, Any]) -> None:
-        self._site = site
+    def __init__(self, deployment: Deployment, system: System, document: Mapping[str, Any]) -> None:
+        self._deployment = deployment
         self._system = system
         self._before_s = float(document.get("ramp_up_s", 0.0)) + float(document["warm_up_s"])
         self._before: Mapping[str, int] = {}
@@ -84,6 +84,6 @@ class _Counters:
 
     def _read(self) -> Mapping[str, int]:
         try:
-            return self._system.counters(self._site)
+            return self._system.counters(self._deployment)
         except SystemUnderTestError:
             return {}

@@ -1,1 +1,1 @@
-"""Takes a `Site` and a workload; gives a `Dataset`: filled, counted, measured."""
+"""Takes a `Deployment` and a workload; gives a `Dataset`: filled, counted, measured."""

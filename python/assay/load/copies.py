@@ -36,8 +36,8 @@ from assay.load import manifest
 from assay.load.dataset import Dataset
 from assay.provision import ledger
 from assay.provision.copying import Copied, OnCopied, copy_directory
+from assay.provision.deployment import Deployment
 from assay.provision.leftovers import noted
-from assay.provision.site import Site
 from assay.row_sources.request import DataRequest
 from assay.systems.protocol import System
 
@@ -91,15 +91,17 @@ class Copy:
         return replace(Dataset(request=request, **self.load), how="restored")
 
 
-def facts_of(site: Site, system: System, tables: Sequence[Table], request: DataRequest) -> Facts:
-    """All that decides what the data directory of ``site`` holds once it is loaded."""
-    dialect, options = system.dialect, site.options
+def facts_of(
+    deployment: Deployment, system: System, tables: Sequence[Table], request: DataRequest
+) -> Facts:
+    """All that decides what the data directory of ``deployment`` holds once it is loaded."""
+    dialect, options = system.dialect, deployment.options
     return {
         "format": FORMAT,
         "system": system.name,
-        "version": site.version,
+        "version": deployment.version,
         "machine": platform.machine(),
-        "settings": dict(sorted(system.settings_of_the_data(site).items())),
+        "settings": dict(sorted(system.settings_of_the_data(deployment).items())),
         "schema": [
             statement
             for table in tables

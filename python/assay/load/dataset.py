@@ -11,7 +11,7 @@ from assay.row_sources.request import DataRequest
 
 @dataclass(frozen=True)
 class Dataset:
-    """The rows in a site, counted there."""
+    """The rows in a deployment, counted there."""
 
     request: DataRequest
     rows: Mapping[str, int]

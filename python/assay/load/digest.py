@@ -10,20 +10,20 @@ from collections.abc import Callable, Mapping, Sequence
 
 from assay.dialects.protocol import Dialect, Table
 from assay.errors import RunFailed
+from assay.provision.deployment import Deployment
 from assay.provision.session import session
-from assay.provision.site import Site
 
 
-def table_digest(site: Site, dialect: Dialect, table: Table) -> tuple[int, str]:
+def table_digest(deployment: Deployment, dialect: Dialect, table: Table) -> tuple[int, str]:
     """(rows, 16 hex digits) over all columns in the table's order."""
     columns = ", ".join(dialect.identifier(column.name) for column in table.columns)
     types = [column.type for column in table.columns]
-    with session(site.address) as opened:
+    with session(deployment.address) as opened:
         return opened.digest(f"SELECT {columns} FROM {dialect.identifier(table.name)}", types)
 
 
 def verify(
-    site: Site,
+    deployment: Deployment,
     dialect: Dialect,
     tables: Sequence[Table],
     checksums: Mapping[str, str],
@@ -33,10 +33,10 @@ def verify(
     made (``checksums``: table → its digest, as the engine made them)."""
     for table in tables:
         tell(f"verify {table.name}")
-        rows, found = table_digest(site, dialect, table)
+        rows, found = table_digest(deployment, dialect, table)
         if found != checksums[table.name]:
             raise RunFailed(
-                f"{site.label} holds other rows in {table.name} than it was sent: the {rows} rows "
-                f"have the digest {found}, expected {checksums[table.name]}",
+                f"{deployment.label} holds other rows in {table.name} than it was sent: "
+                f"the {rows} rows have the digest {found}, expected {checksums[table.name]}",
                 hint="a type of this system may keep less than the neutral one says",
             )

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.provision.site import Site
+from assay.provision.deployment import Deployment
 from assay.row_sources.request import DataRequest
 
 _ROWS_PER_SESSION = 50_000
@@ -24,14 +24,14 @@ class Loading:
     datasets: Path | None = None
     """The folder in which copies of loaded data outlive an experiment; None: none does."""
 
-    def sessions_for(self, site: Site, request: DataRequest) -> int:
+    def sessions_for(self, deployment: Deployment, request: DataRequest) -> int:
         """One for rows that come from files, and for a system in this process, which has one
         writer. For a server as many as were asked for, else one for each two processors of this
         machine: a session keeps one of them busy in the server and a part of another one here. Few
         rows have one. With several, a table that is a heap holds the parts side by side, in an
         order that no two loads have in common."""
-        in_process = site.is_private and site.server_pid is None
-        if request.origin != "generated" or in_process or site.address.file is not None:
+        in_process = deployment.is_private and deployment.server_pid is None
+        if request.origin != "generated" or in_process or deployment.address.file is not None:
             return 1
         if self.sessions is not None:
             return self.sessions

@@ -15,9 +15,9 @@ from collections.abc import Mapping, Sequence
 from assay import _engine
 from assay.dialects.protocol import Dialect, Table
 from assay.errors import ArgumentError
+from assay.provision.deployment import Deployment
 from assay.provision.identity import ProcessIdentity
 from assay.provision.session import session
-from assay.provision.site import Site
 
 _MARK = re.compile(r"loaded by Assay: host (\S+), process (\d+) (\d+) (\S+)")
 
@@ -29,10 +29,12 @@ def mark() -> str:
     return "loaded by Assay: host {}, process {} {} {}".format(_host(), *words)
 
 
-def refuse_foreign_tables(site: Site, dialect: Dialect, tables: Sequence[Table]) -> None:
+def refuse_foreign_tables(
+    deployment: Deployment, dialect: Dialect, tables: Sequence[Table]
+) -> None:
     """Raises `ArgumentError` where a server that is not ours holds a table of such a name: a load
     would replace what somebody else may need. What a killed Assay has left is nobody's."""
-    with session(site.address) as opened:
+    with session(deployment.address) as opened:
         marks = _marks(opened, dialect)
         for table in tables:
             try:
@@ -41,7 +43,7 @@ def refuse_foreign_tables(site: Site, dialect: Dialect, tables: Sequence[Table])
                 if error.error_class != "unknown object":
                     raise
             else:
-                _insist_on_nobodys(site, table.name, marks.get(table.name.lower(), ""))
+                _insist_on_nobodys(deployment, table.name, marks.get(table.name.lower(), ""))
 
 
 def _marks(opened: _engine.Session, dialect: Dialect) -> Mapping[str, str]:
@@ -56,22 +58,23 @@ def _marks(opened: _engine.Session, dialect: Dialect) -> Mapping[str, str]:
     return {str(name).lower(): str(text) for name, text in rows if name and text}
 
 
-def _insist_on_nobodys(site: Site, name: str, text: str) -> None:
+def _insist_on_nobodys(deployment: Deployment, name: str, text: str) -> None:
     found = _MARK.search(text)
     if found is None:
         raise ArgumentError(
-            f"{site.label} holds a table {name} already, and a load would replace it",
+            f"{deployment.label} holds a table {name} already, and a load would replace it",
             hint="name a database without such a table, or drop it yourself",
         )
     host, pid, start_ticks, boot = found.groups()
     if host != _host():
         raise ArgumentError(
-            f"{site.label} holds a table {name} that an Assay on {host} has loaded and may use",
+            f"{deployment.label} holds a table {name} that an Assay on {host} has loaded "
+            "and may use",
             hint="wait until it has ended, name another database, or drop the table yourself",
         )
     if ProcessIdentity(int(pid), int(start_ticks), boot).is_alive():
         raise ArgumentError(
-            f"{site.label} holds a table {name} that another Assay, process {pid}, is using",
+            f"{deployment.label} holds a table {name} that another Assay, process {pid}, is using",
             hint="wait until it has ended, or name another database",
         )
 

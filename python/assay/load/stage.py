@@ -1,4 +1,4 @@
-"""Takes a site and a data request; makes the schema, fills it, indexes it, counts it; gives a
+"""Takes a deployment and a data request; makes the schema, fills it, indexes it, counts it; gives a
 `Dataset`.
 
 Nothing stays half loaded: rows travel in one transaction, and where a system has none the tables
@@ -21,9 +21,9 @@ from assay.load.dataset import Dataset
 from assay.load.digest import verify
 from assay.load.loading import DEFAULT, Loading
 from assay.load.mark import mark
+from assay.provision.deployment import Deployment
 from assay.provision.session import raise_as_ours, session
 from assay.provision.signals import is_ending
-from assay.provision.site import Site
 from assay.row_sources.request import DataRequest
 from assay.systems.protocol import System
 
@@ -34,25 +34,25 @@ OnProgress = Callable[[dict[str, Any]], None]
 
 
 def load(
-    site: Site,
+    deployment: Deployment,
     system: System,
     tables: Sequence[Table],
     request: DataRequest,
     progress: OnProgress | None = None,
     loading: Loading = DEFAULT,
 ) -> Dataset:
-    """Fills ``tables`` of ``site`` with the rows of ``request``, replacing what they held.
+    """Fills ``tables`` of ``deployment`` with the rows of ``request``, replacing what they held.
 
     Raises `InputError` or `ExperimentError` where the data are wrong, `SystemRefused` or
     `SystemDied` where the system is, `RunFailed` where the system counts other rows than it was
     sent, or (where ``loading`` has rows verified) gives other ones back.
     """
     dialect = system.dialect
-    sessions = loading.sessions_for(site, request)
+    sessions = loading.sessions_for(deployment, request)
     try:
-        schema_ns = _timed(site, _schema(dialect, tables, site))
+        schema_ns = _timed(deployment, _schema(dialect, tables, deployment))
         report = fill(
-            site,
+            deployment,
             dialect,
             tables,
             request.source,
@@ -60,22 +60,28 @@ def load(
             sessions=sessions,
             with_checksums=loading.is_verified,
         )
-        index_ns = _timed(site, [one for table in tables for one in dialect.create_indexes(table)])
-        foreign_keys_ns = _timed(
-            site,
-            [one for table in tables for one in dialect.add_foreign_keys(table, site.options)],
+        index_ns = _timed(
+            deployment, [one for table in tables for one in dialect.create_indexes(table)]
         )
-        analyze_ns = _timed(site, dialect.after_load(tables))
+        foreign_keys_ns = _timed(
+            deployment,
+            [
+                one
+                for table in tables
+                for one in dialect.add_foreign_keys(table, deployment.options)
+            ],
+        )
+        analyze_ns = _timed(deployment, dialect.after_load(tables))
         sent = {table["name"]: table["rows"] for table in report["tables"]}
-        rows = _count(site, dialect, tables)
+        rows = _count(deployment, dialect, tables)
         if rows != {name: sent.get(name, 0) for name in rows}:
-            raise RunFailed(f"{site.label} was sent the rows {sent} and counts {rows}")
+            raise RunFailed(f"{deployment.label} was sent the rows {sent} and counts {rows}")
         checksums = {}
         if loading.is_verified:
             checksums = {table["name"]: table["checksum"] for table in report["tables"]}
-            verify(site, dialect, tables, checksums)
+            verify(deployment, dialect, tables, checksums)
     except (AssayError, KeyboardInterrupt):
-        drop(site, dialect, tables)
+        drop(deployment, dialect, tables)
         raise
     return Dataset(
         request=request,
@@ -85,17 +91,17 @@ def load(
         load_ns=report["elapsed_ns"],
         index_ns=index_ns,
         analyze_ns=analyze_ns,
-        size_on_disk_bytes=system.size_on_disk_bytes(site),
-        options=site.options,
+        size_on_disk_bytes=system.size_on_disk_bytes(deployment),
+        options=deployment.options,
         foreign_keys_ns=foreign_keys_ns,
-        data_bytes=system.data_bytes(site),
+        data_bytes=system.data_bytes(deployment),
         sessions=sessions,
         checksums=checksums,
     )
 
 
 def fill(
-    site: Site,
+    deployment: Deployment,
     dialect: Dialect,
     tables: Sequence[Table],
     source: Any,
@@ -107,9 +113,9 @@ def fill(
 ) -> dict[str, Any]:
     """Sends the rows of ``source`` into tables that exist, in one transaction of each session that
     begins with the statements ``before``; gives the engine's `LoadReport`."""
-    form = site.options.get("bulk_form", dialect.bulk_form)
+    form = deployment.options.get("bulk_form", dialect.bulk_form)
     document = {
-        "site": site.address.for_engine(),
+        "site": deployment.address.for_engine(),
         "before": [dialect.begin(), *before],
         "tables": [
             {
@@ -136,15 +142,15 @@ def fill(
         raise_as_ours(error)
 
 
-def drop(site: Site, dialect: Dialect, tables: Sequence[Table]) -> None:
+def drop(deployment: Deployment, dialect: Dialect, tables: Sequence[Table]) -> None:
     """Leaves none of ``tables``; silent where the system is gone, whose end is told elsewhere.
 
     Behind an interruption a system that does not answer is not waited for, and one of ours goes
     with everything in it.
     """
-    address = site.address
+    address = deployment.address
     if is_ending():
-        if site.is_private:
+        if deployment.is_private:
             return
         address = replace(address, connect_timeout_s=_HURRIED_S)
     with suppress(AssayError), session(address) as opened:
@@ -176,33 +182,33 @@ def _bulk_statement(dialect: Dialect, table: Table, form: str) -> str:
     return statement
 
 
-def _schema(dialect: Dialect, tables: Sequence[Table], site: Site) -> list[str]:
+def _schema(dialect: Dialect, tables: Sequence[Table], deployment: Deployment) -> list[str]:
     """On a server that is not ours each table carries our mark (`assay.load.mark`)."""
-    if site.is_private:
-        made = [one for table in tables for one in dialect.create_table(table, site.options)]
+    if deployment.is_private:
+        made = [one for table in tables for one in dialect.create_table(table, deployment.options)]
     else:
         text = mark()
         made = [
             one
             for table in tables
-            for one in dialect.create_marked_table(table, site.options, text)
+            for one in dialect.create_marked_table(table, deployment.options, text)
         ]
     return _drops(dialect, tables) + made
 
 
-def _timed(site: Site, statements: Sequence[str]) -> int:
+def _timed(deployment: Deployment, statements: Sequence[str]) -> int:
     """Runs the statements in one session; gives the time they took, connecting left out."""
     if not statements:
         return 0
-    with session(site.address) as opened:
+    with session(deployment.address) as opened:
         began_ns = time.monotonic_ns()
         for statement in statements:
             opened.execute(statement)
         return time.monotonic_ns() - began_ns
 
 
-def _count(site: Site, dialect: Dialect, tables: Sequence[Table]) -> dict[str, int]:
-    with session(site.address) as opened:
+def _count(deployment: Deployment, dialect: Dialect, tables: Sequence[Table]) -> dict[str, int]:
+    with session(deployment.address) as opened:
         return {
             table.name: int(
                 opened.execute(f"SELECT count(*) FROM {dialect.identifier(table.name)}").rows[0][0]

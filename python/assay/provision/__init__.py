@@ -1,5 +1,5 @@
-"""Takes a system and a storage; gives a `Site`: an address, what it is, and its teardown."""
+"""Takes a system and a storage; gives a `Deployment`: an address, what it is, and its teardown."""
 
-from assay.provision.site import Address, Site, StorageFacts
+from assay.provision.deployment import Address, Deployment, StorageFacts
 
-__all__ = ["Address", "Site", "StorageFacts"]
+__all__ = ["Address", "Deployment", "StorageFacts"]

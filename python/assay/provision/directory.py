@@ -17,8 +17,8 @@ from pathlib import Path
 from assay.errors import ArgumentError, AssayError, SystemUnderTestError
 from assay.files.text_file import shown_if_not_utf8
 from assay.provision import ledger
+from assay.provision.deployment import StorageFacts
 from assay.provision.leftovers import noted
-from assay.provision.site import StorageFacts
 from assay.provision.users import ServerUser, first_unreachable, server_user
 from assay.systems.protocol import ServerDirectory
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from assay.errors import SystemUnderTestError
-from assay.provision import ledger, marked
+from assay.provision import ledger, process_tags
 from assay.provision.identity import ProcessIdentity
 from assay.provision.ledger import VERSION, Entry
 from assay.provision.signals import after_teardown
@@ -97,7 +97,7 @@ def clear_leftovers() -> list[Cleared]:
 def take_away(entry: Entry) -> Cleared:
     """Ends the processes of an entry, then unmounts and removes what it names."""
     outcome = Cleared(entry.id)
-    outcome.processes = marked.kill(entry.id, entry.leader)
+    outcome.processes = process_tags.kill(entry.id, entry.leader)
     for mount in entry.mounts:
         _record(outcome, mount, unmount(Path(mount), entry.id))
     if not outcome.remaining:

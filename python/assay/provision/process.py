@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import Bug, SystemDied, SystemMissing, SystemRefused
-from assay.provision import ledger, marked
+from assay.provision import ledger, process_tags
 from assay.provision.directory import identity_of
 from assay.provision.identity import ProcessIdentity
 from assay.provision.signals import is_ending, is_ending_at_once
@@ -95,7 +95,7 @@ class ServerProcess:
             for number, patience_s in steps:
                 if self._child.poll() is not None or is_ending_at_once():
                     return
-                family = marked.processes_of(self._mark, self._leader)
+                family = process_tags.processes_of(self._mark, self._leader)
                 for one in family:
                     one.continue_if_stopped()
                 self._child.send_signal(number)
@@ -104,12 +104,12 @@ class ServerProcess:
         finally:
             if self._child.poll() is None:
                 # Once their parent is gone, some of them could no longer be told from strangers.
-                family += marked.processes_of(self._mark, self._leader)
+                family += process_tags.processes_of(self._mark, self._leader)
                 for one in family:
                     one.send(signal.SIGKILL)
                 self._child.kill()
                 self._child.wait()
-                marked.kill(self._mark)
+                process_tags.kill(self._mark)
 
 
 _running: dict[int, ServerProcess] = {}
@@ -125,7 +125,8 @@ def ended_well(pid: int) -> bool:
 
 
 def find(pid: int | None) -> ServerProcess | None:
-    """The server of ours with this process number (`Site.server_pid`), while its `start` lasts."""
+    """The server of ours with this process number (`Deployment.server_pid`), while its `start`
+    lasts."""
     return None if pid is None else _running.get(pid)
 
 
@@ -209,7 +210,7 @@ def run(
             )
         except BaseException as error:
             # Its children too: a script would leave the program behind that it had started.
-            marked.kill(identity_of(directory), ProcessIdentity.of(child.pid))
+            process_tags.kill(identity_of(directory), ProcessIdentity.of(child.pid))
             if isinstance(error, subprocess.TimeoutExpired):
                 raise SystemRefused(f"{program} did not end within {timeout_s:g} s") from error
             raise
@@ -275,7 +276,7 @@ def _setting(
             "LANG": "C.UTF-8",
             "HOME": str(directory.run),
             **(environment or {}),
-            marked.MARK_VARIABLE: identity_of(directory),
+            process_tags.TAG_VARIABLE: identity_of(directory),
         },
         **change,
     }

@@ -23,7 +23,7 @@ from assay.errors import (
     SystemRefused,
     SystemUnderTestError,
 )
-from assay.provision.site import Address
+from assay.provision.deployment import Address
 
 _RESPONSE_S = 3.0
 

@@ -1,4 +1,5 @@
-"""The stage: takes a system and a storage as asked for; gives a `Site`, and takes it down again."""
+"""The stage: takes a system and a storage as asked for; gives a `Deployment`, and takes it down
+again."""
 
 from __future__ import annotations
 
@@ -6,14 +7,14 @@ import contextlib
 from collections.abc import Iterator
 
 from assay.experiment.values import StorageChoice, SystemChoice
-from assay.provision.ground import ground
-from assay.provision.site import Site
+from assay.provision.deployment import Deployment
+from assay.provision.running import running_system
 
 
 @contextlib.contextmanager
 def provision(
     system_choice: SystemChoice, storage_choice: StorageChoice, *, connections: int | None
-) -> Iterator[Site]:
+) -> Iterator[Deployment]:
     """Brings a system up on a storage, or reaches the one of the choice's URL.
 
     `connections` is how many sessions the run needs; None leaves the server's own limit. What an
@@ -22,5 +23,5 @@ def provision(
     Raises members of `SystemUnderTestError` and `ArgumentError`. Whatever is raised inside or out,
     the server is stopped and everything that was made is removed.
     """
-    with ground(system_choice, storage_choice, connections=connections) as made:
-        yield made.site
+    with running_system(system_choice, storage_choice, connections=connections) as made:
+        yield made.deployment

@@ -24,7 +24,7 @@ from assay.drive.sampler import TimedSample
 from assay.errors import Bug, SystemUnderTestError
 from assay.experiment import Experiment
 from assay.plan import Plan, PlannedRun
-from assay.provision.site import Site
+from assay.provision.deployment import Deployment
 from assay.record import calibrations, reading
 from assay.record.document import json_text, storable, without_secrets
 from assay.record.file import RecordIsLocked, insert, reading_errors
@@ -150,18 +150,18 @@ class Store:
         self._run_id = self._write().change(change)
         return self._run_id
 
-    def provisioned(self, site: Site) -> None:
+    def provisioned(self, deployment: Deployment) -> None:
         """What was brought up, without its password: state loading."""
-        open_site = replace(site, address=replace(site.address, password=None))
-        self._keep("sites", json_text(open_site), state="loading")
+        kept = replace(deployment, address=replace(deployment.address, password=None))
+        self._keep("sites", json_text(kept), state="loading")
 
-    def restarted(self, site: Site) -> None:
-        """The site was stopped and brought up again: what is kept of it is as it is now."""
-        open_site = replace(site, address=replace(site.address, password=None))
-        values = (json_text(open_site), self._run())
+    def restarted(self, deployment: Deployment) -> None:
+        """The deployment was stopped and brought up again: what is kept of it is as it is now."""
+        kept = replace(deployment, address=replace(deployment.address, password=None))
+        values = (json_text(kept), self._run())
 
         def change(connection: sqlite3.Connection) -> None:
-            connection.execute("UPDATE sites SET document = ? WHERE run_id = ?", values)
+            connection.execute("UPDATE deployments SET document = ? WHERE run_id = ?", values)
 
         self._write().change(change)
 
@@ -170,8 +170,8 @@ class Store:
         self._keep("datasets", json_text(dataset), state="driving")
 
     def driving(self, document: Mapping[str, Any]) -> None:
-        """What the engine is told (a drive document): keeps the texts, leaves the site out. State
-        driving, also where nothing was loaded."""
+        """What the engine is told (a drive document): keeps the texts, leaves the deployment out.
+        State driving, also where nothing was loaded."""
         rest = {key: value for key, value in document.items() if key not in {"site", "scripts"}}
         run_id, text, scripts = self._run(), json_text(rest), tuple(document.get("scripts", ()))
         now_ns = time.time_ns()

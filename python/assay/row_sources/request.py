@@ -34,7 +34,7 @@ class DataRequest:
 
     @property
     def key(self) -> str:
-        """Equal keys mean equal rows: a site that holds them need not be loaded again."""
+        """Equal keys mean equal rows: a deployment that holds them need not be loaded again."""
         source = None if self.origin == "generated" else self.source  # in its fingerprint already
         decisive = json.dumps([self.fingerprint, source], sort_keys=True)
         return hashlib.sha256(decisive.encode()).hexdigest()

@@ -9,7 +9,7 @@ from pathlib import Path
 from assay import env_vars
 from assay.errors import ArgumentError
 from assay.experiment.values import StorageChoice
-from assay.provision.site import StorageFacts
+from assay.provision.deployment import StorageFacts
 from assay.provision.users import ServerUser, first_unreachable, server_user
 from assay.storages.mounts import facts_of
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.experiment.values import StorageChoice
-from assay.provision.site import StorageFacts
+from assay.provision.deployment import StorageFacts
 
 MOUNT_TABLE = Path("/proc/self/mountinfo")
 

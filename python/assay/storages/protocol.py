@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from typing import Protocol
 
 from assay.experiment.values import StorageChoice
-from assay.provision.site import StorageFacts
+from assay.provision.deployment import StorageFacts
 
 
 class Storage(Protocol):

@@ -17,8 +17,8 @@ from pathlib import Path
 from assay.errors import ArgumentError, SystemUnderTestError
 from assay.experiment.values import StorageChoice
 from assay.provision import ledger
+from assay.provision.deployment import StorageFacts
 from assay.provision.leftovers import noted
-from assay.provision.site import StorageFacts
 from assay.storages.here import refuse_options
 from assay.storages.mounts import facts_of, mount_of
 

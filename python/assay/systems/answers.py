@@ -10,8 +10,8 @@ from __future__ import annotations
 from assay import _engine
 from assay._engine import Session
 from assay.errors import SystemRefused
+from assay.provision.deployment import Deployment
 from assay.provision.session import session
-from assay.provision.site import Site
 
 Row = tuple[str | None, ...]
 
@@ -41,13 +41,14 @@ def numbers_of(opened: Session, question: str, columns: int) -> tuple[int, ...] 
         return None
 
 
-def number_of(site: Site, question: str) -> int:
-    """The one number that a site answers; raises `SystemRefused` where it answers otherwise."""
-    with session(site.address) as opened:
+def number_of(deployment: Deployment, question: str) -> int:
+    """The one number that a deployment answers; raises `SystemRefused` where it answers
+    otherwise."""
+    with session(deployment.address) as opened:
         found = numbers_of(opened, question, columns=1)
     if found is None:
         raise SystemRefused(
-            f"{site.label}: expected a number as the answer to: {question.strip()}",
+            f"{deployment.label}: expected a number as the answer to: {question.strip()}",
             hint="a server that only speaks the protocol can be driven with a script of your own: "
             "assay run SCRIPT.sql --on URL",
         )

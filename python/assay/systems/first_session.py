@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from assay import _engine, server_url
 from assay.errors import SystemDied, SystemRefused
+from assay.provision.deployment import Address
 from assay.provision.session import session
-from assay.provision.site import Address
 
 _NO_TLS = "no TLS"
 """The engine's code where TLS is required and the server has none."""

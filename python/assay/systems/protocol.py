@@ -11,7 +11,7 @@ from typing import Protocol
 from assay.dialects.protocol import Dialect
 from assay.errors import ArgumentError
 from assay.experiment.values import SystemChoice
-from assay.provision.site import Address, Site, StorageFacts
+from assay.provision.deployment import Address, Deployment, StorageFacts
 from assay.text.quantities import Quantity
 
 
@@ -92,7 +92,7 @@ class System(Protocol):
 
     def provision(
         self, choice: SystemChoice, directory: ServerDirectory, *, connections: int | None
-    ) -> AbstractContextManager[Site]:
+    ) -> AbstractContextManager[Deployment]:
         """Brings up a private server and takes it down again, whatever happens in between.
 
         It is a new one where ``directory.data`` does not exist. Where it does, this system has
@@ -116,43 +116,43 @@ class System(Protocol):
         be known without the server. Reaches nothing."""
         ...
 
-    def attach(self, choice: SystemChoice) -> AbstractContextManager[Site]:
+    def attach(self, choice: SystemChoice) -> AbstractContextManager[Deployment]:
         """Reaches the server of ``choice.url``; starts and stops nothing."""
         ...
 
-    def size_on_disk_bytes(self, site: Site) -> int:
+    def size_on_disk_bytes(self, deployment: Deployment) -> int:
         """Bytes the loaded database occupies, log and catalogue included where they lie with it."""
         ...
 
-    def data_bytes(self, site: Site) -> int:
-        """Bytes of the tables and indexes of the site's database, without logs and catalogue: what
-        would have to fit into the buffer."""
+    def data_bytes(self, deployment: Deployment) -> int:
+        """Bytes of the tables and indexes of the deployment's database, without logs and catalogue:
+        what would have to fit into the buffer."""
         ...
 
-    def buffer_bytes(self, site: Site) -> int | None:
+    def buffer_bytes(self, deployment: Deployment) -> int | None:
         """Bytes of memory in which the server really keeps pages of data; None: it keeps none."""
         ...
 
-    def counters(self, site: Site) -> Mapping[str, int]:
+    def counters(self, deployment: Deployment) -> Mapping[str, int]:
         """What the server has counted since it was started, as far as it counts it:
         ``buffer_hits`` (pages found in the buffer) and ``buffer_misses`` (read from outside)."""
         ...
 
-    def settings_of_the_data(self, site: Site) -> Mapping[str, str]:
+    def settings_of_the_data(self, deployment: Deployment) -> Mapping[str, str]:
         """The effective settings that a data directory was made with: a copy of it can be started
         by a server of the same version with the same ones, whatever its other settings are."""
         ...
 
-    def refuse_too_many(self, site: Site, clients: int) -> None:
+    def refuse_too_many(self, deployment: Deployment, clients: int) -> None:
         """Raises `SystemRefused` where a server that is not ours is known to have no room for so
         many sessions."""
         ...
 
-    def sample(self, site: Site) -> ProcessSample | None:
+    def sample(self, deployment: Deployment) -> ProcessSample | None:
         """The server's processes now; None where they cannot be seen (a URL)."""
         ...
 
-    def why_it_died(self, site: Site) -> str | None:
+    def why_it_died(self, deployment: Deployment) -> str | None:
         """None while the server lives; else its exit status and the end of its log."""
         ...
 

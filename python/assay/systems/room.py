@@ -8,25 +8,27 @@ from __future__ import annotations
 import time
 
 from assay.errors import SystemRefused
+from assay.provision.deployment import Deployment
 from assay.provision.session import session
-from assay.provision.site import Site
 from assay.systems.answers import numbers_of
 
 _PATIENCE_S = 1.0
 """Sessions that have just been closed, ours among them, are counted for a moment."""
 
 
-def refuse_too_many(site: Site, clients: int, *, in_use_query: str, setting: str) -> None:
+def refuse_too_many(
+    deployment: Deployment, clients: int, *, in_use_query: str, setting: str
+) -> None:
     """Raises `SystemRefused` where the server has no room for so many sessions.
 
     ``in_use_query`` counts the sessions of the server, the asking one included; a server that does
     not tell is taken to have none. ``setting`` is the name of the limit there.
     """
-    limit = site.connection_limit
+    limit = deployment.connection_limit
     if limit is None:
         return
     deadline_s = time.monotonic() + _PATIENCE_S
-    while clients + (in_use := _in_use(site, in_use_query)) > limit:
+    while clients + (in_use := _in_use(deployment, in_use_query)) > limit:
         if clients > limit or time.monotonic() > deadline_s:
             raise SystemRefused(
                 f"{clients} clients, but the server takes {limit} sessions ({in_use} in use)",
@@ -35,7 +37,7 @@ def refuse_too_many(site: Site, clients: int, *, in_use_query: str, setting: str
         time.sleep(0.05)
 
 
-def _in_use(site: Site, query: str) -> int:
-    with session(site.address) as opened:
+def _in_use(deployment: Deployment, query: str) -> int:
+    with session(deployment.address) as opened:
         found = numbers_of(opened, query, columns=1)
     return max(0, found[0] - 1) if found else 0

@@ -1,7 +1,7 @@
 """The tables of a workload as it declares them: neutral columns, how rows are made, instances.
 
-What a site gets depends on parameters: `Schema.tables_for` gives the tables themselves, one for
-each instance, `Schema.source_for` the document from which the engine makes their rows.
+What a deployment gets depends on parameters: `Schema.tables_for` gives the tables themselves, one
+for each instance, `Schema.source_for` the document from which the engine makes their rows.
 """
 
 from __future__ import annotations
@@ -78,7 +78,8 @@ class Schema:
     """Name in scripts (``:{table}``) → the declared tables it may choose among."""
 
     def tables_for(self, parameters: Mapping[str, Scalar]) -> tuple[Table, ...]:
-        """The tables of a site: one for each instance. ``parameters`` are all of the workload's."""
+        """The tables of a deployment: one for each instance. ``parameters`` are all of the
+        workload's."""
         return tuple(table for _, _, table in self._instances(parameters))
 
     def identifiers_for(self, parameters: Mapping[str, Scalar]) -> dict[str, list[str]]:

@@ -172,12 +172,12 @@ class Workload:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """The tables as they are declared, one of each; what a site gets: `tables_for`."""
+        """The tables as they are declared, one of each; what a deployment gets: `tables_for`."""
         return tuple(one.table for one in self.schema.declared)
 
     def tables_for(self, parameters: Mapping[str, Scalar]) -> tuple[Table, ...]:
-        """The tables of a site, one for each instance; ``parameters``: those of the run, others
-        have their defaults."""
+        """The tables of a deployment, one for each instance; ``parameters``: those of the run,
+        others have their defaults."""
         return self.schema.tables_for(self.with_defaults(parameters))
 
     def identifiers_for(self, parameters: Mapping[str, Scalar]) -> dict[str, list[str]]:

@@ -25,7 +25,7 @@ from assay.bibsql.commands.options import Option, Parsed, help_text, parse
 from assay.cli.outcome import outcome_of
 from assay.errors import ArgumentError, SystemMissing
 from assay.files import toml_file
-from assay.provision.site import Address
+from assay.provision.deployment import Address
 from assay.registry import did_you_mean
 from assay.text.quantities import PORT
 from assay.workload import reader

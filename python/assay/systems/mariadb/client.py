@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from assay.provision.site import Address
+from assay.provision.deployment import Address
 from assay.systems.mariadb.installation import find_client
 
 _TLS = {

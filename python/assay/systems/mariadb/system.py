@@ -10,8 +10,8 @@ from assay.dialects.mysql import MYSQL as DIALECT
 from assay.errors import Bug, SystemRefused
 from assay.experiment.values import SystemChoice
 from assay.provision import process, sampling
+from assay.provision.deployment import Address, Deployment, StorageFacts
 from assay.provision.session import session
-from assay.provision.site import Address, Site, StorageFacts
 from assay.systems import room
 from assay.systems.answers import number_of
 from assay.systems.first_session import first_session
@@ -70,7 +70,7 @@ class Mariadb:
     @contextlib.contextmanager
     def provision(
         self, choice: SystemChoice, directory: ServerDirectory, *, connections: int | None
-    ) -> Iterator[Site]:
+    ) -> Iterator[Deployment]:
         """A server in ``directory.data``, new or as it is there; see `System.provision`.
 
         ``max_connections`` becomes what the run needs and some more, unless it is among the
@@ -91,7 +91,7 @@ class Mariadb:
             over_tcp=options[TRANSPORT.name] == "tcp",
             open_files=10_000 + 10 * most,
         ) as running:
-            site = _site(
+            deployment = _deployment(
                 choice,
                 _address(running),
                 options=options,
@@ -99,8 +99,8 @@ class Mariadb:
                 server_pid=running.process.pid,
                 data_directory=directory.data,
             )
-            _insist_on_room(site, room)
-            yield site
+            _insist_on_room(deployment, room)
+            yield deployment
 
     def check_url(self, text: str) -> None:
         url.address_of(text)
@@ -114,7 +114,7 @@ class Mariadb:
         buffer.settings(options[ENGINE.name], options, choice.settings)
 
     @contextlib.contextmanager
-    def attach(self, choice: SystemChoice) -> Iterator[Site]:
+    def attach(self, choice: SystemChoice) -> Iterator[Deployment]:
         """The server of a URL. Settings are set in each session, as far as the server lets one;
         tables live in the server's default engine unless ``engine`` was asked for."""
         if choice.url is None:
@@ -126,7 +126,7 @@ class Mariadb:
             f"SET SESSION {DIALECT.identifier(plain_name(name))} = {_value(value)}"
             for name, value in choice.settings.items()
         ]
-        yield _site(
+        yield _deployment(
             choice,
             url.address_of(choice.url, session_statements=tuple(statements)),
             options=dict(choice.options),
@@ -134,53 +134,57 @@ class Mariadb:
             is_private=False,
         )
 
-    def size_on_disk_bytes(self, site: Site) -> int:
+    def size_on_disk_bytes(self, deployment: Deployment) -> int:
         """Of a private server the folders of all databases but its own, and the files that tables
         of the engine share: InnoDB's system tablespace, undo and redo logs (96 MiB from the first
         moment), Aria's log; binary logs. As allocated by the file system. Of one by URL what it
         says of the tables of its one database, without any log."""
-        if site.data_directory is not None:
-            return databases_bytes(site.data_directory, site.options[ENGINE.name])
-        return number_of(site, _SIZE_QUERY)
+        if deployment.data_directory is not None:
+            return databases_bytes(deployment.data_directory, deployment.options[ENGINE.name])
+        return number_of(deployment, _SIZE_QUERY)
 
-    def data_bytes(self, site: Site) -> int:
+    def data_bytes(self, deployment: Deployment) -> int:
         """Rows and indexes of the tables, as their statistics have them."""
-        return number_of(site, _DATA_SIZE_QUERY)
+        return number_of(deployment, _DATA_SIZE_QUERY)
 
-    def buffer_bytes(self, site: Site) -> int | None:
+    def buffer_bytes(self, deployment: Deployment) -> int | None:
         """Of the storage engine that the tables live in."""
-        return buffer.size_bytes(_engine(site), site.settings)
+        return buffer.size_bytes(_engine(deployment), deployment.settings)
 
-    def counters(self, site: Site) -> Mapping[str, int]:
+    def counters(self, deployment: Deployment) -> Mapping[str, int]:
         """Of the storage engine that the tables live in, over all its tables."""
-        with session(site.address) as opened:
-            return buffer.counters(_engine(site), opened)
+        with session(deployment.address) as opened:
+            return buffer.counters(_engine(deployment), opened)
 
-    def settings_of_the_data(self, site: Site) -> Mapping[str, str]:
+    def settings_of_the_data(self, deployment: Deployment) -> Mapping[str, str]:
         known = server.OF_THE_DIRECTORY
-        return {name: value for name, value in site.settings.items() if name in known}
+        return {name: value for name, value in deployment.settings.items() if name in known}
 
-    def refuse_too_many(self, site: Site, clients: int) -> None:
-        room.refuse_too_many(site, clients, in_use_query=_IN_USE_QUERY, setting="max_connections")
+    def refuse_too_many(self, deployment: Deployment, clients: int) -> None:
+        room.refuse_too_many(
+            deployment, clients, in_use_query=_IN_USE_QUERY, setting="max_connections"
+        )
 
-    def sample(self, site: Site) -> ProcessSample | None:
+    def sample(self, deployment: Deployment) -> ProcessSample | None:
         """One process with a thread for each session. MyISAM opens a table's data file once for
         each session that uses it, and its index file once for all."""
-        if site.server_pid is None:
+        if deployment.server_pid is None:
             return None
-        return sampling.sample(site.server_pid, site.data_directory)
+        return sampling.sample(deployment.server_pid, deployment.data_directory)
 
-    def why_it_died(self, site: Site) -> str | None:
-        ours = process.find(site.server_pid)
+    def why_it_died(self, deployment: Deployment) -> str | None:
+        ours = process.find(deployment.server_pid)
         return None if ours is None else ours.died()
 
     def client_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
         return client.command(address)
 
 
-def _engine(site: Site) -> str:
+def _engine(deployment: Deployment) -> str:
     """Empty where it is not known."""
-    return site.options.get(ENGINE.name) or site.settings.get("default_storage_engine", "")
+    return deployment.options.get(ENGINE.name) or deployment.settings.get(
+        "default_storage_engine", ""
+    )
 
 
 def _room_for(connections: int | None, asked: Mapping[str, str]) -> dict[str, str]:
@@ -194,13 +198,14 @@ def _room_for(connections: int | None, asked: Mapping[str, str]) -> dict[str, st
     return {name: value for name, value in room.items() if name not in names}
 
 
-def _insist_on_room(site: Site, room: Mapping[str, str]) -> None:
+def _insist_on_room(deployment: Deployment, room: Mapping[str, str]) -> None:
     """A server that may open too few files lowers its limit of sessions without a word."""
     wanted = int(room.get("max_connections", 0))
-    if site.connection_limit is not None and site.connection_limit < wanted:
+    if deployment.connection_limit is not None and deployment.connection_limit < wanted:
         raise SystemRefused(
-            f"the server was given max_connections = {wanted} and took {site.connection_limit}, "
-            f"because it may open only {site.settings.get('open_files_limit')} files",
+            f"the server was given max_connections = {wanted} and took "
+            f"{deployment.connection_limit}, because it may open only "
+            f"{deployment.settings.get('open_files_limit')} files",
             hint="raise the limit of open files of this shell: ulimit -n",
         )
 
@@ -222,7 +227,7 @@ def _address(running: server.RunningServer) -> Address:
     )
 
 
-def _site(
+def _deployment(
     choice: SystemChoice,
     address: Address,
     *,
@@ -231,7 +236,7 @@ def _site(
     server_pid: int | None = None,
     data_directory: Path | None = None,
     is_private: bool = True,
-) -> Site:
+) -> Deployment:
     """Asks the server what it is and what it was really given."""
     with first_session(choice.url, address, url.EXPECTED) as opened:
         found = settings.read(opened)
@@ -245,7 +250,7 @@ def _site(
     effective = settings.effective(found or {}, choice.settings, changed)
     engine = options.get("engine") or effective.get("default_storage_engine", "")
     limit = (found or {}).get("max_connections", "")
-    return Site(
+    return Deployment(
         system=Mariadb.name,
         label=choice.label,
         address=address,

@@ -8,8 +8,8 @@ from typing import Final
 
 from assay import _engine
 from assay.errors import ArgumentError, SystemRefused
+from assay.provision.deployment import Address
 from assay.provision.session import session
-from assay.provision.site import Address
 from assay.systems.options import TRANSPORT
 from assay.systems.protocol import OptionSpec
 from assay.text.quantities import ROWS_ANSWERED, SEED, SESSIONS_TAKEN

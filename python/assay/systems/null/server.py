@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from assay.errors import ArgumentError, SystemDied
 from assay.provision import process
+from assay.provision.deployment import Address
 from assay.provision.process import ServerProcess
-from assay.provision.site import Address
 from assay.systems.protocol import ServerDirectory
 
 _PROGRAM = "from assay.cli import main; main()"

@@ -18,8 +18,8 @@ from assay.dialects.null import NULL as DIALECT
 from assay.errors import ArgumentError, Bug, SystemRefused
 from assay.experiment.values import SystemChoice
 from assay.provision import process, sampling
+from assay.provision.deployment import Address, Deployment, StorageFacts
 from assay.provision.session import session
-from assay.provision.site import Address, Site, StorageFacts
 from assay.systems.null import server
 from assay.systems.null.options import IN_PROCESS, OPTIONS, PROTOCOL, REACHED_BY, TOLD
 from assay.systems.options import values
@@ -37,18 +37,18 @@ class Null:
     @contextlib.contextmanager
     def provision(
         self, choice: SystemChoice, directory: ServerDirectory, *, connections: int | None
-    ) -> Iterator[Site]:
+    ) -> Iterator[Deployment]:
         """Writes nothing. ``refuse_after`` is its connection limit and stays as it was asked."""
         told = _told(choice)
         protocol = choice.options.get(PROTOCOL.name, IN_PROCESS)
         if protocol == IN_PROCESS:
-            yield _site(choice, _address(told), directory.storage)
+            yield _deployment(choice, _address(told), directory.storage)
             return
         transport = choice.options.get(REACHED_BY.name, REACHED_BY.default)
         server.check_open_files(connections)
         with server.running(protocol, told, transport, directory) as running:
-            site = _site(choice, running.address, directory.storage)
-            yield replace(site, version=f"null {__version__}", server_pid=running.process.pid)
+            deployment = _deployment(choice, running.address, directory.storage)
+            yield replace(deployment, version=f"null {__version__}", server_pid=running.process.pid)
 
     def check_url(self, text: str) -> None:
         parts = server_url.parts(text)
@@ -63,7 +63,7 @@ class Null:
         _told(choice)
 
     @contextlib.contextmanager
-    def attach(self, choice: SystemChoice) -> Iterator[Site]:
+    def attach(self, choice: SystemChoice) -> Iterator[Deployment]:
         """``null:///?delay=constant:1ms&rows=3``: options in the URL, and those of the choice."""
         if choice.url is None:
             raise Bug("attach() needs the URL of a server")
@@ -75,49 +75,49 @@ class Null:
                 "this URL",
                 hint=f"--on 'null[protocol={chosen.options[PROTOCOL.name]}]'",
             )
-        site = _site(
+        deployment = _deployment(
             chosen, _address(_told(chosen)), StorageFacts(name="none", kind="url", directory="")
         )
-        yield replace(site, is_private=False)
+        yield replace(deployment, is_private=False)
 
-    def size_on_disk_bytes(self, site: Site) -> int:
+    def size_on_disk_bytes(self, deployment: Deployment) -> int:
         """Nothing is stored."""
-        del site
+        del deployment
         return 0
 
-    def data_bytes(self, site: Site) -> int:
+    def data_bytes(self, deployment: Deployment) -> int:
         """Nothing is stored."""
-        del site
+        del deployment
         return 0
 
-    def buffer_bytes(self, site: Site) -> int | None:
+    def buffer_bytes(self, deployment: Deployment) -> int | None:
         """It has none."""
-        del site
+        del deployment
         return None
 
-    def counters(self, site: Site) -> Mapping[str, int]:
+    def counters(self, deployment: Deployment) -> Mapping[str, int]:
         """It counts nothing."""
-        del site
+        del deployment
         return {}
 
-    def settings_of_the_data(self, site: Site) -> Mapping[str, str]:
+    def settings_of_the_data(self, deployment: Deployment) -> Mapping[str, str]:
         """Nothing outlives it."""
-        del site
+        del deployment
         return {}
 
-    def refuse_too_many(self, site: Site, clients: int) -> None:
+    def refuse_too_many(self, deployment: Deployment, clients: int) -> None:
         """Never: its limit is there to be met."""
-        del site, clients
+        del deployment, clients
 
-    def sample(self, site: Site) -> ProcessSample | None:
+    def sample(self, deployment: Deployment) -> ProcessSample | None:
         """Its own process, or this one, where the null system lives beside us."""
-        if site.server_pid is not None:
-            return sampling.sample(site.server_pid)
+        if deployment.server_pid is not None:
+            return sampling.sample(deployment.server_pid)
         return sampling.sample(os.getpid(), with_descendants=False)
 
-    def why_it_died(self, site: Site) -> str | None:
+    def why_it_died(self, deployment: Deployment) -> str | None:
         """In this process never: it dies with us."""
-        ours = process.find(site.server_pid)
+        ours = process.find(deployment.server_pid)
         return None if ours is None else ours.died()
 
     def client_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
@@ -139,18 +139,18 @@ def _told(choice: SystemChoice) -> dict[str, str]:
 
 
 def _address(told: Mapping[str, str]) -> Address:
-    # The word tells this site from others that are told to do the same.
+    # The word tells this deployment from others that are told to do the same.
     return Address(driver=Null.driver, options={**told, "site": secrets.token_hex(8)})
 
 
-def _site(choice: SystemChoice, address: Address, storage: StorageFacts) -> Site:
+def _deployment(choice: SystemChoice, address: Address, storage: StorageFacts) -> Deployment:
     options = values(OPTIONS, choice)
     try:
         with session(address) as opened:
             version = opened.server_version
     except SystemRefused as error:  # nothing can be wrong here but what it was told
         raise ArgumentError(error.message) from error
-    return Site(
+    return Deployment(
         system=Null.name,
         label=choice.label,
         address=address,

@@ -10,8 +10,8 @@ from assay.dialects.postgresql import POSTGRESQL as DIALECT
 from assay.errors import Bug, SystemRefused
 from assay.experiment.values import SystemChoice
 from assay.provision import process, sampling
+from assay.provision.deployment import Address, Deployment, StorageFacts
 from assay.provision.session import session
-from assay.provision.site import Address, Site, StorageFacts
 from assay.provision.size import allocated_bytes
 from assay.systems import room
 from assay.systems.answers import number_of, numbers_of
@@ -73,7 +73,7 @@ class Postgresql:
     @contextlib.contextmanager
     def provision(
         self, choice: SystemChoice, directory: ServerDirectory, *, connections: int | None
-    ) -> Iterator[Site]:
+    ) -> Iterator[Deployment]:
         """A cluster in ``directory.data``, new or as it is there; see `System.provision`.
 
         ``max_connections`` becomes what the run needs and some more, unless it is among the
@@ -92,7 +92,7 @@ class Postgresql:
             address = _address(running, options[TRANSPORT.name])
             if not is_new and address.password is not None:
                 _set_password(running)
-            yield _site(
+            yield _deployment(
                 choice,
                 address,
                 options=options,
@@ -113,7 +113,7 @@ class Postgresql:
         _buffer(choice.options, choice.settings)
 
     @contextlib.contextmanager
-    def attach(self, choice: SystemChoice) -> Iterator[Site]:
+    def attach(self, choice: SystemChoice) -> Iterator[Deployment]:
         """The server of a URL. Settings are set in each session, as far as the server lets one."""
         if choice.url is None:
             raise Bug("attach() needs the URL of a server")
@@ -122,7 +122,7 @@ class Postgresql:
             f"SET {DIALECT.identifier(name)} = {DIALECT.literal(value)}"
             for name, value in choice.settings.items()
         )
-        yield _site(
+        yield _deployment(
             choice,
             url.address_of(choice.url, session_statements=statements),
             options={},
@@ -131,48 +131,52 @@ class Postgresql:
             is_private=False,
         )
 
-    def size_on_disk_bytes(self, site: Site) -> int:
+    def size_on_disk_bytes(self, deployment: Deployment) -> int:
         """Of a private server the whole data directory, as allocated by the file system: tables,
         indexes and their maps, the write-ahead log (which keeps up to ``max_wal_size`` of old
         segments, and 16 MiB at least), the catalogues of three databases (about 23 MB), dead rows.
         Of one by URL the files of its one database, without any log."""
-        if site.data_directory is not None:
-            return allocated_bytes(site.data_directory)
-        return number_of(site, "SELECT pg_database_size(current_database())")
+        if deployment.data_directory is not None:
+            return allocated_bytes(deployment.data_directory)
+        return number_of(deployment, "SELECT pg_database_size(current_database())")
 
-    def data_bytes(self, site: Site) -> int:
+    def data_bytes(self, deployment: Deployment) -> int:
         """Tables with their indexes, maps and long values, in files of whole pages."""
-        return number_of(site, _DATA_SIZE_QUERY)
+        return number_of(deployment, _DATA_SIZE_QUERY)
 
-    def buffer_bytes(self, site: Site) -> int | None:
+    def buffer_bytes(self, deployment: Deployment) -> int | None:
         """``shared_buffers``; the operating system's cache of files comes on top of it. Not of a
         server that does not tell its settings."""
-        return None if site.settings_unknown else number_of(site, _BUFFER_QUERY)
+        return None if deployment.settings_unknown else number_of(deployment, _BUFFER_QUERY)
 
-    def counters(self, site: Site) -> Mapping[str, int]:
-        """Of the site's database; the server adds up what a session has counted about once a
+    def counters(self, deployment: Deployment) -> Mapping[str, int]:
+        """Of the deployment's database; the server adds up what a session has counted about once a
         second, and when it ends. A miss may still be found in the operating system's cache."""
-        with session(site.address) as opened:
+        with session(deployment.address) as opened:
             counted = numbers_of(opened, _COUNTERS_QUERY, columns=2)
         if counted is None:
             return {}
         hits, misses = counted
         return {"buffer_hits": hits, "buffer_misses": misses}
 
-    def settings_of_the_data(self, site: Site) -> Mapping[str, str]:
-        return {name: site.settings[name] for name in _OF_THE_DATA if name in site.settings}
+    def settings_of_the_data(self, deployment: Deployment) -> Mapping[str, str]:
+        return {
+            name: deployment.settings[name] for name in _OF_THE_DATA if name in deployment.settings
+        }
 
-    def refuse_too_many(self, site: Site, clients: int) -> None:
-        room.refuse_too_many(site, clients, in_use_query=_IN_USE_QUERY, setting="max_connections")
+    def refuse_too_many(self, deployment: Deployment, clients: int) -> None:
+        room.refuse_too_many(
+            deployment, clients, in_use_query=_IN_USE_QUERY, setting="max_connections"
+        )
 
-    def sample(self, site: Site) -> ProcessSample | None:
+    def sample(self, deployment: Deployment) -> ProcessSample | None:
         """The first process and all its children: one for each session, and the writers."""
-        if site.server_pid is None:
+        if deployment.server_pid is None:
             return None
-        return sampling.sample(site.server_pid, site.data_directory)
+        return sampling.sample(deployment.server_pid, deployment.data_directory)
 
-    def why_it_died(self, site: Site) -> str | None:
-        ours = process.find(site.server_pid)
+    def why_it_died(self, deployment: Deployment) -> str | None:
+        ours = process.find(deployment.server_pid)
         return None if ours is None else ours.died()
 
     def client_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
@@ -218,7 +222,7 @@ def _address(running: server.RunningServer, transport: str) -> Address:
     )
 
 
-def _site(
+def _deployment(
     choice: SystemChoice,
     address: Address,
     *,
@@ -228,7 +232,7 @@ def _site(
     server_pid: int | None = None,
     data_directory: Path | None = None,
     is_private: bool = True,
-) -> Site:
+) -> Deployment:
     """Asks the server what it is and what it was really given; `source` is where it must say that
     the settings asked for come from."""
     with first_session(choice.url, address, url.EXPECTED) as opened:
@@ -239,7 +243,7 @@ def _site(
     if found is None and is_private:
         raise SystemRefused(f"{choice.label} does not tell its settings: {settings.UNKNOWN}")
     effective = settings.effective(found or {}, choice.settings)
-    return Site(
+    return Deployment(
         system=Postgresql.name,
         label=choice.label,
         address=address,

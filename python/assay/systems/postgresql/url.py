@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError
-from assay.provision.site import Address
+from assay.provision.deployment import Address
 from assay.systems import urls
 from assay.systems.first_session import Server
 

@@ -18,8 +18,8 @@ from assay.dialects.sqlite import SQLITE as DIALECT
 from assay.errors import Bug, SystemMissing
 from assay.experiment.values import SystemChoice
 from assay.provision import sampling
+from assay.provision.deployment import Address, Deployment, StorageFacts
 from assay.provision.session import session
-from assay.provision.site import Address, Site, StorageFacts
 from assay.systems.options import BUFFER, buffer_bytes, rounded_up
 from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory, System
 from assay.systems.sqlite import settings, url
@@ -50,12 +50,12 @@ class Sqlite:
     @contextlib.contextmanager
     def provision(
         self, choice: SystemChoice, directory: ServerDirectory, *, connections: int | None
-    ) -> Iterator[Site]:
+    ) -> Iterator[Deployment]:
         """A file in ``directory.data``, new or as it is there. Sessions have no limit but that of
         open files."""
         del connections
         directory.data.mkdir(exist_ok=True)
-        yield _site(choice, directory.data / FILE_NAME, directory.storage, is_private=True)
+        yield _deployment(choice, directory.data / FILE_NAME, directory.storage, is_private=True)
 
     def check_url(self, text: str) -> None:
         url.file_of(text)
@@ -66,7 +66,7 @@ class Sqlite:
         settings.statements({**_buffer(choice.options, choice.settings), **choice.settings})
 
     @contextlib.contextmanager
-    def attach(self, choice: SystemChoice) -> Iterator[Site]:
+    def attach(self, choice: SystemChoice) -> Iterator[Deployment]:
         """The file of the URL. Settings are set in each of our sessions, and the file keeps its
         own."""
         if choice.url is None:
@@ -74,42 +74,46 @@ class Sqlite:
         settings.refuse_those_of_the_file(choice.settings)
         file = url.file_of(choice.url)
         storage = StorageFacts(name="not seen", kind="url", directory=str(file.parent))
-        yield _site(choice, file, storage, is_private=False)
+        yield _deployment(choice, file, storage, is_private=False)
 
-    def size_on_disk_bytes(self, site: Site) -> int:
+    def size_on_disk_bytes(self, deployment: Deployment) -> int:
         """The file, and its journal or write-ahead log where there is one now."""
-        paths = [Path(f"{site.address.file}{ending}") for ending in ("", "-wal", "-journal")]
+        paths = [Path(f"{deployment.address.file}{ending}") for ending in ("", "-wal", "-journal")]
         return sum(path.stat().st_size for path in paths if path.exists())
 
-    def data_bytes(self, site: Site) -> int:
+    def data_bytes(self, deployment: Deployment) -> int:
         """The file, which holds nothing else."""
-        return Path(site.address.file or "").stat().st_size
+        return Path(deployment.address.file or "").stat().st_size
 
-    def buffer_bytes(self, site: Site) -> int | None:
+    def buffer_bytes(self, deployment: Deployment) -> int | None:
         """``cache_size``: each session has a buffer of its own, of this size."""
-        pages = int(site.settings["cache_size"])
-        return -pages << 10 if pages < 0 else pages * int(site.settings["page_size"])
+        pages = int(deployment.settings["cache_size"])
+        return -pages << 10 if pages < 0 else pages * int(deployment.settings["page_size"])
 
-    def counters(self, site: Site) -> Mapping[str, int]:
+    def counters(self, deployment: Deployment) -> Mapping[str, int]:
         """None: each session counts for itself, and the driver adds them up
         (``driver_counters`` of an observation)."""
-        del site
+        del deployment
         return {}
 
-    def settings_of_the_data(self, site: Site) -> Mapping[str, str]:
-        return {name: site.settings[name] for name in settings.OF_THE_FILE if name in site.settings}
+    def settings_of_the_data(self, deployment: Deployment) -> Mapping[str, str]:
+        return {
+            name: deployment.settings[name]
+            for name in settings.OF_THE_FILE
+            if name in deployment.settings
+        }
 
-    def refuse_too_many(self, site: Site, clients: int) -> None:
+    def refuse_too_many(self, deployment: Deployment, clients: int) -> None:
         """Never: it has no limit."""
-        del site, clients
+        del deployment, clients
 
-    def sample(self, site: Site) -> ProcessSample | None:
+    def sample(self, deployment: Deployment) -> ProcessSample | None:
         """This process, in which both the clients and the database are."""
-        return sampling.sample(os.getpid(), site.data_directory, with_descendants=False)
+        return sampling.sample(os.getpid(), deployment.data_directory, with_descendants=False)
 
-    def why_it_died(self, site: Site) -> str | None:
+    def why_it_died(self, deployment: Deployment) -> str | None:
         """It can only lose its file."""
-        file = Path(site.address.file or "")
+        file = Path(deployment.address.file or "")
         return None if file.exists() else f"the database file {file} is gone"
 
     def client_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
@@ -143,7 +147,9 @@ def _busy_timeout(choice: SystemChoice) -> str:
     return text
 
 
-def _site(choice: SystemChoice, file: Path, storage: StorageFacts, *, is_private: bool) -> Site:
+def _deployment(
+    choice: SystemChoice, file: Path, storage: StorageFacts, *, is_private: bool
+) -> Deployment:
     options = {
         BUSY_TIMEOUT.name: _busy_timeout(choice),
         BUFFER.name: choice.options.get(BUFFER.name, BUFFER.default),
@@ -157,7 +163,7 @@ def _site(choice: SystemChoice, file: Path, storage: StorageFacts, *, is_private
     )
     found = _ask(address)
     settings.insist(found.settings, choice.settings)
-    return Site(
+    return Deployment(
         system=Sqlite.name,
         label=choice.label,
         address=address,

@@ -1,7 +1,7 @@
-"""Takes planned runs; keeps the sites they share, and what each site holds, until nobody needs
-them.
+"""Takes planned runs; keeps the deployments they share, and what each deployment holds, until
+nobody needs them.
 
-A site is brought up when the first run wants it and stays until the last one has ended: with
+A deployment is brought up when the first run wants it and stays until the last one has ended: with
 interleaved repetitions several systems are up at once, of which one works and the others wait. What
 was loaded is kept as a copy where it is wanted again after a run that changes it.
 """
@@ -29,19 +29,21 @@ from assay.load.stage import drop, load
 from assay.plan import Plan, PlannedRun
 from assay.progress import Progress
 from assay.provision.copying import OnCopied
-from assay.provision.ground import Ground, ground
-from assay.provision.site import Site
+from assay.provision.deployment import Deployment
+from assay.provision.running import RunningSystem, running_system
 from assay.provision.size import allocated_bytes
 from assay.row_sources.generated import measure
 from assay.row_sources.request import DataRequest
 from assay.systems.protocol import System
 
 
-class Workbench:
-    """A site that is up, and the data set it holds."""
+class PooledSystem:
+    """A deployment that is up, and the data set it holds."""
 
-    def __init__(self, ground: Ground, teardown: ExitStack, loading: Loading = DEFAULT) -> None:
-        self._ground = ground
+    def __init__(
+        self, running: RunningSystem, teardown: ExitStack, loading: Loading = DEFAULT
+    ) -> None:
+        self._running = running
         self._teardown = teardown
         self._loading = loading
         self._held: tuple[str, Dataset] | None = None
@@ -53,13 +55,13 @@ class Workbench:
         """Folders of copies that outlive the experiment, once they were found to be whole."""
 
     @property
-    def site(self) -> Site:
+    def deployment(self) -> Deployment:
         """As it is up now."""
-        return self._ground.site
+        return self._running.deployment
 
     @property
     def system(self) -> System:
-        return self._ground.system
+        return self._running.system
 
     def load(
         self,
@@ -72,7 +74,7 @@ class Workbench:
         """The data set of ``request``: the one that is here already, or restored from a copy of it,
         or loaded now. A copy is made where copies outlive the experiment, and where the data are
         ``is_wanted_again`` after a run that changes them."""
-        facts = facts_of(self.site, self.system, tables, request)
+        facts = facts_of(self.deployment, self.system, tables, request)
         wanted = repr(facts)
         if self._held is None or self._held[0] != wanted:
             self._claim(tables)
@@ -85,15 +87,15 @@ class Workbench:
                 self._clear()
                 self._tables = tuple(tables)
                 dataset = load(
-                    self.site, self.system, tables, request, progress.loading, self._loading
+                    self.deployment, self.system, tables, request, progress.loading, self._loading
                 )
-                if self._ground.can_restart and (is_wanted_again or self._loading.datasets):
+                if self._running.can_restart and (is_wanted_again or self._loading.datasets):
                     self._keep(facts, dataset, progress)
             self._held = (wanted, dataset)
         return self._held[1]
 
     def forget(self) -> None:
-        """What the site holds is no longer what was loaded."""
+        """What the deployment holds is no longer what was loaded."""
         self._held = None
 
     def size_buffer(self, dataset: Dataset, data_to_buffer: float | None) -> Dataset:
@@ -104,20 +106,20 @@ class Workbench:
         Raises `ArgumentError` where the system is not ours to start again, or holds no data.
         """
         wanted = None
-        if data_to_buffer is not None and self.system.buffer_bytes(self.site) is not None:
-            if not (self._ground.can_restart and dataset.data_bytes):
+        if data_to_buffer is not None and self.system.buffer_bytes(self.deployment) is not None:
+            if not (self._running.can_restart and dataset.data_bytes):
                 raise ArgumentError(
-                    f"{self.site.label}: data_to_buffer needs data in a private system",
+                    f"{self.deployment.label}: data_to_buffer needs data in a private system",
                     hint="leave it out, or name a system that Assay starts",
                 )
             wanted = str(math.ceil(dataset.data_bytes / data_to_buffer))
         if wanted != self._buffer:
-            self._ground.stop()
-            self._ground.start(buffer=wanted)
+            self._running.stop()
+            self._running.start(buffer=wanted)
             self._buffer = wanted
         if wanted is None:
             return dataset
-        effective = self.system.buffer_bytes(self.site)
+        effective = self.system.buffer_bytes(self.deployment)
         return replace(
             dataset,
             buffer_bytes=effective,
@@ -125,43 +127,43 @@ class Workbench:
         )
 
     def close(self) -> None:
-        """Takes the site down; a server that is not ours is left as it was found."""
+        """Takes the deployment down; a server that is not ours is left as it was found."""
         with self._teardown:
-            if self._claimed and not self.site.is_private:
-                drop(self.site, self.system.dialect, self._claimed)
+            if self._claimed and not self.deployment.is_private:
+                drop(self.deployment, self.system.dialect, self._claimed)
 
     def _claim(self, tables: Sequence[Table]) -> None:
         """From here on the tables are ours to replace; whose they were is asked once."""
-        if self.site.is_private:
+        if self.deployment.is_private:
             return
         mine = {table.name for table in self._claimed}
         new = [table for table in tables if table.name not in mine]
-        refuse_foreign_tables(self.site, self.system.dialect, new)
+        refuse_foreign_tables(self.deployment, self.system.dialect, new)
         self._claimed = (*self._claimed, *new)
 
     def _clear(self) -> None:
         """Takes away what another load left: it would count as data of this one."""
-        data = self.site.data_directory
-        if self._ground.can_restart and self.site.server_pid is None and data is not None:
+        data = self.deployment.data_directory
+        if self._running.can_restart and self.deployment.server_pid is None and data is not None:
             # In this process a new file costs nothing, and one that held more would stay as large.
-            self._ground.stop()
+            self._running.stop()
             shutil.rmtree(data, ignore_errors=True)
-            self._ground.start(buffer=self._buffer)
+            self._running.start(buffer=self._buffer)
         else:
-            drop(self.site, self.system.dialect, self._tables)
+            drop(self.deployment, self.system.dialect, self._tables)
 
     def _copies(self) -> list[Copies]:
         """Where copies are looked for; they are made in the first."""
         found = []
         if self._loading.datasets is not None:
             found.append(Copies(self._loading.datasets, is_kept=True))
-        if self._ground.directory is not None:
-            found.append(Copies(self._ground.directory.root / "copies", is_kept=False))
+        if self._running.directory is not None:
+            found.append(Copies(self._running.directory.root / "copies", is_kept=False))
         return found
 
     def _copy_of(self, facts: Facts, progress: Progress) -> Copy | None:
         """The first copy that is whole; one that is damaged is told and left to be replaced."""
-        if not self._ground.can_restart:
+        if not self._running.can_restart:
             return None
         for copies in self._copies():
             copy = copies.find(facts)
@@ -182,39 +184,39 @@ class Workbench:
     def _keep(self, facts: Facts, dataset: Dataset, progress: Progress) -> None:
         """Stops the server, copies what it wrote, and starts it again. Without room for a copy the
         data are loaded again when they are wanted again."""
-        data = self.site.data_directory
+        data = self.deployment.data_directory
         if data is None:
             return
         progress.stage("copy the data")
-        is_whole = self._ground.stop()
+        is_whole = self._running.stop()
         try:
             if is_whole:
                 told = _told(progress, allocated_bytes(data))
                 self._copies()[0].make(facts, data, dataset, told)
             else:
                 progress.warning(
-                    f"{self._ground.choice.label} did not stop in order: its data are not copied"
+                    f"{self._running.choice.label} did not stop in order: its data are not copied"
                 )
         except SystemUnderTestError as error:
             progress.warning(f"{error.message}; the data will be loaded again instead")
-        self._ground.start(buffer=self._buffer)
+        self._running.start(buffer=self._buffer)
 
     def _restore(
         self, copy: Copy, tables: Sequence[Table], request: DataRequest, progress: Progress
     ) -> Dataset:
         progress.stage("restore the data")
-        data = self.site.data_directory
+        data = self.deployment.data_directory
         began_ns = time.monotonic_ns()
-        self._ground.stop()
+        self._running.stop()
         if data is not None:
             restore(copy, data, _told(progress, copy.bytes))
         self._tables = tuple(tables)
-        site = self._ground.start(buffer=self._buffer)
+        deployment = self._running.start(buffer=self._buffer)
         return replace(
             copy.dataset(request),
             restore_ns=time.monotonic_ns() - began_ns,
-            size_on_disk_bytes=self.system.size_on_disk_bytes(site),
-            options=site.options,
+            size_on_disk_bytes=self.system.size_on_disk_bytes(deployment),
+            options=deployment.options,
         )
 
     def _verify(self, dataset: Dataset, tables: Sequence[Table], progress: Progress) -> None:
@@ -224,16 +226,16 @@ class Workbench:
             str(one["name"]): str(one["checksum"])
             for one in measure(dataset.request.source, with_checksums=True)
         }
-        verify(self.site, self.system.dialect, tables, checksums, progress.stage)
+        verify(self.deployment, self.system.dialect, tables, checksums, progress.stage)
 
 
-class Workbenches:
-    """All sites of one experiment; those still up are taken down at the end of the block."""
+class Pool:
+    """All deployments of one experiment; those still up are taken down at the end of the block."""
 
     def __init__(self, plan: Plan, loading: Loading = DEFAULT) -> None:
         self._plan = plan
         self._loading = loading
-        self._up: dict[str, Workbench] = {}
+        self._up: dict[str, PooledSystem] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -245,38 +247,38 @@ class Workbenches:
         trace: TracebackType | None,
     ) -> None:
         with ExitStack() as all_of_them:
-            for bench in self._up.values():
-                all_of_them.callback(bench.close)
+            for pooled in self._up.values():
+                all_of_them.callback(pooled.close)
             self._up.clear()
 
-    def bench(self, planned: PlannedRun) -> Workbench:
-        """The site of this run, brought up if it is not."""
+    def acquire(self, planned: PlannedRun) -> PooledSystem:
+        """The deployment of this run, brought up if it is not."""
         place = _place(planned)
         if place not in self._up:
             cell = planned.cell
             with ExitStack() as stack:
                 connections = self._plan.connections_needed(cell.system)
                 made = stack.enter_context(
-                    ground(cell.system, cell.storage, connections=connections)
+                    running_system(cell.system, cell.storage, connections=connections)
                 )
-                self._up[place] = Workbench(made, stack.pop_all(), self._loading)
+                self._up[place] = PooledSystem(made, stack.pop_all(), self._loading)
         return self._up[place]
 
     def later(self, planned: PlannedRun) -> list[PlannedRun]:
-        """The runs after this one on the same site."""
+        """The runs after this one on the same deployment."""
         place = _place(planned)
         return [run for run in self._plan.runs[planned.position + 1 :] if _place(run) == place]
 
     def release(self, planned: PlannedRun) -> None:
-        """Takes the site down if no later run wants it."""
+        """Takes the deployment down if no later run wants it."""
         if not self.later(planned):
             self.discard(planned)
 
     def discard(self, planned: PlannedRun) -> None:
-        """Takes the site down; a later run gets a fresh one."""
-        bench = self._up.pop(_place(planned), None)
-        if bench is not None:
-            bench.close()
+        """Takes the deployment down; a later run gets a fresh one."""
+        pooled = self._up.pop(_place(planned), None)
+        if pooled is not None:
+            pooled.close()
 
 
 def _told(progress: Progress, bytes_total: int) -> OnCopied:

@@ -1,5 +1,5 @@
-"""Takes a system and a storage; gives the `Ground` they share: a directory on which the system's
-server is started, stopped, and started again on what it wrote."""
+"""Takes a system and a storage; gives the `RunningSystem` they share: a directory on which the
+system's server is started, stopped, and started again on what it wrote."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from dataclasses import replace
 from assay import registry
 from assay.errors import RESOURCES_HINT, Bug, SystemUnderTestError, says_disk_is_full
 from assay.experiment.values import StorageChoice, SystemChoice
+from assay.provision.deployment import Deployment
 from assay.provision.directory import server_directory
 from assay.provision.process import ended_well
-from assay.provision.site import Site
 from assay.storages.protocol import Storage
 from assay.systems.protocol import ServerDirectory, System
 
 
-class Ground:
-    """A system up on its storage. Made by `ground`, and taken down with its block."""
+class RunningSystem:
+    """A system up on its storage. Made by `running`, and taken down with its block."""
 
     def __init__(self, choice: SystemChoice, connections: int | None) -> None:
         self.choice = choice
@@ -27,14 +27,14 @@ class Ground:
         self._connections = connections
         self._directory: ServerDirectory | None = None
         self._up = ExitStack()
-        self._site: Site | None = None
+        self._deployment: Deployment | None = None
 
     @property
-    def site(self) -> Site:
-        """The site as it is up now: a server that was started again has other numbers."""
-        if self._site is None:
+    def deployment(self) -> Deployment:
+        """The deployment as it is up now: a server that was started again has other numbers."""
+        if self._deployment is None:
             raise Bug(f"{self.choice.label} is asked for, and is not up")
-        return self._site
+        return self._deployment
 
     @property
     def directory(self) -> ServerDirectory | None:
@@ -44,9 +44,9 @@ class Ground:
     @property
     def can_restart(self) -> bool:
         """Whether what the system holds outlives a stop and a start: ours, and in files."""
-        return self._directory is not None and self.site.data_directory is not None
+        return self._directory is not None and self.deployment.data_directory is not None
 
-    def start(self, *, buffer: str | None = None) -> Site:
+    def start(self, *, buffer: str | None = None) -> Deployment:
         """Brings the system up on the directory as it is; ``buffer`` wins over the option of that
         name. Raises as `System.provision` does."""
         choice = self.choice
@@ -54,16 +54,16 @@ class Ground:
             choice = replace(choice, options={**choice.options, "buffer": buffer})
         up = ExitStack()
         try:
-            site = up.enter_context(self._system_up(choice))
+            deployment = up.enter_context(self._system_up(choice))
         except SystemUnderTestError as error:
             if error.hint is None and says_disk_is_full(error.message):
                 error.hint = RESOURCES_HINT
             raise
         self._up = up
-        self._site = replace(site, label=self.choice.label)
-        return self._site
+        self._deployment = replace(deployment, label=self.choice.label)
+        return self._deployment
 
-    def _system_up(self, choice: SystemChoice) -> AbstractContextManager[Site]:
+    def _system_up(self, choice: SystemChoice) -> AbstractContextManager[Deployment]:
         if self._directory is None:
             return self.system.attach(choice)
         return self.system.provision(choice, self._directory, connections=self._connections)
@@ -71,18 +71,18 @@ class Ground:
     def stop(self) -> bool:
         """Takes the system down and leaves its files; whether they are as it leaves them in order.
         Not so where it had to be killed: then nobody may take them for a consistent copy."""
-        pid = None if self._site is None else self._site.server_pid
-        self._site = None
+        pid = None if self._deployment is None else self._deployment.server_pid
+        self._deployment = None
         self._up.close()
         return pid is None or ended_well(pid)
 
 
 @contextlib.contextmanager
-def ground(
+def running_system(
     system: SystemChoice, storage: StorageChoice, *, connections: int | None
-) -> Iterator[Ground]:
+) -> Iterator[RunningSystem]:
     """The system up on the storage, or the one of the choice's URL; see `assay.provision.stage`."""
-    made = Ground(system, connections)
+    made = RunningSystem(system, connections)
     with ExitStack() as stack:
         if system.url is None:
             kind: Storage = registry.storage(storage.kind)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from assay.provision.identity import ProcessIdentity, stat_fields
 
-MARK_VARIABLE = "ASSAY_SERVER_ID"
+TAG_VARIABLE = "ASSAY_SERVER_ID"
 
 
 def pids() -> Iterator[int]:
@@ -26,10 +26,10 @@ def pids() -> Iterator[int]:
             yield int(path.name)
 
 
-def processes_of(mark: str, leader: ProcessIdentity | None = None) -> list[ProcessIdentity]:
+def processes_of(tag: str, leader: ProcessIdentity | None = None) -> list[ProcessIdentity]:
     """The living processes that carry the mark, the leader if it is still itself, and whatever
     descends from one of these."""
-    wanted = f"{MARK_VARIABLE}={mark}".encode()
+    wanted = f"{TAG_VARIABLE}={tag}".encode()
     parents: dict[int, int] = {}
     found: set[int] = set()
     for pid in pids():
@@ -54,14 +54,14 @@ def processes_of(mark: str, leader: ProcessIdentity | None = None) -> list[Proce
     return [identity for identity in identities if identity is not None]
 
 
-def kill(mark: str, leader: ProcessIdentity | None = None, *, patience_s: float = 20.0) -> int:
+def kill(tag: str, leader: ProcessIdentity | None = None, *, patience_s: float = 20.0) -> int:
     """Kills all of them and waits until they are gone; returns how many there were.
 
     Children that a server makes while it is being killed are met in the next round.
     """
     killed: set[ProcessIdentity] = set()
     deadline = time.monotonic() + patience_s
-    while living := processes_of(mark, leader):
+    while living := processes_of(tag, leader):
         for identity in living:
             identity.send(signal.SIGKILL)
             killed.add(identity)

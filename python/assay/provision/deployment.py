@@ -70,7 +70,7 @@ class StorageFacts:
 
 
 @dataclass(frozen=True)
-class Site:
+class Deployment:
     """A system brought up on a storage."""
 
     system: str
