@@ -161,7 +161,7 @@ class Store:
         values = (json_text(kept), self._run())
 
         def change(connection: sqlite3.Connection) -> None:
-            connection.execute("UPDATE deployments SET document = ? WHERE run_id = ?", values)
+            connection.execute("UPDATE sites SET document = ? WHERE run_id = ?", values)
 
         self._write().change(change)
 
