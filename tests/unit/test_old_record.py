@@ -1,0 +1,85 @@
+"""A record made by an earlier program opens, and its reports hold the numbers that program printed
+(`tests/data/records/README.md`)."""
+
+from __future__ import annotations
+
+import json
+import lzma
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.cli.program import run_program
+
+DATA = Path(__file__).parents[1] / "data" / "records"
+EXPERIMENTS = range(1, 15)
+
+
+@pytest.fixture(scope="module")
+def printed() -> dict[str, Any]:
+    """What the earlier program printed."""
+    found: dict[str, Any] = json.loads(lzma.decompress((DATA / "step-6.json.xz").read_bytes()))
+    return found
+
+
+@pytest.fixture
+def records(tmp_path: Path) -> Path:
+    path = tmp_path / "records.sqlite"
+    path.write_bytes(lzma.decompress((DATA / "step-6.sqlite.xz").read_bytes()))
+    return path
+
+
+def output(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert run_program(list(words)) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("number", EXPERIMENTS)
+def test_every_number_of_its_reports_is_the_same(
+    number: int, records: Path, printed: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("report", str(number), "--format", "json", "--records", str(records))
+    found = json.loads(output(capsys, *words))
+    expected = printed["reports"][str(number)]
+    assert [one["name"] for one in found["tables"]] == [one["name"] for one in expected["tables"]]
+    for table, before in zip(found["tables"], expected["tables"], strict=True):
+        assert table["rows"] == before["rows"], table["name"]
+    assert found["warnings"] == expected["warnings"]
+
+
+def test_its_runs_are_listed_with_their_ends_and_verdicts(
+    records: Path, printed: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = json.loads(
+        output(capsys, "list", "runs", "--format", "json", "--records", str(records))
+    )
+    for run in [*found, *printed["runs"]]:
+        del run["began"]  # in the time zone of whom it is shown to
+    assert found == printed["runs"]
+
+
+@pytest.mark.parametrize("form", ["table", "csv", "markdown"])
+def test_it_is_reported_in_every_form(
+    form: str, records: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number in EXPERIMENTS:
+        words = ("report", str(number), "--format", form, "--records", str(records))
+        assert "tpcb-like" in output(capsys, *words) or number not in (2, 3, 14)
+
+
+@pytest.mark.parametrize("run", ["1", "8", "11", "24", "25", "26"])
+def test_its_runs_are_shown(run: str, records: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("show", run, "--format", "json", "--records", str(records))
+    assert json.loads(output(capsys, *words))["id"] == int(run)
+
+
+def test_it_can_be_written_to_and_merged(
+    records: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new = tmp_path / "new.sqlite"
+    for _ in range(2):
+        output(capsys, "merge", str(records), "--records", str(new))
+    listed = json.loads(output(capsys, "list", "runs", "--format", "json", "--records", str(new)))
+    assert len(listed) == 27
+    assert run_program(["merge", str(new), "--records", str(records)]) == 0  # opens it for writing
