@@ -31,6 +31,8 @@ class Work:
     """The peer's own, for this work."""
     script: str
     variables: dict[str, int]
+    floor: str | None = None
+    """What the floor calls it; None: it does not do this work."""
 
 
 def needed(program: str) -> str | None:

@@ -1,7 +1,10 @@
-"""What a transaction costs our client, against pgbench and sysbench on the same server and tables.
+"""What a transaction costs our client, against pgbench, sysbench and the floor on one server.
+
+The floor (`benches/floor`) is a client with the same system calls and nothing else: no script, no
+checks, no histograms. It shows how much of a cost is the kernel's and the server's.
 
 Each side runs for some seconds as a process of its own, in turn. Cost is the processor time of the
-whole process (user and system, as the kernel tells of an ended child) for each transaction that
+whole process (user and system, as the kernel counts it) for each transaction that
 ended well; what a process takes for starting, connecting and preparing, measured by runs of a few
 transactions, is taken off on both sides. Ours is what a user gets: scripts, histograms, intervals
 and accounts, through `_engine.drive`. Durability is off, so that the client is a large part of all.
@@ -10,15 +13,12 @@ and accounts, through `_engine.drive`. Durability is off, so that the client is 
 from __future__ import annotations
 
 import json
-import os
 import re
 import statistics
-import subprocess
 import sys
-import tempfile
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.resources import files
 from typing import Any
 
@@ -26,9 +26,11 @@ from assay.experiment import StorageChoice, SystemChoice
 from assay.provision.deployment import Address
 from assay.provision.stage import provision
 from benches import _client_peers as peers
+from benches import _floor as floor
 from benches._client_peers import SCALE, THREADS, Work
+from benches._process import Run, run
 
-ROUNDS = 5
+ROUNDS = 7
 NULL = SystemChoice("null", options={"protocol": "postgresql"})
 MANY = 10_000
 OFFERED = 20_000.0
@@ -38,7 +40,7 @@ START_RUNS = 3
 _DRIVE = "import sys; from assay import _engine; print(_engine.drive(sys.stdin.read()))"
 OURS = [sys.executable, "-c", _DRIVE]
 
-_TPCB = files("assay") / "workloads" / "tpcb"
+_TPCB = files("assay.workloads") / "tpcb"
 SELECT = (_TPCB / "select-only.sql").read_text()
 
 POINT_SELECT = """
@@ -92,7 +94,10 @@ class Case:
     clients: int
     most_cost: float
     """Ours ÷ the peer's."""
-    least_throughput: float
+    most_of_floor: float | None = None
+    """Ours ÷ the floor's; None: there is no floor for this work."""
+    least_throughput: float = 1.0
+    """Ours ÷ the peer's."""
 
 
 @dataclass(frozen=True)
@@ -109,13 +114,16 @@ class System:
     cases: tuple[Case, ...]
 
 
-_SELECT_ONLY = Work("select only", "pgbench -S -M prepared", ("-S", "-Mprepared"), SELECT, SCALED)
+_SELECT_ONLY = Work(
+    "select only", "pgbench -S -M prepared", ("-S", "-Mprepared"), SELECT, SCALED, "select"
+)
 _TPCB_LIKE = Work(
     "TPC-B-like",
     "pgbench -M prepared",
     ("-Mprepared",),
     (_TPCB / "tpcb-like.sql").read_text(),
     SCALED,
+    "tpcb",
 )
 _POINT = Work(
     "point select",
@@ -144,10 +152,10 @@ SYSTEMS = (
         lambda _: ["-t1"],
         lambda seconds: [f"-T{seconds}"],
         (
-            Case(_SELECT_ONLY, 8, 0.70, 1.05),
-            Case(_SELECT_ONLY, 32, 0.70, 1.05),
-            Case(_TPCB_LIKE, 8, 0.65, 1.05),
-            Case(_TPCB_LIKE, 32, 0.65, 1.05),
+            Case(_SELECT_ONLY, 8, 0.75, 1.15),
+            Case(_SELECT_ONLY, 32, 0.75, 1.15),
+            Case(_TPCB_LIKE, 8, 0.70, 1.05),
+            Case(_TPCB_LIKE, 32, 0.70, 1.05),
         ),
     ),
     System(
@@ -164,24 +172,12 @@ SYSTEMS = (
         lambda clients: [f"--events={clients}", "--time=0"],
         lambda seconds: [f"--time={seconds}"],
         (
-            Case(_POINT, 8, 0.60, 1.05),
-            Case(_POINT, 32, 0.60, 1.05),
-            Case(_READ_WRITE, 8, 0.65, 1.0),
+            Case(_POINT, 8, 0.60),
+            Case(_POINT, 32, 0.60),
+            Case(_READ_WRITE, 8, 0.65),
         ),
     ),
 )
-
-
-@dataclass(frozen=True)
-class Run:
-    """One process from its start to its end."""
-
-    cpu_s: float
-    elapsed_s: float
-    transactions: int
-    resident_peak_bytes: int
-    told: dict[str, Any]
-    """Our observation; empty for a peer."""
 
 
 @dataclass(frozen=True)
@@ -196,13 +192,13 @@ def main(rounds: int = ROUNDS, seconds: int = SECONDS) -> None:
     """Prints one row for each case."""
     print(
         f"medians of {rounds} alternating rounds of {seconds} s; cost is processor time for each "
-        "transaction; ratios are ours ÷ the peer's (least – most)\n"
+        "transaction, start-up taken off; ratios are ours ÷ the other's (least – most)\n"
     )
     print(
-        "| work | clients | peer | ours, µs | peer, µs | cost | at most | "
-        "| throughput | at least | |"
+        "| work | clients | peer | ours, µs | peer, µs | floor, µs | cost ÷ peer | at most | "
+        "| cost ÷ floor | at most | | throughput ÷ peer | at least | |"
     )
-    print("|---|---:|---|---:|---:|---:|---:|---|---:|---:|---|")
+    print("|---|---:|---|" + "---:|" * 5 + "---|" + "---:|---:|---|" * 2)
     for system in SYSTEMS:
         if peers.needed(system.program) is None:
             print(f"| {system.choice.name} | | {system.program} is not on this machine |")
@@ -211,10 +207,8 @@ def main(rounds: int = ROUNDS, seconds: int = SECONDS) -> None:
         with provision(system.choice, StorageChoice(), connections=most) as deployment:
             system.fill(deployment.address)
             for case in system.cases:
-                print(
-                    row(case, *alternate(system, deployment.address, case, rounds, seconds)),
-                    flush=True,
-                )
+                sides = sides_of(system, deployment.address, case)
+                print(row(case, *alternate(sides, rounds, seconds)), flush=True)
     on_the_null_server(rounds, seconds)
 
 
@@ -225,17 +219,19 @@ def on_the_null_server(rounds: int, seconds: int) -> None:
     print("|---:|---|---|---:|---:|---|")
     with provision(NULL, StorageChoice(), connections=MANY) as deployment:
         closed = [on_null(deployment.address, 1000, {}, seconds) for _ in range(rounds)]
-        told(1000, "closed", "cost, µs", [own_cost_us(run) for run in closed], 3)
-        told(1000, "closed", "memory, MB", [run.resident_peak_bytes / 1e6 for run in closed], 50)
+        found_row(1000, "closed", "cost, µs", [own_cost_us(run) for run in closed], 3)
+        found_row(
+            1000, "closed", "memory, MB", [run.resident_peak_bytes / 1e6 for run in closed], 50
+        )
         arrival = {"kind": "poisson", "offered_rate_per_s": OFFERED}
         opened = [
             on_null(deployment.address, MANY, {"arrival": arrival}, seconds) for _ in range(rounds)
         ]
         loop = f"open, {OFFERED:.0f}/s"
-        lags = [run.told["all_ok"]["schedule_lag"]["p99_ns"] / 1e6 for run in opened]
-        lost = [run.told["outcomes"]["scheduled"] - run.transactions for run in opened]
-        told(MANY, loop, "schedule lag p99, ms", lags, 1)
-        told(MANY, loop, "transactions not ok", lost, 0)
+        lags = [run.observation["all_ok"]["schedule_lag"]["p99_ns"] / 1e6 for run in opened]
+        lost = [run.observation["outcomes"]["scheduled"] - run.transactions for run in opened]
+        found_row(MANY, loop, "schedule lag p99, ms", lags, 1)
+        found_row(MANY, loop, "transactions not ok", lost, 0)
 
 
 def on_null(address: Address, clients: int, more: dict[str, Any], seconds: int) -> Run:
@@ -245,12 +241,12 @@ def on_null(address: Address, clients: int, more: dict[str, Any], seconds: int) 
 
 
 def own_cost_us(run: Run) -> float:
-    """As our observation tells it: of the measurement alone, without the many connections."""
-    cost = run.told["client_cost"]
+    """From our observation: of the measurement alone, without the many connections."""
+    cost = run.observation["client_cost"]
     return float(cost["user_ns"] + cost["system_ns"]) / 1e3 / run.transactions
 
 
-def told(clients: int, loop: str, what: str, found: Sequence[float], most: float) -> None:
+def found_row(clients: int, loop: str, what: str, found: Sequence[float], most: float) -> None:
     """One row of the second table."""
     is_met = statistics.median(found) <= most
     print(
@@ -259,10 +255,18 @@ def told(clients: int, loop: str, what: str, found: Sequence[float], most: float
     )
 
 
-def alternate(
-    system: System, address: Address, case: Case, rounds: int, seconds: int
-) -> tuple[list[Cost], list[Cost]]:
-    """Ours and the peer's, in turn; which goes first changes from round to round."""
+@dataclass(frozen=True)
+class Side:
+    """One of those that are compared."""
+
+    few: Callable[[], Run]
+    """As few transactions as the clients can do: what starting, connecting and preparing costs."""
+    during: Callable[[int], Run]
+    """So many seconds of work."""
+
+
+def sides_of(system: System, address: Address, case: Case) -> list[Side]:
+    """Ours, the peer, and the floor where there is one."""
 
     def ours(stop: dict[str, int]) -> Run:
         return run_ours(document(address, case.work, case.clients, stop))
@@ -270,36 +274,68 @@ def alternate(
     def theirs(stop: list[str]) -> Run:
         return run(*system.command(address, case.work, case.clients, stop))
 
-    our_start_s = min(ours({"transactions": 1}).cpu_s for _ in range(START_RUNS))
-    few = system.few(case.clients)
-    their_start_s = min(theirs(few).cpu_s for _ in range(START_RUNS))
-    costs: tuple[list[Cost], list[Cost]] = ([], [])
-    theirs(system.during(1))  # the server's memory is warm for whoever comes first
-    for number in range(rounds):
-        for which in (0, 1) if number % 2 == 0 else (1, 0):
-            if which == 0:
-                done, start_s = ours({"duration_s": seconds}), our_start_s
-            else:
-                done, start_s = theirs(system.during(seconds)), their_start_s
-            costs[which].append(
-                Cost((done.cpu_s - start_s) * 1e6 / done.transactions, done.transactions / seconds)
+    sides = [
+        Side(lambda: ours({"transactions": 1}), lambda seconds: ours({"duration_s": seconds})),
+        Side(
+            lambda: theirs(system.few(case.clients)),
+            lambda seconds: theirs(system.during(seconds)),
+        ),
+    ]
+    if case.most_of_floor is not None:
+        command = partial(floor.command, address, case.work, case.clients)
+        sides.append(
+            Side(
+                lambda: run(*command("transactions", 1)),
+                lambda seconds: run(*command("seconds", seconds)),
             )
+        )
+    return sides
+
+
+def alternate(sides: Sequence[Side], rounds: int, seconds: int) -> list[list[Cost]]:
+    """The costs of each side, in turn; which goes first changes from round to round."""
+    starts_s = [min(side.few().cpu_s for _ in range(START_RUNS)) for side in sides]
+    costs: list[list[Cost]] = [[] for _ in sides]
+    sides[-1].during(1)  # the server's memory is warm for the side that comes first
+    for number in range(rounds):
+        first = number % len(sides)
+        for which in [*range(first, len(sides)), *range(first)]:
+            done = sides[which].during(seconds)
+            cost_us = (done.cpu_s - starts_s[which]) * 1e6 / done.transactions
+            costs[which].append(Cost(cost_us, done.transactions / seconds))
     return costs
 
 
-def row(case: Case, ours: Sequence[Cost], theirs: Sequence[Cost]) -> str:
-    """The two ratios, each against what was aimed at."""
-    cost = [one.cost_us / other.cost_us for one, other in zip(ours, theirs, strict=True)]
-    rate = [one.rate_per_s / other.rate_per_s for one, other in zip(ours, theirs, strict=True)]
-    is_cheap = statistics.median(cost) <= case.most_cost
-    is_fast = statistics.median(rate) >= case.least_throughput
-    return (
-        f"| {case.work.name} | {case.clients} | {case.work.peer} "
-        f"| {statistics.median(one.cost_us for one in ours):.2f} "
-        f"| {statistics.median(one.cost_us for one in theirs):.2f} "
-        f"| {spread(cost)} | {case.most_cost:.2f} | {verdict(is_cheap)} "
-        f"| {spread(rate)} | {case.least_throughput:.2f} | {verdict(is_fast)} |"
-    )
+def row(case: Case, ours: Sequence[Cost], theirs: Sequence[Cost], *floors: Sequence[Cost]) -> str:
+    """The ratios, each against what was aimed at."""
+    cells = [case.work.name, case.clients, case.work.peer]
+    for side in (ours, theirs, *floors):
+        cells.append(f"{statistics.median(one.cost_us for one in side):.2f}")
+    cells += [""] * (1 - len(floors))
+    cells += judged(ratios(ours, theirs, "cost_us"), at_most=case.most_cost)
+    if floors and case.most_of_floor is not None:
+        cells += judged(ratios(ours, floors[0], "cost_us"), at_most=case.most_of_floor)
+    else:
+        cells += ["", "", ""]
+    cells += judged(ratios(ours, theirs, "rate_per_s"), at_least=case.least_throughput)
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def ratios(ours: Sequence[Cost], theirs: Sequence[Cost], what: str) -> list[float]:
+    """Ours ÷ theirs, round by round."""
+    return [
+        getattr(one, what) / getattr(other, what) for one, other in zip(ours, theirs, strict=True)
+    ]
+
+
+def judged(
+    found: Sequence[float], *, at_most: float | None = None, at_least: float | None = None
+) -> list[str]:
+    """What was found, what was aimed at, and whether the median is within it."""
+    median = statistics.median(found)
+    is_met = (at_most is None or median <= at_most) and (at_least is None or median >= at_least)
+    aim = at_most if at_most is not None else at_least
+    return [spread(found), f"{aim:.2f}", verdict(is_met)]
 
 
 def spread(values: Sequence[float]) -> str:
@@ -330,32 +366,9 @@ def document(address: Address, work: Work, clients: int, stop: dict[str, int]) -
 def run_ours(drive: dict[str, Any]) -> Run:
     """One run of ours, in a process of its own."""
     done = run(OURS, None, json.dumps(drive))
-    outcomes = done.told["outcomes"]
+    outcomes = done.observation["outcomes"]
     if outcomes["ok"] == 0:
-        raise SystemExit(f"error: no transaction ended well: {done.told['errors']}")
-    return Run(done.cpu_s, done.elapsed_s, outcomes["ok"], done.resident_peak_bytes, done.told)
-
-
-def run(command: Sequence[str], counts: re.Pattern[str] | None, given: str = "") -> Run:
-    """One process; `counts` finds its transactions in what it prints, else it prints JSON."""
-    with tempfile.TemporaryFile("w+") as told, tempfile.TemporaryFile("w+") as asked:
-        asked.write(given)
-        asked.seek(0)
-        began = time.monotonic()
-        process = subprocess.Popen(command, stdin=asked, stdout=told, stderr=subprocess.STDOUT)
-        _, status, used = os.wait4(process.pid, 0)
-        elapsed_s = time.monotonic() - began
-        process.returncode = os.waitstatus_to_exitcode(status)
-        told.seek(0)
-        text = told.read()
-    found = counts.search(text) if counts is not None else None
-    if process.returncode or (counts is not None and found is None):
-        raise SystemExit(f"error: {command[0]} failed\n\n{text}")
+        raise SystemExit(f"error: no transaction ended well: {done.observation['errors']}")
     return Run(
-        used.ru_utime + used.ru_stime,
-        elapsed_s,
-        int(found.group(1)) if found is not None else 0,
-        # Linux tells it in KiB.
-        used.ru_maxrss * 1024,
-        json.loads(text) if counts is None else {},
+        done.cpu_s, done.elapsed_s, outcomes["ok"], done.resident_peak_bytes, done.observation
     )

@@ -1,0 +1,43 @@
+"""The floor of `client_cost`: a C program with the fewest system calls, compiled on first use."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from assay.provision.deployment import Address
+from benches._client_peers import SCALE, THREADS, Work
+
+SOURCE = Path(__file__).parent / "floor" / "floor.c"
+COUNTS = re.compile(r"transactions: (\d+)")
+
+
+@cache
+def program() -> Path:
+    """The compiled program, kept as long as this process."""
+    folder = tempfile.TemporaryDirectory(prefix="assay-floor-")
+    _folders.append(folder)
+    compiled = Path(folder.name) / "floor"
+    subprocess.run(["cc", "-O2", "-pthread", str(SOURCE), "-o", str(compiled)], check=True)
+    return compiled
+
+
+_folders: list[tempfile.TemporaryDirectory[str]] = []
+"""Removed when the process ends."""
+
+
+def command(
+    address: Address, work: Work, clients: int, kind: str, number: int
+) -> tuple[list[str], re.Pattern[str]]:
+    """The command of one run, and where its output says how many transactions it did; ``kind`` is
+    ``seconds`` or ``transactions`` (of each client)."""
+    if work.floor is None:
+        raise ValueError(f"{work.name} has no floor")
+    socket = Path(address.unix or "")
+    port = socket.name.rpartition(".")[2]
+    server = [str(socket.parent), port, address.user, address.database]
+    size = [str(SCALE), str(clients), str(min(THREADS, clients))]
+    return [str(program()), *server, work.floor, *size, kind, str(number)], COUNTS
