@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use assay_drivers::null::{Fate, Host};
-use assay_drivers::registry::{AnyWire, DRIVERS, Door};
+use assay_drivers::null::{PlannedReply, ServerModel};
+use assay_drivers::registry::{AnyWire, DRIVERS, SessionKind};
 use assay_drivers::servers::{AnyServer, SERVERS};
 use assay_drivers::{
     Answer, BulkForm, ConnectOptions, Demand, Keep, Progress, Request, SystemError, Wire as _,
@@ -73,8 +73,8 @@ pub fn server(protocol: &str, data: &[u8]) {
     let told: BTreeMap<_, _> = told
         .map(|(name, what)| (name.to_owned(), what.to_owned()))
         .into();
-    let host = Host::new(&told).expect("the options are right");
-    let mut guest = host.enter().expect("there is room");
+    let server_model = ServerModel::new(&told).expect("the options are right");
+    let mut model = server_model.open_session().expect("there is room");
     let mut server = server_of(protocol, Ok(1));
     let (mut out, mut input) = (Vec::new(), Vec::new());
     server.connected(&mut out);
@@ -90,14 +90,14 @@ pub fn server(protocol: &str, data: &[u8]) {
                 Demand::More => false,
                 Demand::Over => return,
                 Demand::Loaded { table, rows } => {
-                    guest.loaded(table, rows);
+                    model.loaded(table, rows);
                     true
                 }
                 Demand::Execute(statement) => {
-                    let fate = guest.fate(statement, Instant::now());
-                    let mut given = guest.answer(statement);
-                    match fate {
-                        Fate::Answered {
+                    let reply = model.plan_reply(statement, Instant::now());
+                    let mut given = model.answer(statement);
+                    match reply {
+                        PlannedReply::Answered {
                             error: Some(error), ..
                         } => server.fail(&error, &mut out),
                         _ => while !server.answer(&mut given, &mut out) {},
@@ -116,9 +116,9 @@ pub fn server(protocol: &str, data: &[u8]) {
 /// Whole conversations of a driver with the server of its protocol, as the bytes each side sent: what
 /// broken ones are made of.
 pub fn conversation(protocol: &str) -> (Vec<u8>, Vec<u8>) {
-    let host = Host::new(&BTreeMap::from([("rows".to_owned(), "2".to_owned())]))
+    let server_model = ServerModel::new(&BTreeMap::from([("rows".to_owned(), "2".to_owned())]))
         .expect("the options are right");
-    let guest = host.enter().expect("there is room");
+    let model = server_model.open_session().expect("there is room");
     let (mut wire, mut server) = (wire_of(protocol), server_of(protocol, Ok(1)));
     let (mut sent, mut received) = (Vec::new(), Vec::new());
     let (mut to_server, mut to_client) = (Vec::new(), Vec::new());
@@ -136,7 +136,7 @@ pub fn conversation(protocol: &str) -> (Vec<u8>, Vec<u8>) {
                 Demand::More | Demand::Over => false,
                 Demand::Loaded { .. } => true,
                 Demand::Execute(statement) => {
-                    let mut given = guest.answer(statement);
+                    let mut given = model.answer(statement);
                     while !server.answer(&mut given, &mut to_client) {}
                     true
                 }
@@ -244,7 +244,7 @@ fn a_row() -> Row {
 
 fn wire_of(protocol: &str) -> AnyWire {
     let driver = DRIVERS.iter().find(|(name, _)| *name == protocol);
-    let Some((_, Door::Wire(begin))) = driver else {
+    let Some((_, SessionKind::Wire(begin))) = driver else {
         panic!("{protocol} is no wire driver");
     };
     begin(ConnectOptions {

@@ -12,7 +12,7 @@ use crate::{
 
 /// How a session of a driver begins.
 #[derive(Clone, Copy, Debug)]
-pub enum Door {
+pub enum SessionKind {
     /// The engine owns the socket; any number of clients share a thread.
     Wire(fn(ConnectOptions) -> AnyWire),
     /// The library answers before it returns; a thread for each client, and so many files open in each
@@ -41,11 +41,11 @@ macro_rules! drivers {
         }
 
         /// Every driver: its name, and how a session begins.
-        pub const DRIVERS: &[(&str, Door)] = &[
-            $((stringify!($wire_name), Door::Wire(|options| {
+        pub const DRIVERS: &[(&str, SessionKind)] = &[
+            $((stringify!($wire_name), SessionKind::Wire(|options| {
                 AnyWire::$wire($wire_name::$wire::new(options))
             })),)*
-            $((stringify!($blocking_name), Door::Blocking {
+            $((stringify!($blocking_name), SessionKind::Blocking {
                 open: |options| {
                     $blocking_name::$blocking::open(options).map(AnyBlocking::$blocking)
                 },

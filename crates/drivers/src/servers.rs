@@ -6,7 +6,7 @@ use crate::server::{Demand, WireServer};
 use crate::{SystemError, mysql, postgresql};
 
 /// How the server's side of a session begins: with its number, or with why it is refused.
-pub type Reception = fn(Result<u32, SystemError>) -> AnyServer;
+pub type NewServer = fn(Result<u32, SystemError>) -> AnyServer;
 
 /// Makes an enum, so that the hot path calls through a jump and not through a pointer, and [`SERVERS`].
 macro_rules! servers {
@@ -17,7 +17,7 @@ macro_rules! servers {
         }
 
         /// Every protocol: its name, and how a session begins.
-        pub const SERVERS: &[(&str, Reception)] = &[
+        pub const SERVERS: &[(&str, NewServer)] = &[
             $((stringify!($name), |admission| {
                 AnyServer::$server($name::$server::new(admission))
             }),)*

@@ -6,9 +6,9 @@ mod pieces;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use assay_drivers::null::{Fate, Guest, Host};
-use assay_drivers::registry::{AnyWire, DRIVERS, Door};
-use assay_drivers::servers::{AnyServer, Reception, SERVERS};
+use assay_drivers::null::{PlannedReply, ServerModel, SessionModel};
+use assay_drivers::registry::{AnyWire, DRIVERS, SessionKind};
+use assay_drivers::servers::{AnyServer, NewServer, SERVERS};
 use assay_drivers::{
     Answer, BulkForm, ConnectOptions, Demand, ErrorClass, Keep, Progress, Request, SystemError,
     Wire, WireServer,
@@ -20,24 +20,24 @@ use pieces::pieces;
 struct Session {
     wire: AnyWire,
     server: AnyServer,
-    guest: Guest,
+    model: SessionModel,
     to_server: Vec<u8>,
     to_client: Vec<u8>,
     /// How many bytes are read at a time.
     cut: usize,
 }
 
-fn host(options: &[(&str, &str)]) -> Host {
+fn server_model(options: &[(&str, &str)]) -> ServerModel {
     let options: BTreeMap<_, _> = options
         .iter()
         .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
         .collect();
-    Host::new(&options).expect("the options are right")
+    ServerModel::new(&options).expect("the options are right")
 }
 
-fn parts(protocol: &str) -> (AnyWire, Reception) {
+fn parts(protocol: &str) -> (AnyWire, NewServer) {
     let driver = DRIVERS.iter().find(|(name, _)| *name == protocol);
-    let Some((_, Door::Wire(begin))) = driver else {
+    let Some((_, SessionKind::Wire(begin))) = driver else {
         panic!("{protocol} has no driver");
     };
     let options = ConnectOptions {
@@ -53,13 +53,13 @@ fn parts(protocol: &str) -> (AnyWire, Reception) {
 }
 
 impl Session {
-    fn open(protocol: &str, host: &Host, cut: usize) -> Self {
+    fn open(protocol: &str, server_model: &ServerModel, cut: usize) -> Self {
         let (wire, receive) = parts(protocol);
-        let guest = host.enter().expect("there is room");
+        let model = server_model.open_session().expect("there is room");
         let mut session = Self {
             wire,
             server: receive(Ok(7)),
-            guest,
+            model,
             to_server: Vec::new(),
             to_client: Vec::new(),
             cut,
@@ -102,12 +102,12 @@ impl Session {
                 let (used, demand) = self.server.receive(input, &mut self.to_client)?;
                 let goes_on = match demand {
                     Demand::Execute(statement) => {
-                        let Fate::Answered { error, .. } =
-                            self.guest.fate(statement, Instant::now())
+                        let PlannedReply::Answered { error, .. } =
+                            self.model.plan_reply(statement, Instant::now())
                         else {
                             panic!("nobody told to lose a session");
                         };
-                        let mut given = self.guest.answer(statement);
+                        let mut given = self.model.answer(statement);
                         match error {
                             Some(error) => self.server.fail(&error, &mut self.to_client),
                             None => while !self.server.answer(&mut given, &mut self.to_client) {},
@@ -115,7 +115,7 @@ impl Session {
                         true
                     }
                     Demand::Loaded { table, rows } => {
-                        self.guest.loaded(table, rows);
+                        self.model.loaded(table, rows);
                         true
                     }
                     Demand::More | Demand::Over => false,
@@ -188,8 +188,8 @@ fn cells(answer: &Answer) -> Vec<Vec<String>> {
 fn statements_are_answered_however_the_bytes_are_cut() {
     for protocol in protocols() {
         for cut in [1, 3, 7, 1 << 20] {
-            let host = host(&[("rows", "2")]);
-            let mut session = Session::open(protocol, &host, cut);
+            let server_model = server_model(&[("rows", "2")]);
+            let mut session = Session::open(protocol, &server_model, cut);
             let answer = session.text("SELECT a, b FROM t");
             assert_eq!(answer.columns, ["a", "b"], "{protocol}");
             assert_eq!(cells(&answer), [["1", "1"], ["2", "2"]], "{protocol}");
@@ -230,14 +230,14 @@ fn statements_are_answered_however_the_bytes_are_cut() {
 #[test]
 fn rows_of_a_load_are_counted() {
     for protocol in protocols() {
-        let host = host(&[]);
-        let mut session = Session::open(protocol, &host, 4096);
+        let server_model = server_model(&[]);
+        let mut session = Session::open(protocol, &server_model, 4096);
         session.text("CREATE TABLE t (a INTEGER, b TEXT, c TEXT)");
         for _ in 0..2 {
             let answer = session.load("COPY t (a, b, c) FROM STDIN", 5_000);
             assert_eq!((answer.error, answer.affected), (None, 5_000), "{protocol}");
         }
-        let mut other = Session::open(protocol, &host, 1);
+        let mut other = Session::open(protocol, &server_model, 1);
         assert_eq!(cells(&other.text("SELECT count(*) FROM t")), [["10000"]]);
         assert_eq!(session.text("DELETE FROM t").affected, 10_000, "{protocol}");
     }
@@ -246,8 +246,8 @@ fn rows_of_a_load_are_counted() {
 #[test]
 fn an_error_is_the_statement_s_own_and_the_session_goes_on() {
     for protocol in protocols() {
-        let host = host(&[("fail", "deadlock@#2,constraint@#5"), ("rows", "1")]);
-        let mut session = Session::open(protocol, &host, 5);
+        let server_model = server_model(&[("fail", "deadlock@#2,constraint@#5"), ("rows", "1")]);
+        let mut session = Session::open(protocol, &server_model, 5);
         assert_eq!(session.text("BEGIN").error, None);
         let error = session.text("SELECT 1").error.expect("told to");
         assert_eq!(error.class, ErrorClass::Deadlock, "{protocol}");
@@ -291,8 +291,8 @@ fn a_client_that_is_turned_away_is_told_why() {
 #[test]
 fn a_text_of_several_statements_gets_an_answer_for_each() {
     for protocol in protocols() {
-        let host = host(&[("rows", "2")]);
-        let mut session = Session::open(protocol, &host, 2);
+        let server_model = server_model(&[("rows", "2")]);
+        let mut session = Session::open(protocol, &server_model, 2);
         let answer = session.text("BEGIN; SELECT a FROM t; UPDATE t SET a = ';'; COMMIT");
         assert_eq!(
             (answer.error, answer.rows, answer.affected),
@@ -305,8 +305,8 @@ fn a_text_of_several_statements_gets_an_answer_for_each() {
 #[test]
 fn an_answer_of_many_rows_comes_in_pieces() {
     for protocol in protocols() {
-        let host = host(&[("rows", "100000")]);
-        let mut session = Session::open(protocol, &host, 1 << 16);
+        let server_model = server_model(&[("rows", "100000")]);
+        let mut session = Session::open(protocol, &server_model, 1 << 16);
         let mut answer = Answer::new(Keep::Count);
         session
             .wire

@@ -9,14 +9,13 @@
 //! | `load` | a source of rows → filled tables |
 //! | `drive` | scripts → clients at work: one event loop for each processor, or a thread for each client |
 //! | `query` | a script → the rows of its answers, values bound |
-//! | `serve` | what a null server is told → a server of a protocol, which does nothing |
-//! | `account` | what became of every transaction → histograms, intervals, errors, results |
+//! | `null_server` | the options of a null server → a server of a protocol, which does nothing |
+//! | `account` | outcomes and times of every transaction → histograms, intervals, errors, results |
 //! | `observation` | all of that → JSON |
 //!
 //! It knows no system by name: drivers are looked up in the registry of `assay-drivers`.
 
 mod account;
-mod alarm;
 mod clock;
 mod cost;
 mod document;
@@ -24,10 +23,12 @@ mod drive;
 mod error;
 mod limits;
 mod load;
+mod null_server;
 mod observation;
 mod query;
-mod serve;
 mod session;
+mod timer;
+mod timer_queue;
 mod transport;
 
 pub use document::{
@@ -39,11 +40,11 @@ pub use drive::{DrainProgress, DriveProgress, check_clients, compile, drive};
 pub use error::EngineError;
 pub use limits::check_load_sessions;
 pub use load::{LoadProgress, LoadReport, Source, TableReport, load, load_parts};
+pub use null_server::{Listening, Served, null_protocols, serve};
 pub use observation::{
     AllOk, Arrival, CarriedOver, ClientCost, ClientEnd, ErrorReport, InFlight, Interval, Latency,
     LittlesLaw, Observation, Outage, Outcomes, Passes, Resolution, ResultReport, Standstill,
     StatementReport, TransactionOutcomes, TransactionReport, TransactionsPerClient, Unfinished,
 };
 pub use query::{Answered, query};
-pub use serve::{Listening, Served, null_protocols, serve};
 pub use session::{Probe, ProbeError, Session, driver_names, probe};

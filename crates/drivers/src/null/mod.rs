@@ -5,9 +5,9 @@
 //! a load can be verified; what it answers otherwise is told by its options (see [`options`]).
 
 mod delay;
-mod guest;
 mod lines;
 mod loading;
+mod model;
 mod options;
 pub(crate) mod query;
 mod selection;
@@ -28,15 +28,15 @@ use crate::lexis::Literals;
 use crate::{
     Answer, Blocking, BulkForm, Canceller, ErrorClass, LocalOptions, Request, SystemError,
 };
-pub use guest::{Fate, Given, Guest, Host};
 pub(crate) use lines::Lines;
+pub use model::{Given, PlannedReply, ServerModel, SessionModel};
 pub use statement::Statement;
 pub(crate) use statement::{Change, Meaning};
 pub(crate) use tuples::Tuples;
 
 /// One session.
 pub struct NullConnection {
-    guest: Guest,
+    model: SessionModel,
     prepared: Vec<Option<Statement>>,
     bulk: Option<Bulk>,
     is_cancelled: Arc<AtomicBool>,
@@ -55,7 +55,7 @@ impl NullConnection {
     /// Where an option says something impossible, or the site has as many sessions as it takes.
     pub fn open(site: &LocalOptions<'_>) -> Result<Self, SystemError> {
         Ok(Self {
-            guest: Host::shared(site.options)?.enter()?,
+            model: ServerModel::shared(site.options)?.open_session()?,
             prepared: Vec::new(),
             bulk: None,
             is_cancelled: Arc::new(AtomicBool::new(false)),
@@ -65,8 +65,9 @@ impl NullConnection {
     fn execute(&mut self, statement: &Statement, answer: &mut Answer) -> Result<(), SystemError> {
         self.is_cancelled.store(false, Ordering::Relaxed);
         let began = Instant::now();
-        let Fate::Answered { after, error } = self.guest.fate(statement, began) else {
-            let message = guest::told_by("lose");
+        let PlannedReply::Answered { after, error } = self.model.plan_reply(statement, began)
+        else {
+            let message = model::told_by("lose");
             return Err(SystemError::new(ErrorClass::LostConnection, "", message));
         };
         if !delay::wait_until(began + after, &self.is_cancelled) {
@@ -74,7 +75,7 @@ impl NullConnection {
         } else if error.is_some() {
             answer.error = error;
         } else {
-            give(statement, self.guest.answer(statement), answer);
+            give(statement, self.model.answer(statement), answer);
         }
         Ok(())
     }
@@ -161,7 +162,7 @@ impl Blocking for NullConnection {
         }
         answer.affected = bulk.rows;
         if let Some(table) = bulk.table {
-            self.guest.loaded(&table, bulk.rows);
+            self.model.loaded(&table, bulk.rows);
         }
         Ok(())
     }

@@ -27,7 +27,7 @@ struct Sessions {
 }
 
 /// A session's place at its site.
-pub(super) struct Entrance {
+pub(super) struct SessionPlace {
     /// The session's number among all there were.
     pub ordinal: u64,
     /// When the first of the open sessions was opened.
@@ -44,7 +44,7 @@ impl Site {
     ///
     /// # Errors
     /// Where the site has as many sessions as it takes.
-    pub(super) fn enter(&self, most: Option<u64>) -> Result<Entrance, SystemError> {
+    pub(super) fn enter(&self, most: Option<u64>) -> Result<SessionPlace, SystemError> {
         let mut sessions = locked(&self.sessions);
         if let Some(most) = most.filter(|&most| sessions.open >= most) {
             return Err(SystemError::new(
@@ -58,7 +58,7 @@ impl Site {
         }
         sessions.open += 1;
         sessions.opened += 1;
-        Ok(Entrance {
+        Ok(SessionPlace {
             ordinal: sessions.opened,
             since: sessions.since.unwrap_or_else(Instant::now),
         })

@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 use assay_histogram::LatencyHistogram;
 
 use super::Outcome;
-use super::silences::{Ends, Silences, Stretch};
+use super::completion_gaps::{CompletionGaps, Completions, TimeSpan};
 use crate::observation::Interval;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Seconds of one book that may still get samples.
+/// Seconds of one aggregator that may still get samples.
 #[derive(Debug, Default)]
 pub struct OpenSeconds {
     seconds: BTreeMap<u64, Second>,
@@ -32,7 +32,7 @@ pub struct Second {
     times: LatencyHistogram,
     /// Of all that were begun, in an open loop.
     lags: Option<Box<LatencyHistogram>>,
-    ends: Ends,
+    ends: Completions,
 }
 
 impl OpenSeconds {
@@ -117,11 +117,11 @@ impl Second {
 #[derive(Debug, Default)]
 pub struct Series {
     lines: Vec<Interval>,
-    /// Seconds that books have handed over and that have no line yet.
+    /// Seconds that aggregators have handed over and that have no line yet.
     handed_over: BTreeMap<u64, Second>,
     /// By second, the fewest connected clients that were seen in it.
     connected: BTreeMap<u64, u32>,
-    silences: Silences,
+    gaps: CompletionGaps,
 }
 
 impl Series {
@@ -144,7 +144,7 @@ impl Series {
             line.skipped += second.skipped;
             line.retries += second.retries;
             line.max_ns = line.max_ns.max(second.times.max_ns());
-            self.silences.hear_late(&second.ends);
+            self.gaps.add_late(&second.ends);
         } else {
             self.handed_over.entry(number).or_default().merge(&second);
         }
@@ -154,7 +154,7 @@ impl Series {
     pub fn write_lines(&mut self, horizon: u64) {
         for number in self.lines.len() as u64..horizon {
             let second = self.handed_over.remove(&number).unwrap_or_default();
-            self.silences.hear(&second.ends);
+            self.gaps.add(&second.ends);
             self.lines.push(second.line(number));
         }
     }
@@ -162,7 +162,7 @@ impl Series {
     /// All lines of a measurement that took so long, up to the second in which the last transaction
     /// ended; and the times in which none ended.
     #[must_use]
-    pub fn finish(mut self, elapsed_ns: u64) -> (Vec<Interval>, Vec<Stretch>) {
+    pub fn finish(mut self, elapsed_ns: u64) -> (Vec<Interval>, Vec<TimeSpan>) {
         let last = self
             .handed_over
             .last_key_value()
@@ -173,7 +173,7 @@ impl Series {
             let seen = self.connected.range(..=line.second).next_back();
             line.clients_connected = seen.map_or(0, |(_, clients)| *clients);
         }
-        (self.lines, self.silences.finish(elapsed_ns))
+        (self.lines, self.gaps.finish(elapsed_ns))
     }
 }
 
@@ -195,7 +195,7 @@ mod tests {
         // Comes after its second has its line.
         open.at(200).ended(Outcome::Ok, 200, 7_000_000);
         open.close(u64::MAX, &mut series);
-        let (lines, silences) = series.finish(late_ns);
+        let (lines, gaps) = series.finish(late_ns);
 
         let seen: Vec<_> = lines
             .iter()
@@ -206,8 +206,8 @@ mod tests {
             [(0, 2, 0, 8), (1, 0, 0, 8), (2, 0, 0, 5), (3, 0, 1, 5)]
         );
         assert_eq!(lines[0].max_ns, 7_000_000);
-        let silence = silences.iter().map(|one| (one.from_ns, one.to_ns));
-        assert_eq!(silence.collect::<Vec<_>>(), [(200, late_ns)]);
+        let gap = gaps.iter().map(|one| (one.from_ns, one.to_ns));
+        assert_eq!(gap.collect::<Vec<_>>(), [(200, late_ns)]);
         assert!(lines[0].p50_ns < 2_000_000, "{lines:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! One ended transaction (or what else is counted), and the tray in which a thread gathers them.
+//! One ended transaction (or what else is counted), and the buffer in which a thread gathers them.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -50,35 +50,35 @@ pub struct Sample {
     pub service_ns: u64,
 }
 
-/// How many samples a thread gathers before it enters them into a book.
-const TRAY_SAMPLES: usize = 1024;
+/// How many samples a thread gathers before it enters them into an aggregator.
+const BUFFER_SAMPLES: usize = 1024;
 
-/// Samples of one thread that stand in no book yet.
+/// Samples of one thread that stand in no aggregator yet.
 #[derive(Debug)]
-pub struct Tray {
+pub struct SampleBuffer {
     samples: Mutex<Vec<Sample>>,
 }
 
-impl Tray {
+impl SampleBuffer {
     #[must_use]
     pub fn new() -> Self {
         Self {
-            samples: Mutex::new(Vec::with_capacity(TRAY_SAMPLES)),
+            samples: Mutex::new(Vec::with_capacity(BUFFER_SAMPLES)),
         }
     }
 
-    /// Adds a sample; a tray that is full with it is emptied through `enter`.
+    /// Adds a sample; a buffer that is full with it is emptied through `enter`.
     #[inline]
     pub fn put(&self, sample: Sample, enter: impl FnOnce(&[Sample])) {
         let mut samples = self.samples.lock().unwrap_or_else(PoisonError::into_inner);
         samples.push(sample);
-        if samples.len() == TRAY_SAMPLES {
+        if samples.len() == BUFFER_SAMPLES {
             enter(&samples);
             samples.clear();
         }
     }
 
-    /// Empties the tray through `enter`.
+    /// Empties the buffer through `enter`.
     pub fn empty(&self, enter: impl FnOnce(&[Sample])) {
         let mut samples = self.samples.lock().unwrap_or_else(PoisonError::into_inner);
         enter(&samples);

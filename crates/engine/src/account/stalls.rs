@@ -4,7 +4,7 @@
 //! A stall is at least a second long, and ten times as long as transactions of the kind that waited take
 //! in the median: a system whose queries take a minute does not stall for a minute.
 
-use super::silences::{LEAST_NS, Stretch};
+use super::completion_gaps::{LEAST_NS, TimeSpan};
 
 const TIMES_MEDIAN: u64 = 10;
 
@@ -12,7 +12,7 @@ const TIMES_MEDIAN: u64 = 10;
 #[derive(Clone, Debug, Default)]
 pub struct Waits {
     /// On the run's clock. Waits that overlap are one.
-    by_script: Vec<Vec<Stretch>>,
+    by_script: Vec<Vec<TimeSpan>>,
 }
 
 impl Waits {
@@ -27,12 +27,12 @@ impl Waits {
     #[inline]
     pub fn waited(&mut self, script: u32, from_ns: u64, to_ns: u64) {
         if to_ns.saturating_sub(from_ns) >= LEAST_NS {
-            self.enter(script, Stretch { from_ns, to_ns });
+            self.enter(script, TimeSpan { from_ns, to_ns });
         }
     }
 
     #[cold]
-    fn enter(&mut self, script: u32, mut wait: Stretch) {
+    fn enter(&mut self, script: u32, mut wait: TimeSpan) {
         let waits = &mut self.by_script[script as usize];
         while let Some(last) = waits.pop_if(|last| wait.from_ns <= last.to_ns) {
             wait.from_ns = wait.from_ns.min(last.from_ns);
@@ -47,29 +47,29 @@ impl Waits {
         }
     }
 
-    /// The stalls among `silences` of a measurement that began at `began_ns`; `median_ns` says how long
+    /// The stalls among `gaps` of a measurement that began at `began_ns`; `median_ns` says how long
     /// transactions of a type take. Time in which this process stood still itself (`suspensions`) is no
     /// stall of the system.
     #[must_use]
     pub fn stalls(
         self,
-        silences: &[Stretch],
-        suspensions: &[Stretch],
+        gaps: &[TimeSpan],
+        suspensions: &[TimeSpan],
         began_ns: u64,
         median_ns: impl Fn(usize) -> u64,
-    ) -> Vec<Stretch> {
+    ) -> Vec<TimeSpan> {
         let mut found = Vec::new();
         for (script, waits) in self.by_script.into_iter().enumerate() {
             if waits.is_empty() {
                 continue;
             }
             let least_ns = LEAST_NS.max(TIMES_MEDIAN.saturating_mul(median_ns(script)));
-            let waits = union(waits.into_iter().map(|wait| Stretch {
+            let waits = union(waits.into_iter().map(|wait| TimeSpan {
                 from_ns: wait.from_ns.saturating_sub(began_ns),
                 to_ns: wait.to_ns.saturating_sub(began_ns),
             }));
-            for silence in silences {
-                let stalls = waits.iter().filter_map(|wait| wait.common(silence));
+            for gap in gaps {
+                let stalls = waits.iter().filter_map(|wait| wait.common(gap));
                 found.extend(stalls.filter(|stall| stall.length_ns() >= least_ns));
             }
         }
@@ -86,16 +86,16 @@ impl Waits {
 }
 
 /// The same times, each once and in order.
-fn union(stretches: impl Iterator<Item = Stretch>) -> Vec<Stretch> {
-    let mut sorted: Vec<_> = stretches.collect();
-    sorted.sort_by_key(|stretch| stretch.from_ns);
-    let mut merged: Vec<Stretch> = Vec::new();
-    for stretch in sorted {
+fn union(spans: impl Iterator<Item = TimeSpan>) -> Vec<TimeSpan> {
+    let mut sorted: Vec<_> = spans.collect();
+    sorted.sort_by_key(|span| span.from_ns);
+    let mut merged: Vec<TimeSpan> = Vec::new();
+    for span in sorted {
         match merged.last_mut() {
-            Some(last) if stretch.from_ns <= last.to_ns => {
-                last.to_ns = last.to_ns.max(stretch.to_ns);
+            Some(last) if span.from_ns <= last.to_ns => {
+                last.to_ns = last.to_ns.max(span.to_ns);
             }
-            _ => merged.push(stretch),
+            _ => merged.push(span),
         }
     }
     merged
@@ -107,8 +107,8 @@ mod tests {
 
     const S: u64 = 1_000_000_000;
 
-    fn s(from_s: u64, to_s: u64) -> Stretch {
-        Stretch {
+    fn s(from_s: u64, to_s: u64) -> TimeSpan {
+        TimeSpan {
             from_ns: from_s * S,
             to_ns: to_s * S,
         }

@@ -7,10 +7,10 @@
 
 use assay_values::Random;
 
-use super::course::Course;
 use super::plan::Plan;
 use super::schedule::Schedule;
-use crate::account::Ledger;
+use super::script_selector::ScriptSelector;
+use crate::account::ThreadRecorder;
 use crate::document::ArrivalDocument;
 
 /// Keeps the gaps' stream apart from all others of the seed.
@@ -51,7 +51,7 @@ pub struct Arrivals {
     rate_per_ns: f64,
     /// None where they come at a constant rate.
     gaps: Option<Random>,
-    course: Course,
+    selector: ScriptSelector,
     /// How many arrivals of the run have been computed.
     number: u64,
     /// Where the last one stands in units of the mean gap.
@@ -71,7 +71,7 @@ impl Arrivals {
             share,
             rate_per_ns: rate_per_s / 1e9,
             gaps: is_poisson.then(|| Random::stream(plan.seed ^ GAPS, 0)),
-            course: Course::of_arrivals(plan),
+            selector: ScriptSelector::of_arrivals(plan),
             number: 0,
             position: 0.0,
             measured_left: plan.stop.transactions.map_or(u64::MAX, |transactions| {
@@ -91,16 +91,16 @@ impl Arrivals {
     }
 
     /// Takes the next one, which thereby is scheduled, whatever becomes of it.
-    pub fn take(&mut self, plan: &Plan, ledger: &mut Ledger) -> Option<Arrival> {
+    pub fn take(&mut self, plan: &Plan, recorder: &mut ThreadRecorder) -> Option<Arrival> {
         let arrival = self.head?;
-        ledger.scheduled[arrival.script as usize] += u64::from(arrival.is_measured);
+        recorder.scheduled[arrival.script as usize] += u64::from(arrival.is_measured);
         self.advance(plan);
         Some(arrival)
     }
 
     /// Skips those that could not begin within the latency limit.
     #[inline]
-    pub fn skip_expired(&mut self, now_ns: u64, plan: &Plan, ledger: &mut Ledger) {
+    pub fn skip_expired(&mut self, now_ns: u64, plan: &Plan, recorder: &mut ThreadRecorder) {
         let Some(limit_ns) = plan.latency_limit_ns else {
             return;
         };
@@ -108,22 +108,22 @@ impl Arrivals {
             .head
             .is_some_and(|arrival| now_ns > arrival.due_ns.saturating_add(limit_ns))
         {
-            self.skip(plan, ledger);
+            self.skip(plan, recorder);
         }
     }
 
     /// Skips all that were due before `end_ns`, because there is nobody any more to begin them.
-    pub fn skip_until(&mut self, end_ns: u64, plan: &Plan, ledger: &mut Ledger) {
+    pub fn skip_until(&mut self, end_ns: u64, plan: &Plan, recorder: &mut ThreadRecorder) {
         while self.head.is_some_and(|arrival| arrival.due_ns < end_ns) {
-            self.skip(plan, ledger);
+            self.skip(plan, recorder);
         }
     }
 
-    fn skip(&mut self, plan: &Plan, ledger: &mut Ledger) {
-        if let Some(arrival) = self.take(plan, ledger)
+    fn skip(&mut self, plan: &Plan, recorder: &mut ThreadRecorder) {
+        if let Some(arrival) = self.take(plan, recorder)
             && arrival.is_measured
         {
-            ledger.skipped(arrival.script, arrival.due_ns);
+            recorder.skipped(arrival.script, arrival.due_ns);
         }
     }
 
@@ -141,7 +141,7 @@ impl Arrivals {
                 return;
             }
             self.measured_left -= u64::from(is_measured);
-            let script = self.course.next(plan).script;
+            let script = self.selector.next(plan).script;
             let is_ours = self.share.holds(self.number, plan.clients);
             self.number += 1;
             if is_ours {

@@ -15,13 +15,13 @@ use assay_drivers::{Answer, ErrorClass, Keep, Request, SystemError};
 use assay_script::{Ending, Machine, Reply, Step};
 
 use super::arrivals::Arrival;
-use super::life::Life;
 use super::phase::{Before, Phase, Queued, Then};
 use super::plan::Travel;
-use super::rest::REFUSED_REST_NS;
 use super::schedule::Schedule;
 use super::shared::Shared;
-use crate::account::{Ledger, Outcome, State};
+use super::think_time::REFUSED_PAUSE_NS;
+use super::transaction_state::TransactionState;
+use crate::account::{Outcome, State, ThreadRecorder};
 
 /// Ends a transaction that a failed or aborted script has left open.
 const ROLLBACK: Request<'static> = Request::Text("ROLLBACK");
@@ -47,7 +47,7 @@ pub enum Next<'a> {
     /// A program that the script had started was ended because the run does not wait for it any longer:
     /// [`Client::abandoned`].
     Abandoned,
-    /// The client has done its work; its end is in the ledger.
+    /// The client has done its work; its end is in the recorder.
     Done,
 }
 
@@ -64,7 +64,7 @@ pub enum After {
 
 pub struct Client<'a> {
     machine: Machine,
-    life: Life<'a>,
+    transaction: TransactionState<'a>,
 }
 
 impl<'a> Client<'a> {
@@ -75,13 +75,13 @@ impl<'a> Client<'a> {
         machine.keep_start(plan.most_retries > 0);
         Self {
             machine,
-            life: Life::new(shared, schedule, number),
+            transaction: TransactionState::new(shared, schedule, number),
         }
     }
 
     /// It has a session from the beginning.
     pub fn begins_with(&mut self, pipelines: bool) {
-        self.life.pipelines = pipelines;
+        self.transaction.pipelines = pipelines;
     }
 
     /// Whether an answer is owed.
@@ -89,7 +89,7 @@ impl<'a> Client<'a> {
     #[inline]
     pub fn is_waiting(&self) -> bool {
         matches!(
-            self.life.phase,
+            self.transaction.phase,
             Phase::Waiting { .. } | Phase::RollingBack { .. } | Phase::Syncing { .. }
         )
     }
@@ -97,38 +97,38 @@ impl<'a> Client<'a> {
     /// Whether it waits for an arrival.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.life.phase == Phase::Idle
+        self.transaction.phase == Phase::Idle
     }
 
     /// The transaction type for which it wants a session; none where it is between transactions.
     #[must_use]
     pub fn script_to_connect_for(&self) -> Option<u32> {
-        (self.life.phase == Phase::Connecting).then_some(self.life.turn.script)
+        (self.transaction.phase == Phase::Connecting).then_some(self.transaction.next_script.script)
     }
 
     /// Goes on at `now_ns` until something must be done for the client.
     #[inline]
-    pub fn next(&mut self, now_ns: u64, ledger: &mut Ledger) -> Next<'_> {
-        match self.life.phase {
+    pub fn next(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) -> Next<'_> {
+        match self.transaction.phase {
             Phase::Running => {}
             Phase::Retrying => {
                 self.machine.rewind();
-                self.life.phase = Phase::Running;
+                self.transaction.phase = Phase::Running;
             }
             Phase::Delivering => self.deliver(),
             Phase::Queueing { .. } => {
                 self.machine.queued();
-                self.life.phase = Phase::Running;
+                self.transaction.phase = Phase::Running;
             }
-            _ => match self.life.before(now_ns, ledger) {
-                Before::Begin => self.machine.begin(self.life.turn.script),
+            _ => match self.transaction.before(now_ns, recorder) {
+                Before::Begin => self.machine.begin(self.transaction.next_script.script),
                 Before::Pause { until_ns } => return Next::Pause { until_ns },
                 Before::Connect => return Next::Connect,
                 Before::Arrival => return Next::Arrival,
                 Before::Done => return Next::Done,
             },
         }
-        let life = &mut self.life;
+        let transaction = &mut self.transaction;
         match self.machine.step() {
             Step::Execute {
                 statement,
@@ -136,9 +136,9 @@ impl<'a> Client<'a> {
                 text,
                 is_pipelined,
             } => {
-                let how = &life.plan.statements[statement as usize];
+                let how = &transaction.plan.statements[statement as usize];
                 let travel = match is_pipelined {
-                    true => how.travel.in_pipeline(life.plan.protocol),
+                    true => how.travel.in_pipeline(transaction.plan.protocol),
                     false => how.travel,
                 };
                 let request = match travel {
@@ -148,31 +148,31 @@ impl<'a> Client<'a> {
                         parameters,
                     },
                     Travel::Direct => Request::Direct {
-                        pieces: &life.plan.program.statements[statement as usize].pieces,
+                        pieces: &transaction.plan.program.statements[statement as usize].pieces,
                         parameters,
                     },
                 };
-                if is_pipelined && life.pipelines {
-                    life.phase = Phase::Queueing { statement };
+                if is_pipelined && transaction.pipelines {
+                    transaction.phase = Phase::Queueing { statement };
                     return Next::Queue { request };
                 }
                 if is_pipelined
-                    && life
+                    && transaction
                         .pipeline
                         .last()
                         .is_some_and(|last| last.error.is_some())
                 {
                     // As a server does with the rest of a pipeline after an error.
-                    life.phase = Phase::Queueing { statement };
+                    transaction.phase = Phase::Queueing { statement };
                     return Next::Again;
                 }
-                life.phase = Phase::Waiting {
+                transaction.phase = Phase::Waiting {
                     statement,
                     is_pipelined,
                 };
-                life.has_executed = true;
-                life.may_have_done |= !how.only_begins;
-                life.asked_ns = now_ns;
+                transaction.has_executed = true;
+                transaction.may_have_done |= !how.only_begins;
+                transaction.asked_ns = now_ns;
                 Next::Request {
                     request,
                     keep: how.keep,
@@ -180,23 +180,23 @@ impl<'a> Client<'a> {
             }
             Step::Sync => {
                 let is_hopeless = |queued: &Queued| queued.error.is_some();
-                if !life.pipelines || life.pipeline.iter().any(is_hopeless) {
-                    life.phase = Phase::Delivering;
+                if !transaction.pipelines || transaction.pipeline.iter().any(is_hopeless) {
+                    transaction.phase = Phase::Delivering;
                     return Next::Again;
                 }
-                life.phase = Phase::Syncing { next: 0 };
-                life.has_executed = true;
-                life.may_have_done = true;
-                life.asked_ns = now_ns;
+                transaction.phase = Phase::Syncing { next: 0 };
+                transaction.has_executed = true;
+                transaction.may_have_done = true;
+                transaction.asked_ns = now_ns;
                 Next::Sync {
-                    keep: life.keep_in_pipeline(0),
+                    keep: transaction.keep_in_pipeline(0),
                 }
             }
             Step::Sleep {
                 duration_ns,
                 is_part_of_latency,
             } => {
-                life.phase = Phase::Paused {
+                transaction.phase = Phase::Paused {
                     since_ns: now_ns,
                     is_inside: is_part_of_latency,
                 };
@@ -204,21 +204,21 @@ impl<'a> Client<'a> {
                     until_ns: now_ns.saturating_add(duration_ns),
                 }
             }
-            Step::End(Ending::Failed { .. }) if life.plan.program.children.is_ended() => {
+            Step::End(Ending::Failed { .. }) if transaction.plan.program.children.is_ended() => {
                 Next::Abandoned
             }
             Step::End(ending) => {
-                let then = life.judge(life.closed(ending), now_ns, ledger);
+                let then = transaction.judge(transaction.closed(ending), now_ns, recorder);
                 // A pipeline that was never sent is forgotten with the next request.
-                let has_unsent = life.pipelines && !life.pipeline.is_empty();
-                if (life.is_open && then != Then::Ended(Outcome::Ok)) || has_unsent {
-                    life.phase = Phase::RollingBack { then };
+                let has_unsent = transaction.pipelines && !transaction.pipeline.is_empty();
+                if (transaction.is_open && then != Then::Ended(Outcome::Ok)) || has_unsent {
+                    transaction.phase = Phase::RollingBack { then };
                     return Next::Request {
                         request: ROLLBACK,
                         keep: Keep::Count,
                     };
                 }
-                life.go_on(then, now_ns, ledger);
+                transaction.go_on(then, now_ns, recorder);
                 match then {
                     Then::Ended(_) => Next::Ended,
                     Then::Again => Next::Again,
@@ -229,47 +229,57 @@ impl<'a> Client<'a> {
 
     /// Takes an answer that was owed, complete at `now_ns`; gives what to keep of a further one.
     #[inline]
-    pub fn answered(&mut self, now_ns: u64, answer: &mut Answer, ledger: &mut Ledger) -> Keep {
-        let life = &mut self.life;
-        match life.phase {
+    pub fn answered(
+        &mut self,
+        now_ns: u64,
+        answer: &mut Answer,
+        recorder: &mut ThreadRecorder,
+    ) -> Keep {
+        let transaction = &mut self.transaction;
+        match transaction.phase {
             Phase::Waiting {
                 statement,
                 is_pipelined: false,
             } => {
-                life.phase = Phase::Running;
-                life.statement_answered(statement, now_ns, answer, ledger);
-                self.machine.answered(reply(answer, life.error.as_ref()));
+                transaction.phase = Phase::Running;
+                transaction.statement_answered(statement, now_ns, answer, recorder);
+                self.machine
+                    .answered(reply(answer, transaction.error.as_ref()));
                 Keep::Count
             }
             Phase::Waiting {
                 statement,
                 is_pipelined: true,
             } => {
-                life.phase = Phase::Running;
-                life.statement_answered(statement, now_ns, answer, ledger);
-                life.pipeline.push(Queued {
+                transaction.phase = Phase::Running;
+                transaction.statement_answered(statement, now_ns, answer, recorder);
+                transaction.pipeline.push(Queued {
                     statement,
-                    error: life.error.clone(),
+                    error: transaction.error.clone(),
                     answer: std::mem::take(answer),
                 });
                 self.machine.queued();
                 Keep::Count
             }
             Phase::Syncing { next } => {
-                let Some(statement) = life.pipeline.get(next).map(|queued| queued.statement) else {
+                let Some(statement) = transaction
+                    .pipeline
+                    .get(next)
+                    .map(|queued| queued.statement)
+                else {
                     unreachable!("a pipeline has as many answers as statements")
                 };
-                life.phase = Phase::Syncing { next: next + 1 };
-                life.statement_answered(statement, now_ns, answer, ledger);
+                transaction.phase = Phase::Syncing { next: next + 1 };
+                transaction.statement_answered(statement, now_ns, answer, recorder);
                 self.machine
-                    .answered_pipelined(statement, reply(answer, life.error.as_ref()));
-                life.keep_in_pipeline(next + 1)
+                    .answered_pipelined(statement, reply(answer, transaction.error.as_ref()));
+                transaction.keep_in_pipeline(next + 1)
             }
             // Whatever the rollback was answered: the attempt that it ended is over.
             Phase::RollingBack { then } => {
-                life.is_open = false;
-                ledger.statements += u64::from(life.is_measured);
-                life.go_on(then, now_ns, ledger);
+                transaction.is_open = false;
+                recorder.statements += u64::from(transaction.is_measured);
+                transaction.go_on(then, now_ns, recorder);
                 Keep::Count
             }
             phase => unreachable!("a client that is {phase:?} was given an answer"),
@@ -278,11 +288,11 @@ impl<'a> Client<'a> {
 
     /// The statement is in the pipeline, or cannot be expressed.
     pub fn queued(&mut self, queued: Result<(), SystemError>) {
-        let Phase::Queueing { statement } = self.life.phase else {
+        let Phase::Queueing { statement } = self.transaction.phase else {
             unreachable!("nothing was to be put into the pipeline")
         };
-        self.life.phase = Phase::Running;
-        self.life.pipeline.push(Queued {
+        self.transaction.phase = Phase::Running;
+        self.transaction.pipeline.push(Queued {
             statement,
             answer: Answer::default(),
             error: queued.err(),
@@ -292,47 +302,47 @@ impl<'a> Client<'a> {
 
     /// The pipeline has come to its end.
     pub fn synced(&mut self) {
-        self.life.phase = Phase::Running;
-        self.life.pipeline.clear();
+        self.transaction.phase = Phase::Running;
+        self.transaction.pipeline.clear();
     }
 
     /// Whether a pipeline was sent, so that its end is announced by itself.
     #[must_use]
     #[inline]
     pub fn is_syncing(&self) -> bool {
-        matches!(self.life.phase, Phase::Syncing { .. })
+        matches!(self.transaction.phase, Phase::Syncing { .. })
     }
 
     /// The arrival it has waited for.
     #[inline]
-    pub fn arrive(&mut self, arrival: Arrival, now_ns: u64, ledger: &mut Ledger) {
-        self.life.arrive(arrival, now_ns, ledger);
-        if self.life.phase == Phase::Running {
+    pub fn arrive(&mut self, arrival: Arrival, now_ns: u64, recorder: &mut ThreadRecorder) {
+        self.transaction.arrive(arrival, now_ns, recorder);
+        if self.transaction.phase == Phase::Running {
             self.machine.begin(arrival.script);
         }
     }
 
     /// There is no further arrival.
-    pub fn finish(&mut self, now_ns: u64, ledger: &mut Ledger) {
-        self.life.end(now_ns, State::Done, ledger);
+    pub fn finish(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) {
+        self.transaction.end(now_ns, State::Done, recorder);
     }
 
     /// The pause is over.
     pub fn woken(&mut self, now_ns: u64) {
-        self.life.resume(now_ns);
+        self.transaction.resume(now_ns);
     }
 
     /// The run is stopping: ends a pause that is no part of a latency, since nobody would see the
     /// end of it. A transaction that has not executed anything yet was then never begun.
-    pub fn cut_pause(&mut self, now_ns: u64, ledger: &mut Ledger) -> bool {
-        match self.life.phase {
+    pub fn cut_pause(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) -> bool {
+        match self.transaction.phase {
             Phase::Paused {
                 is_inside: false, ..
-            } if self.life.has_executed => self.life.resume(now_ns),
+            } if self.transaction.has_executed => self.transaction.resume(now_ns),
             Phase::Paused {
                 is_inside: false, ..
-            } => self.life.unbegin(ledger),
-            Phase::Resting | Phase::Recovering => self.life.resume(now_ns),
+            } => self.transaction.unbegin(recorder),
+            Phase::Resting | Phase::Recovering => self.transaction.resume(now_ns),
             Phase::Idle | Phase::Away { .. } => {}
             _ => return false,
         }
@@ -340,12 +350,12 @@ impl<'a> Client<'a> {
     }
 
     /// A session stands; `pipelines` says whether it takes several requests at once.
-    pub fn connected(&mut self, pipelines: bool, ledger: &mut Ledger) {
-        let begins = self.life.phase == Phase::Connecting;
-        self.life.connected(pipelines, ledger);
-        self.life.reset_back_off();
+    pub fn connected(&mut self, pipelines: bool, recorder: &mut ThreadRecorder) {
+        let begins = self.transaction.phase == Phase::Connecting;
+        self.transaction.connected(pipelines, recorder);
+        self.transaction.reset_back_off();
         if begins {
-            self.machine.begin(self.life.turn.script);
+            self.machine.begin(self.transaction.next_script.script);
         }
     }
 
@@ -354,75 +364,86 @@ impl<'a> Client<'a> {
         &mut self,
         now_ns: u64,
         error: &SystemError,
-        ledger: &mut Ledger,
+        recorder: &mut ThreadRecorder,
     ) -> After {
-        let life = &mut self.life;
-        match life.phase {
+        let transaction = &mut self.transaction;
+        match transaction.phase {
             Phase::Away { since_ns, state } => {
-                ledger.errors.count(error, None, now_ns);
-                self.try_later(now_ns, since_ns, state, ledger)
+                recorder.errors.count(error, None, now_ns);
+                self.try_later(now_ns, since_ns, state, recorder)
             }
             // A transaction that has a session of its own fails with it, and the next one tries anew.
             _ => {
-                ledger.errors.count(error, Some(life.turn.script), now_ns);
-                life.break_off(now_ns, ledger);
-                life.goes_away(now_ns);
-                life.phase = Phase::Recovering;
+                recorder
+                    .errors
+                    .count(error, Some(transaction.next_script.script), now_ns);
+                transaction.break_off(now_ns, recorder);
+                transaction.goes_away(now_ns);
+                transaction.phase = Phase::Recovering;
                 After::Pause {
-                    until_ns: now_ns.saturating_add(REFUSED_REST_NS),
+                    until_ns: now_ns.saturating_add(REFUSED_PAUSE_NS),
                 }
             }
         }
     }
 
     /// The connection is over, or was given up.
-    pub fn lost(&mut self, now_ns: u64, error: &SystemError, ledger: &mut Ledger) -> After {
-        let life = &mut self.life;
+    pub fn lost(
+        &mut self,
+        now_ns: u64,
+        error: &SystemError,
+        recorder: &mut ThreadRecorder,
+    ) -> After {
+        let transaction = &mut self.transaction;
         let state = state_after(error);
-        let script = life.is_in_transaction().then_some(life.turn.script);
-        ledger.errors.count(error, script, now_ns);
-        life.break_off(now_ns, ledger);
-        if life.plan.connects_each {
+        let script = transaction
+            .is_in_transaction()
+            .then_some(transaction.next_script.script);
+        recorder.errors.count(error, script, now_ns);
+        transaction.break_off(now_ns, recorder);
+        if transaction.plan.connects_each {
             return After::GoOn;
         }
-        if life.plan.reconnect_ns.is_some() {
-            life.goes_away(now_ns);
-            return self.try_later(now_ns, now_ns, state, ledger);
+        if transaction.plan.reconnect_ns.is_some() {
+            transaction.goes_away(now_ns);
+            return self.try_later(now_ns, now_ns, state, recorder);
         }
-        life.end(now_ns, state, ledger);
+        transaction.end(now_ns, state, recorder);
         After::Ended
     }
 
     /// Its work ends here, for a reason that is not the system's.
-    pub fn given_up(&mut self, now_ns: u64, error: &SystemError, ledger: &mut Ledger) {
-        if self.life.phase == Phase::Over {
+    pub fn given_up(&mut self, now_ns: u64, error: &SystemError, recorder: &mut ThreadRecorder) {
+        if self.transaction.phase == Phase::Over {
             return;
         }
-        ledger.errors.count(error, None, now_ns);
-        self.life.break_off(now_ns, ledger);
-        self.life.end(now_ns, State::Lost, ledger);
+        recorder.errors.count(error, None, now_ns);
+        self.transaction.break_off(now_ns, recorder);
+        self.transaction.end(now_ns, State::Lost, recorder);
     }
 
     /// The run does not wait for this client any longer.
-    pub fn abandoned(&mut self, now_ns: u64, ledger: &mut Ledger) {
-        let life = &mut self.life;
-        if life.phase == Phase::Over {
+    pub fn abandoned(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) {
+        let transaction = &mut self.transaction;
+        if transaction.phase == Phase::Over {
             return;
         }
-        let state = if life.is_interrupted() {
+        let state = if transaction.is_interrupted() {
             State::Interrupted
         } else {
-            let limit_s = std::time::Duration::from_nanos(life.plan.drain_ns).as_secs_f64();
+            let limit_s = std::time::Duration::from_nanos(transaction.plan.drain_ns).as_secs_f64();
             let message = format!(
                 "not ended {limit_s} s after the end of the measurement (--drain), and cancelled"
             );
             let error = SystemError::new(ErrorClass::Timeout, "", message);
-            let script = life.is_in_transaction().then_some(life.turn.script);
-            ledger.errors.count(&error, script, now_ns);
+            let script = transaction
+                .is_in_transaction()
+                .then_some(transaction.next_script.script);
+            recorder.errors.count(&error, script, now_ns);
             State::TimedOut
         };
-        life.give_up(now_ns, ledger);
-        life.end(now_ns, state, ledger);
+        transaction.give_up(now_ns, recorder);
+        transaction.end(now_ns, state, recorder);
     }
 
     /// Tries to come back a little later, or gives up.
@@ -431,40 +452,40 @@ impl<'a> Client<'a> {
         now_ns: u64,
         since_ns: u64,
         state: State,
-        ledger: &mut Ledger,
+        recorder: &mut ThreadRecorder,
     ) -> After {
-        let life = &mut self.life;
-        let patience_ns = life.plan.reconnect_ns.unwrap_or(0);
-        let until_ns = now_ns.saturating_add(life.back_off_ns());
+        let transaction = &mut self.transaction;
+        let patience_ns = transaction.plan.reconnect_ns.unwrap_or(0);
+        let until_ns = now_ns.saturating_add(transaction.back_off_ns());
         if until_ns > since_ns.saturating_add(patience_ns) {
-            life.end(now_ns, state, ledger);
+            transaction.end(now_ns, state, recorder);
             return After::Ended;
         }
-        life.phase = Phase::Away { since_ns, state };
+        transaction.phase = Phase::Away { since_ns, state };
         After::Pause { until_ns }
     }
 
     /// Hands the answers of a pipeline that was executed one by one to the script.
     fn deliver(&mut self) {
-        let life = &mut self.life;
-        for queued in &life.pipeline {
-            let is_answered = !life.pipelines || queued.error.is_some();
+        let transaction = &mut self.transaction;
+        for queued in &transaction.pipeline {
+            let is_answered = !transaction.pipelines || queued.error.is_some();
             if is_answered {
                 let reply = reply(&queued.answer, queued.error.as_ref());
                 self.machine.answered_pipelined(queued.statement, reply);
             }
         }
-        if let Some(failed) = life
+        if let Some(failed) = transaction
             .pipeline
             .iter_mut()
             .find(|queued| queued.error.is_some())
         {
-            life.error = failed.error.clone();
+            transaction.error = failed.error.clone();
         }
-        if !life.pipelines {
-            life.pipeline.clear();
+        if !transaction.pipelines {
+            transaction.pipeline.clear();
         }
-        life.phase = Phase::Running;
+        transaction.phase = Phase::Running;
     }
 }
 

@@ -8,26 +8,31 @@ use assay_drivers::registry::AnyBlocking;
 use assay_drivers::{Answer, Blocking as _, ErrorClass, Keep, Request, SystemError};
 
 use super::arrivals::Arrival as Due;
+use super::call_timeout::{CallTimeout, Reason};
 use super::client::{After, Client, Next};
+use super::client_connection::timed_out;
 use super::counters::Counters;
-use super::entrant::unprepared;
-use super::gate::{Arrival, Verdict};
-use super::line::timed_out;
 use super::schedule::{Drain, Draining, Schedule};
+use super::session_opener::unprepared;
 use super::shared::Shared;
 use super::sleep;
-use super::watchdog::{Reason, Watch};
+use super::start_barrier::{Arrival, Start};
 use crate::EngineError;
-use crate::account::{End, Ledger, State, Worktime};
+use crate::account::{End, State, ThreadRecorder, Worktime};
 use crate::session::LocalSite;
 
 /// A pause looks up this often whether the run is stopping.
 const PAUSE_SLICE: Duration = Duration::from_millis(50);
 
 /// Works for one client, whose calls the watchdog may break off through `watch`.
-pub fn run(shared: &Shared, site: &LocalSite<'_>, watch: &Watch, number: u32) -> Ledger {
+pub fn run(
+    shared: &Shared,
+    site: &LocalSite<'_>,
+    watch: &CallTimeout,
+    number: u32,
+) -> ThreadRecorder {
     let _presence = shared.presence();
-    let mut ledger = shared.ledger(number as usize);
+    let mut recorder = shared.recorder(number as usize);
     let mut library = None;
     // Where each transaction opens its own connection, one tells beforehand whether that can be.
     let arrival = if shared.plan.connects_each && number > 0 {
@@ -39,7 +44,7 @@ pub fn run(shared: &Shared, site: &LocalSite<'_>, watch: &Watch, number: u32) ->
                 Arrival::Ready
             }
             Err(Closed::Refused(error)) => {
-                ledger.errors.count(&error, None, shared.clock.now_ns());
+                recorder.errors.count(&error, None, shared.clock.now_ns());
                 Arrival::Refused
             }
             Err(Closed::Failed(failure)) => Arrival::Failed(failure),
@@ -49,9 +54,9 @@ pub fn run(shared: &Shared, site: &LocalSite<'_>, watch: &Watch, number: u32) ->
         Arrival::Refused => State::Refused,
         _ => State::Interrupted,
     };
-    match shared.gate.arrive(arrival) {
-        Verdict::Go(schedule) => {
-            ledger.begin(schedule.measure_ns);
+    match shared.barrier.arrive(arrival) {
+        Start::Go(schedule) => {
+            recorder.begin(schedule.measure_ns);
             if shared.plan.connects_each {
                 library = None;
             }
@@ -64,13 +69,13 @@ pub fn run(shared: &Shared, site: &LocalSite<'_>, watch: &Watch, number: u32) ->
                 library: None,
                 counters: Counters::default(),
                 drain: Drain::default(),
-                ledger,
+                recorder,
             };
             worker.take(library);
             worker.run(number)
         }
-        Verdict::Cancelled => {
-            ledger.ends.push(End {
+        Start::Cancelled => {
+            recorder.ends.push(End {
                 client: number,
                 at_ns: 0,
                 passes: 0,
@@ -78,7 +83,7 @@ pub fn run(shared: &Shared, site: &LocalSite<'_>, watch: &Watch, number: u32) ->
                 worktime: Worktime::default(),
                 state,
             });
-            ledger
+            recorder
         }
     }
 }
@@ -122,16 +127,16 @@ struct Worker<'a> {
     shared: &'a Shared,
     site: &'a LocalSite<'a>,
     schedule: Schedule,
-    watch: &'a Watch,
+    watch: &'a CallTimeout,
     /// None while the client has no connection.
     library: Option<AnyBlocking>,
     counters: Counters,
     drain: Drain,
-    ledger: Ledger,
+    recorder: ThreadRecorder,
 }
 
 impl Worker<'_> {
-    fn run(mut self, number: u32) -> Ledger {
+    fn run(mut self, number: u32) -> ThreadRecorder {
         let Shared { clock, .. } = self.shared;
         let mut client = Client::new(self.shared, self.schedule, number);
         let mut answer = Answer::new(Keep::Count);
@@ -140,7 +145,7 @@ impl Worker<'_> {
             if let Some(library) = &self.library {
                 self.counters.look(library, now_ns, &self.schedule);
             }
-            match client.next(now_ns, &mut self.ledger) {
+            match client.next(now_ns, &mut self.recorder) {
                 Next::Request { request, keep } => {
                     answer.clear(keep);
                     let called = self.call(&request, &mut answer, now_ns);
@@ -148,21 +153,21 @@ impl Worker<'_> {
                     match called {
                         // Each of its statements may be short, and there may be no end of them.
                         Ok(()) if self.draining(now_ns) == Draining::TooLong => {
-                            client.abandoned(now_ns, &mut self.ledger);
-                            self.ledger.cancelled += 1;
+                            client.abandoned(now_ns, &mut self.recorder);
+                            self.recorder.cancelled += 1;
                             break;
                         }
                         Ok(()) => {
-                            client.answered(now_ns, &mut answer, &mut self.ledger);
+                            client.answered(now_ns, &mut answer, &mut self.recorder);
                         }
                         Err(Broken::Abandoned) => {
-                            client.abandoned(now_ns, &mut self.ledger);
-                            self.ledger.cancelled += 1;
+                            client.abandoned(now_ns, &mut self.recorder);
+                            self.recorder.cancelled += 1;
                             break;
                         }
                         Err(Broken::Lost(error)) => {
                             self.take(None);
-                            let after = client.lost(now_ns, &error, &mut self.ledger);
+                            let after = client.lost(now_ns, &error, &mut self.recorder);
                             if !self.follow(after, &mut client) {
                                 break;
                             }
@@ -176,8 +181,8 @@ impl Worker<'_> {
                     }
                 }
                 Next::Abandoned => {
-                    client.abandoned(clock.now_ns(), &mut self.ledger);
-                    self.ledger.cancelled += 1;
+                    client.abandoned(clock.now_ns(), &mut self.recorder);
+                    self.recorder.cancelled += 1;
                     break;
                 }
                 Next::Connect => {
@@ -200,9 +205,9 @@ impl Worker<'_> {
             now_ns = clock.now_ns();
         }
         self.take(None);
-        self.counters.enter(&mut self.ledger);
+        self.counters.enter(&mut self.recorder);
         self.shared.clients_running.fetch_sub(1, Ordering::Relaxed);
-        self.ledger
+        self.recorder
     }
 
     /// The client has this connection from now on, or none.
@@ -228,13 +233,13 @@ impl Worker<'_> {
         match open(self.shared, self.site, to_prepare) {
             Ok(library) => {
                 self.take(Some(library));
-                client.connected(false, &mut self.ledger);
+                client.connected(false, &mut self.recorder);
                 true
             }
             Err(closed) => {
                 let now_ns = self.shared.clock.now_ns();
                 let error = closed.into_error();
-                let after = client.not_connected(now_ns, &error, &mut self.ledger);
+                let after = client.not_connected(now_ns, &error, &mut self.recorder);
                 self.follow(after, client)
             }
         }
@@ -256,18 +261,18 @@ impl Worker<'_> {
             let mut schedule = self.shared.arrivals(self.schedule);
             schedule.as_mut().and_then(|schedule| {
                 let plan = &self.shared.plan;
-                schedule.skip_expired(clock.now_ns(), plan, &mut self.ledger);
-                schedule.take(plan, &mut self.ledger)
+                schedule.skip_expired(clock.now_ns(), plan, &mut self.recorder);
+                schedule.take(plan, &mut self.recorder)
             })
         };
         let Some(due) = taken else {
-            client.finish(clock.now_ns(), &mut self.ledger);
+            client.finish(clock.now_ns(), &mut self.recorder);
             return false;
         };
         loop {
             let now_ns = clock.now_ns();
             if now_ns >= due.due_ns {
-                client.arrive(due, now_ns, &mut self.ledger);
+                client.arrive(due, now_ns, &mut self.recorder);
                 return true;
             }
             if self.shared.signals.is_interrupted() {
@@ -280,7 +285,7 @@ impl Worker<'_> {
 
     /// It has never come to be due.
     fn give_back(&mut self, due: Due) {
-        self.ledger.scheduled[due.script as usize] -= u64::from(due.is_measured);
+        self.recorder.scheduled[due.script as usize] -= u64::from(due.is_measured);
     }
 
     fn call(
@@ -323,7 +328,7 @@ impl Worker<'_> {
         loop {
             let now_ns = clock.now_ns();
             let draining = self.draining(now_ns);
-            if draining != Draining::No && client.cut_pause(now_ns, &mut self.ledger) {
+            if draining != Draining::No && client.cut_pause(now_ns, &mut self.recorder) {
                 return true;
             }
             if now_ns >= until_ns {
@@ -331,8 +336,8 @@ impl Worker<'_> {
                 return true;
             }
             if draining == Draining::TooLong {
-                client.abandoned(now_ns, &mut self.ledger);
-                self.ledger.cancelled += 1;
+                client.abandoned(now_ns, &mut self.recorder);
+                self.recorder.cancelled += 1;
                 return false;
             }
             let slice_end_ns = until_ns.min(self.schedule.stop_ns.max(now_ns + 1));

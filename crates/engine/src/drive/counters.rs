@@ -6,7 +6,7 @@ use assay_drivers::Blocking as _;
 use assay_drivers::registry::AnyBlocking;
 
 use super::schedule::Schedule;
-use crate::account::Ledger;
+use crate::account::ThreadRecorder;
 
 /// The counters of one client, over all connections that it has had.
 #[derive(Debug, Default)]
@@ -45,9 +45,9 @@ impl Counters {
         self.is_measuring = false;
     }
 
-    pub fn enter(self, ledger: &mut Ledger) {
+    pub fn enter(self, recorder: &mut ThreadRecorder) {
         for (name, count) in self.sums {
-            *ledger.counters.entry(name).or_default() += count;
+            *recorder.counters.entry(name).or_default() += count;
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Takes open sessions of many clients; drives all of them from one thread, by readiness.
 //!
 //! A round trip costs one send and one receive, and the sends of several clients one system call together
-//! ([`Together`]). Nobody asks whether a socket is ready before a send; readiness is announced once for each change (edge-triggered), and a
+//! ([`BatchedSend`]). Nobody asks whether a socket is ready before a send; readiness is announced once for each change (edge-triggered), and a
 //! read that did not fill its buffer has emptied the socket. The clock is read once for each answer: the
 //! end of one transaction is the start of the next.
 //!
-//! Pauses and arrivals come by a timer of the kernel's own ([`Alarm`]), and are looked at after each event
+//! Pauses and arrivals come by a timer of the kernel's own ([`Timer`]), and are looked at after each event
 //! as well: with a thousand clients one round of events takes longer than they may wait.
 
 use std::collections::VecDeque;
@@ -16,17 +16,17 @@ use std::time::Duration;
 use mio::{Events, Poll};
 
 use super::arrivals::{Arrivals, Share};
-use super::cancelling::cancel;
+use super::cancel_statements::cancel;
 use super::client::Client;
-use super::line::{Line, Status};
-use super::room::{ALARM, Room};
+use super::client_connection::{ClientConnection, Status};
+use super::loop_context::{LoopContext, TIMER};
 use super::schedule::{Drain, Draining, Schedule};
 use super::shared::Shared;
-use super::timers::Timers;
-use crate::account::Ledger;
-use crate::alarm::Alarm;
-use crate::session::{Conversation, Scratch, WireSite, out_of_resources};
-use crate::transport::Together;
+use crate::account::ThreadRecorder;
+use crate::session::{Connection, Scratch, WireSite, out_of_resources};
+use crate::timer::Timer;
+use crate::timer_queue::TimerQueue;
+use crate::transport::BatchedSend;
 
 /// How often deadlines, the end of the run and an interrupt are looked at.
 const LOOK_UP_EVERY_NS: u64 = 50_000_000;
@@ -43,110 +43,116 @@ const SEND_AT: usize = 32;
 pub struct EventLoop<'a> {
     schedule: Schedule,
     /// By token; none once the client's work has ended.
-    lines: Vec<Option<Line<'a>>>,
+    clients: Vec<Option<ClientConnection<'a>>>,
     open: usize,
-    room: Room<'a>,
-    together: Together,
+    context: LoopContext<'a>,
+    batch: BatchedSend,
     drain: Drain,
     look_up_ns: u64,
 }
 
 impl<'a> EventLoop<'a> {
-    /// `conversations` must be registered with `poll`, each with its place in the list as its token.
+    /// `connections` must be registered with `poll`, each with its place in the list as its token.
     pub fn new(
         (shared, site): (&'a Shared, &'a WireSite),
         schedule: Schedule,
         share: Share,
-        conversations: impl Iterator<Item = (u32, Option<Conversation>)>,
-        (poll, scratch, ledger): (Poll, Scratch, Ledger),
+        connections: impl Iterator<Item = (u32, Option<Connection>)>,
+        (poll, scratch, recorder): (Poll, Scratch, ThreadRecorder),
     ) -> Self {
-        let lines: Vec<_> = (0..)
-            .zip(conversations)
-            .map(|(place, (number, conversation))| {
+        let clients: Vec<_> = (0..)
+            .zip(connections)
+            .map(|(place, (number, connection))| {
                 let client = Client::new(shared, schedule, number);
-                Some(Line::new(place, client, conversation))
+                Some(ClientConnection::new(place, client, connection))
             })
             .collect();
-        let room = Room {
+        let context = LoopContext {
             shared,
             site,
             poll,
             scratch,
-            timers: Timers::default(),
-            ledger,
+            timers: TimerQueue::default(),
+            recorder,
             arrivals: Arrivals::new(&shared.plan, schedule, share),
             idle: VecDeque::new(),
-            deadlines: vec![u64::MAX; lines.len()],
+            deadlines: vec![u64::MAX; clients.len()],
             to_send: Vec::new(),
             unanswered: Vec::new(),
             now_ns: 0,
         };
         Self {
             schedule,
-            open: lines.len(),
-            lines,
-            room,
-            together: Together::new(),
+            open: clients.len(),
+            clients,
+            context,
+            batch: BatchedSend::new(),
             drain: Drain::default(),
             look_up_ns: 0,
         }
     }
 
     /// Drives all clients to their ends; gives what is left of the schedule as well.
-    pub fn run(mut self) -> (Ledger, Option<Arrivals>) {
-        let clock = self.room.shared.clock;
-        let alarm = Alarm::new(self.room.poll.registry(), ALARM, clock);
-        match alarm.and_then(|mut alarm| self.turn_until_all_ended(&mut alarm)) {
+    pub fn run(mut self) -> (ThreadRecorder, Option<Arrivals>) {
+        let clock = self.context.shared.clock;
+        let timer = Timer::new(self.context.poll.registry(), TIMER, clock);
+        match timer.and_then(|mut timer| self.turn_until_all_ended(&mut timer)) {
             Ok(()) => {}
             Err(error) => self.all_lost(&error),
         }
         self.cancel_unanswered();
-        (self.room.ledger, self.room.arrivals)
+        (self.context.recorder, self.context.arrivals)
     }
 
     /// Has the server break off what it still does for clients that were given up.
     fn cancel_unanswered(&mut self) {
-        let sessions = std::mem::take(&mut self.room.unanswered);
+        let sessions = std::mem::take(&mut self.context.unanswered);
         if sessions.is_empty() {
             return;
         }
-        let patience = match self.room.shared.signals.is_interrupted() {
+        let patience = match self.context.shared.signals.is_interrupted() {
             true => INTERRUPTED_CANCEL_PATIENCE,
             false => CANCEL_PATIENCE,
         };
-        self.room.ledger.cancelled +=
-            cancel(self.room.site, sessions, &mut self.room.scratch, patience);
+        self.context.recorder.cancelled += cancel(
+            self.context.site,
+            sessions,
+            &mut self.context.scratch,
+            patience,
+        );
     }
 
-    fn turn_until_all_ended(&mut self, alarm: &mut Alarm) -> io::Result<()> {
-        for place in 0..self.lines.len() {
-            let now_ns = self.room.read_clock();
-            self.with(place, |line, room| line.go_on(now_ns, room));
+    fn turn_until_all_ended(&mut self, timer: &mut Timer) -> io::Result<()> {
+        for place in 0..self.clients.len() {
+            let now_ns = self.context.read_clock();
+            self.with(place, |client, context| client.go_on(now_ns, context));
             self.send(SEND_AT);
         }
         self.send(1);
-        let mut events = Events::with_capacity(self.lines.len().clamp(16, 1024));
+        let mut events = Events::with_capacity(self.clients.len().clamp(16, 1024));
         while self.open > 0 {
-            let patience = self.patience(alarm);
-            match self.room.poll.poll(&mut events, Some(patience)) {
+            let patience = self.patience(timer);
+            match self.context.poll.poll(&mut events, Some(patience)) {
                 Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
                 _ => {}
             }
             for event in &events {
-                if event.token() == ALARM {
-                    alarm.rang();
+                if event.token() == TIMER {
+                    timer.rang();
                     continue;
                 }
-                self.with(event.token().0, |line, room| line.ready(event, room));
+                self.with(event.token().0, |client, context| {
+                    client.ready(event, context)
+                });
                 self.send(SEND_AT);
-                if self.room.due_ns() <= self.room.now_ns {
+                if self.context.due_ns() <= self.context.now_ns {
                     self.wake();
                 }
             }
-            self.room.read_clock();
+            self.context.read_clock();
             self.wake();
             // With a thousand clients there always is an event: the clock, and not silence, must tell.
-            if self.room.now_ns >= self.look_up_ns {
+            if self.context.now_ns >= self.look_up_ns {
                 self.look_up();
             }
             self.send(1);
@@ -157,38 +163,48 @@ impl<'a> EventLoop<'a> {
     /// Sends what clients have to send, where at least so many have.
     #[inline]
     fn send(&mut self, at_least: usize) {
-        if self.room.to_send.len() < at_least {
+        if self.context.to_send.len() < at_least {
             return;
         }
-        let mut places = std::mem::take(&mut self.room.to_send);
-        places.retain(|&place| self.lines[place].as_mut().is_some_and(Line::sends));
-        let lines = &self.lines;
-        let parcel = |&place: &usize| {
-            let line = lines[place].as_ref();
-            line.and_then(Line::parcel).expect("it has just said so")
+        let mut places = std::mem::take(&mut self.context.to_send);
+        places.retain(|&place| {
+            self.clients[place]
+                .as_mut()
+                .is_some_and(ClientConnection::sends)
+        });
+        let clients = &self.clients;
+        let outgoing = |&place: &usize| {
+            let client = clients[place].as_ref();
+            client
+                .and_then(ClientConnection::outgoing)
+                .expect("it has just said so")
         };
-        self.together.send(places.iter().map(parcel));
+        self.batch.send(places.iter().map(outgoing));
         for (number, &place) in places.iter().enumerate() {
-            let result = self.together.take_result(number);
-            self.with(place, |line, room| line.has_sent(result, room));
+            let result = self.batch.take_result(number);
+            self.with(place, |client, context| client.has_sent(result, context));
         }
         // What a lost session's client has to send next will go with the next ones.
         places.clear();
-        places.append(&mut self.room.to_send);
-        self.room.to_send = places;
+        places.append(&mut self.context.to_send);
+        self.context.to_send = places;
     }
 
     /// Lets `act` do something with a client; ends the client where it says so.
     #[inline]
-    fn with(&mut self, place: usize, act: impl FnOnce(&mut Line<'a>, &mut Room<'a>) -> Status) {
-        let Some(Some(line)) = self.lines.get_mut(place) else {
+    fn with(
+        &mut self,
+        place: usize,
+        act: impl FnOnce(&mut ClientConnection<'a>, &mut LoopContext<'a>) -> Status,
+    ) {
+        let Some(Some(client)) = self.clients.get_mut(place) else {
             return;
         };
-        if act(line, &mut self.room) == Status::Ended {
-            line.goodbye(&mut self.room);
-            self.lines[place] = None;
+        if act(client, &mut self.context) == Status::Ended {
+            client.goodbye(&mut self.context);
+            self.clients[place] = None;
             self.open -= 1;
-            let running = &self.room.shared.clients_running;
+            let running = &self.context.shared.clients_running;
             running.fetch_sub(1, Ordering::Relaxed);
         }
     }
@@ -196,43 +212,43 @@ impl<'a> EventLoop<'a> {
     /// Ends the pauses that are over, and begins the arrivals that are due as far as anybody is free.
     fn wake(&mut self) {
         // As it is now: who wants no more than to let others go first must not come up again at once.
-        let now_ns = self.room.now_ns;
-        while let Some((at_ns, place)) = self.room.timers.due(now_ns) {
-            self.with(place, |line, room| line.woken(at_ns, room));
+        let now_ns = self.context.now_ns;
+        while let Some((at_ns, place)) = self.context.timers.due(now_ns) {
+            self.with(place, |client, context| client.woken(at_ns, context));
         }
-        while self.room.arrival_ns() <= self.room.now_ns {
-            let Some(place) = self.room.idle.pop_front() else {
+        while self.context.arrival_ns() <= self.context.now_ns {
+            let Some(place) = self.context.idle.pop_front() else {
                 return;
             };
-            self.with(place, |line, room| {
-                if !line.is_idle() {
+            self.with(place, |client, context| {
+                if !client.is_idle() {
                     return Status::Open;
                 }
                 // Each begins when it begins, and not when the first of them did.
-                let now_ns = room.read_clock();
-                line.go_on(now_ns, room)
+                let now_ns = context.read_clock();
+                client.go_on(now_ns, context)
             });
         }
     }
 
     /// Looks after what no event announces.
     fn look_up(&mut self) {
-        let now_ns = self.room.now_ns;
+        let now_ns = self.context.now_ns;
         let Schedule { stop_ns, .. } = self.schedule;
         self.look_up_ns = match now_ns + LOOK_UP_EVERY_NS {
             next_ns if now_ns < stop_ns => next_ns.min(stop_ns),
             next_ns => next_ns,
         };
-        let signals = &self.room.shared.signals;
+        let signals = &self.context.shared.signals;
         let draining = self.drain.look(now_ns, &self.schedule, signals);
         if draining != Draining::No {
-            for place in 0..self.lines.len() {
-                self.with(place, |line, room| line.drain(draining, room));
+            for place in 0..self.clients.len() {
+                self.with(place, |client, context| client.drain(draining, context));
             }
         }
-        for place in 0..self.lines.len() {
-            if self.room.deadlines[place] <= now_ns {
-                self.with(place, Line::too_late);
+        for place in 0..self.clients.len() {
+            if self.context.deadlines[place] <= now_ns {
+                self.with(place, ClientConnection::too_late);
             }
         }
     }
@@ -240,24 +256,24 @@ impl<'a> EventLoop<'a> {
     #[cold]
     fn all_lost(&mut self, error: &io::Error) {
         let error = out_of_resources(error);
-        for place in 0..self.lines.len() {
-            self.with(place, |line, room| {
-                line.given_up(&error, room);
+        for place in 0..self.clients.len() {
+            self.with(place, |client, context| {
+                client.given_up(&error, context);
                 Status::Ended
             });
         }
     }
 
     /// How long nothing is to be done unless an event says so. What must be done to the microsecond, the
-    /// alarm will say; a poll's own patience ends by the millisecond.
-    fn patience(&mut self, alarm: &mut Alarm) -> Duration {
-        let due_ns = self.room.due_ns();
-        if due_ns <= self.room.now_ns || !self.room.to_send.is_empty() {
+    /// timer will say; a poll's own patience ends by the millisecond.
+    fn patience(&mut self, timer: &mut Timer) -> Duration {
+        let due_ns = self.context.due_ns();
+        if due_ns <= self.context.now_ns || !self.context.to_send.is_empty() {
             return Duration::ZERO;
         }
         if due_ns < self.look_up_ns {
-            alarm.set(due_ns);
+            timer.set(due_ns);
         }
-        Duration::from_nanos(self.look_up_ns.saturating_sub(self.room.now_ns))
+        Duration::from_nanos(self.look_up_ns.saturating_sub(self.context.now_ns))
     }
 }

@@ -1,4 +1,4 @@
-//! One thread of the executor for wire drivers: its clients connect, pass the gate, and are driven by one
+//! One thread of the executor for wire drivers: its clients connect, pass the start barrier, and are driven by one
 //! event loop.
 
 use std::io;
@@ -6,12 +6,12 @@ use std::io;
 use mio::Poll;
 
 use super::arrivals::{Arrivals, Share};
-use super::connecting::{Connector, Opened};
+use super::connector::{Connector, Opened};
 use super::event_loop::EventLoop;
-use super::gate::{Arrival, Verdict};
 use super::shared::Shared;
+use super::start_barrier::{Arrival, Start};
 use crate::EngineError;
-use crate::account::{End, Ledger, State, Worktime};
+use crate::account::{End, State, ThreadRecorder, Worktime};
 use crate::session::{Scratch, WireSite, out_of_resources};
 
 /// Sessions on their way in, over all threads: a server forks or authenticates for each, and its queue of
@@ -25,20 +25,20 @@ pub fn run(
     site: &WireSite,
     thread: usize,
     threads: usize,
-) -> (Ledger, Option<Arrivals>) {
+) -> (ThreadRecorder, Option<Arrivals>) {
     let _presence = shared.presence();
-    let mut ledger = shared.ledger(thread);
+    let mut recorder = shared.recorder(thread);
     let first = u32::try_from(thread).expect("there are fewer threads than clients");
     let numbers: Vec<u32> = (first..shared.plan.clients).step_by(threads).collect();
     let mut poll = match Poll::new() {
         Ok(poll) => poll,
-        Err(error) => return (not_even_begun(shared, &error, ledger), None),
+        Err(error) => return (not_even_begun(shared, &error, recorder), None),
     };
     let mut scratch = Scratch::new();
     let mut connector = Connector {
         site,
         plan: &shared.plan,
-        gate: &shared.gate,
+        barrier: &shared.barrier,
         pending_limit: (PENDING_SESSIONS / threads).max(1),
         poll: &mut poll,
         scratch: &mut scratch,
@@ -51,16 +51,16 @@ pub fn run(
     let mut opened = connector.open(sessions);
     let at_ns = shared.clock.now_ns();
     for (_, error) in &opened.refusals {
-        ledger.errors.count(error, None, at_ns);
+        recorder.errors.count(error, None, at_ns);
     }
-    match shared.gate.arrive(std::mem::take(&mut opened.arrival)) {
-        Verdict::Go(schedule) => {
-            ledger.begin(schedule.measure_ns);
+    match shared.barrier.arrive(std::mem::take(&mut opened.arrival)) {
+        Start::Go(schedule) => {
+            recorder.begin(schedule.measure_ns);
             if shared.plan.connects_each {
                 say_goodbye(&mut opened, &mut scratch);
             }
-            let sessions = opened.conversations.into_iter().map(|conversation| {
-                Some(conversation.expect("the gate opens only where every client has a session"))
+            let sessions = opened.connections.into_iter().map(|connection| {
+                Some(connection.expect("the barrier opens only where every client has a session"))
             });
             let sessions = sessions.chain(std::iter::repeat_with(|| None));
             let share = Share {
@@ -72,14 +72,14 @@ pub fn run(
                 schedule,
                 share,
                 numbers.into_iter().zip(sessions),
-                (poll, scratch, ledger),
+                (poll, scratch, recorder),
             )
             .run()
         }
-        Verdict::Cancelled => {
+        Start::Cancelled => {
             say_goodbye(&mut opened, &mut scratch);
             let is_refused = |place| opened.refusals.iter().any(|(refused, _)| *refused == place);
-            ledger
+            recorder
                 .ends
                 .extend(numbers.into_iter().enumerate().map(|(place, client)| End {
                     client,
@@ -93,19 +93,19 @@ pub fn run(
                         State::Interrupted
                     },
                 }));
-            (ledger, None)
+            (recorder, None)
         }
     }
 }
 
 fn say_goodbye(opened: &mut Opened, scratch: &mut Scratch) {
-    for mut conversation in opened.conversations.drain(..).flatten() {
-        conversation.goodbye(scratch);
+    for mut connection in opened.connections.drain(..).flatten() {
+        connection.goodbye(scratch);
     }
 }
 
-fn not_even_begun(shared: &Shared, error: &io::Error, ledger: Ledger) -> Ledger {
+fn not_even_begun(shared: &Shared, error: &io::Error, recorder: ThreadRecorder) -> ThreadRecorder {
     let failure = EngineError::System(out_of_resources(error), "starting the run".to_owned());
-    shared.gate.arrive(Arrival::Failed(failure));
-    ledger
+    shared.barrier.arrive(Arrival::Failed(failure));
+    recorder
 }

@@ -1,31 +1,30 @@
 //! Takes a drive document; sets clients to work on a site; gives an observation.
 
 mod arrivals;
-mod cancelling;
+mod call_timeout;
+mod cancel_statements;
 mod client;
+mod client_connection;
 mod client_thread;
-mod connecting;
+mod connector;
 mod counters;
-mod course;
-mod entrant;
 mod event_loop;
 mod event_thread;
-mod gate;
-mod life;
-mod line;
+mod loop_context;
 mod phase;
 mod plan;
-mod pulse;
 mod report;
-mod rest;
-mod room;
 mod schedule;
+mod script_selector;
 mod service;
+mod session_opener;
 mod shared;
 mod sleep;
+mod start_barrier;
 mod supervisor;
-pub mod timers;
-mod watchdog;
+mod suspension_detector;
+mod think_time;
+mod transaction_state;
 
 pub use plan::compile;
 pub use supervisor::{DrainProgress, DriveProgress};
@@ -34,23 +33,23 @@ use std::num::NonZero;
 use std::ops::ControlFlow;
 
 use crate::EngineError;
-use crate::account::{Ledger, Stretch};
+use crate::account::{ThreadRecorder, TimeSpan};
 use crate::cost;
 use crate::document::DriveDocument;
 use crate::limits::{self, Need, Who};
 use crate::observation::Observation;
 use crate::session::Site;
 use arrivals::Arrivals;
+use call_timeout::CallTimeout;
 use plan::Plan;
-use pulse::Pulse;
 use shared::Shared;
 use supervisor::{Supervisor, Watched};
-use watchdog::Watch;
+use suspension_detector::SuspensionDetector;
 
 /// Runs the clients of `document` until they have done their work.
 ///
 /// 1. The scripts are compiled: what is wrong in them is told before any server is touched.
-/// 2. Every client connects and prepares its statements; those who are done wait at the gate.
+/// 2. Every client connects and prepares its statements; those that are done wait at the barrier.
 /// 3. Is one not let in, nothing is driven: the observation says `refused`, and how.
 /// 4. Otherwise all begin at once, or over the ramp-up. `progress` is told ten times a second; where it breaks, clients end with
 ///    the transaction under way, or a second later without it. What is under way at the end of the measurement has
@@ -83,20 +82,20 @@ pub fn drive(
     let threads = need.threads as usize;
     let resident_before_bytes = cost::resident_bytes();
     let shared = Shared::new(plan, threads, processors);
-    let watches: Vec<Watch> = match &site {
+    let call_timeouts: Vec<CallTimeout> = match &site {
         Site::Wire(_) => Vec::new(),
-        Site::Local(_) => (0..threads).map(|_| Watch::default()).collect(),
+        Site::Local(_) => (0..threads).map(|_| CallTimeout::default()).collect(),
     };
     let supervisor = Supervisor {
         shared: &shared,
         threads,
         resident_before_bytes,
-        watches: &watches,
+        call_timeouts: &call_timeouts,
         progress,
     };
     let (watched, accounts, suspensions) = work(supervisor, &site, processors);
 
-    if let Some(failure) = shared.gate.take_failure() {
+    if let Some(failure) = shared.barrier.take_failure() {
         return Err(failure);
     }
     if watched.schedule.is_none() && watched.was_interrupted {
@@ -139,7 +138,7 @@ fn processors() -> usize {
 }
 
 /// What a thread has written down, and what it has left of its share of an open loop's schedule.
-type Account = (Ledger, Option<Arrivals>);
+type Account = (ThreadRecorder, Option<Arrivals>);
 
 /// Starts the threads, watches over them, and collects their accounts.
 /// Gives the times in which the process stood still as well.
@@ -147,19 +146,19 @@ fn work(
     supervisor: Supervisor<'_>,
     site: &Site<'_>,
     processors: usize,
-) -> (Watched, Vec<Account>, Vec<Stretch>) {
+) -> (Watched, Vec<Account>, Vec<TimeSpan>) {
     let Supervisor {
         shared,
         threads,
-        watches,
+        call_timeouts,
         ..
     } = supervisor;
-    let pulse = Pulse::default();
+    let detector = SuspensionDetector::default();
     let (watched, accounts) = std::thread::scope(|scope| {
-        let beating = pulse.beat(scope, shared.clock, processors);
+        let detecting = detector.beat(scope, shared.clock, processors);
         let mut at_work = Vec::with_capacity(threads);
         for thread in 0..threads {
-            let watch = watches.get(thread);
+            let watch = call_timeouts.get(thread);
             let work = move || match site {
                 Site::Wire(site) => event_thread::run(shared, site, thread, threads),
                 Site::Local(site) => {
@@ -184,8 +183,8 @@ fn work(
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         });
         let accounts = accounts.collect();
-        drop(beating);
+        drop(detecting);
         (watched, accounts)
     });
-    (watched, accounts, pulse.take())
+    (watched, accounts, detector.take())
 }

@@ -8,7 +8,7 @@ use assay_script::{Effect, Need, Options, Program, Source, Values};
 use assay_values::{Distribution, Value};
 
 use crate::EngineError;
-use crate::account::Form;
+use crate::account::Layout;
 use crate::document::{ArrivalDocument, DriveDocument, Order, Protocol, StopDocument};
 
 pub struct Plan {
@@ -160,10 +160,10 @@ impl Plan {
         &self.to_prepare[from..to]
     }
 
-    /// How books are to be kept.
+    /// How aggregators are to be kept.
     #[must_use]
-    pub fn form(&self) -> Form {
-        Form {
+    pub fn layout(&self) -> Layout {
+        Layout {
             scripts: self.program.scripts.len(),
             statements: self.statements.len(),
             is_open_loop: self.is_open_loop(),

@@ -9,7 +9,7 @@ use super::service;
 use super::shared::Shared;
 use super::supervisor::Watched;
 use crate::account::{
-    Book, End, ErrorLog, Outcome, ResultLog, State, Stretch, Times, Waits, while_asked,
+    Aggregator, End, ErrorLog, Outcome, ResultLog, State, TimeSpan, Times, Waits, while_asked,
 };
 use crate::document::{ArrivalDocument, Order};
 use crate::observation::{
@@ -17,10 +17,10 @@ use crate::observation::{
     StatementReport, TransactionOutcomes, TransactionReport, Unfinished,
 };
 
-/// What the ledgers of all threads say together.
+/// What the recorders of all threads say together.
 #[derive(Default)]
 struct Sums {
-    /// By script; what the books do not count.
+    /// By script; what the aggregators do not count.
     begun: Vec<Outcomes>,
     statements: u64,
     reconnects: u64,
@@ -39,18 +39,18 @@ pub fn assemble(
     shared: &Shared,
     mut watched: Watched,
     mut accounts: Vec<Account>,
-    suspensions: &[Stretch],
+    suspensions: &[TimeSpan],
     threads: usize,
     has_digests: bool,
 ) -> Observation {
     let plan = &shared.plan;
     let began_ns = watched.schedule.map_or(0, |schedule| schedule.measure_ns);
-    let ends = || accounts.iter().flat_map(|(ledger, _)| &ledger.ends);
+    let ends = || accounts.iter().flat_map(|(recorder, _)| &recorder.ends);
     let last_ns = ends().map(|end| end.at_ns).max().unwrap_or(0);
     skip_rest(shared, &mut watched, &mut accounts, last_ns);
     let sums = Sums::of(shared, accounts);
-    let book = merged(shared);
-    let by_transaction = outcomes(shared, &book, &sums.begun);
+    let aggregator = merged(shared);
+    let by_transaction = outcomes(shared, &aggregator, &sums.begun);
     let mut all = Outcomes::default();
     for one in &by_transaction {
         one.outcomes.assert_identities();
@@ -66,11 +66,11 @@ pub fn assemble(
     let stop_ns = watched
         .schedule
         .map_or(u64::MAX, |schedule| schedule.stop_ns);
-    let (mut intervals, silences) = watched.series.finish(last_ns.saturating_sub(began_ns));
-    let silences = while_asked(silences, stop_ns.saturating_sub(began_ns));
-    let stood_still = (&*silences, suspensions);
+    let (mut intervals, gaps) = watched.series.finish(last_ns.saturating_sub(began_ns));
+    let gaps = while_asked(gaps, stop_ns.saturating_sub(began_ns));
+    let stood_still = (&*gaps, suspensions);
     let (stalls, suspensions) =
-        service::standstills(shared, &book, sums.waits, stood_still, measured);
+        service::standstills(shared, &aggregator, sums.waits, stood_still, measured);
     service::mark(&mut intervals, &stalls, &suspensions);
     Observation {
         started_unix_ns: watched.started_unix_ns,
@@ -83,14 +83,14 @@ pub fn assemble(
         resolution: Resolution::OF_HISTOGRAMS,
         outcomes: all,
         outcomes_by_transaction: by_transaction,
-        transactions: transactions(shared, &book),
-        all_ok: all_ok(shared, &book),
+        transactions: transactions(shared, &aggregator),
+        all_ok: all_ok(shared, &aggregator),
         passes: has_passes.then(|| Passes {
-            count: book.passes().count(),
-            latency: Latency::from(book.passes()),
+            count: aggregator.passes().count(),
+            latency: Latency::from(aggregator.passes()),
         }),
         statements: sums.statements,
-        per_statement: statements(shared, &book),
+        per_statement: statements(shared, &aggregator),
         intervals,
         errors: sums.errors.report(name, began_ns),
         ended_by: ended_by(ends, watched.was_interrupted),
@@ -98,7 +98,7 @@ pub fn assemble(
         transactions_per_client: service::per_client(ends),
         in_flight: service::in_flight(ends),
         carried_over: service::carried_over(ends),
-        littles_law: service::littles_law(shared, &book, ends, measured),
+        littles_law: service::littles_law(shared, &aggregator, ends, measured),
         stalls,
         suspensions,
         reconnects: sums.reconnects,
@@ -119,18 +119,19 @@ fn skip_rest(shared: &Shared, watched: &mut Watched, accounts: &mut [Account], l
     let Some(schedule) = watched.schedule else {
         return;
     };
-    for (ledger, arrivals) in accounts.iter_mut() {
+    for (recorder, arrivals) in accounts.iter_mut() {
         if let Some(arrivals) = arrivals {
-            arrivals.skip_until(last_ns, &shared.plan, ledger);
+            arrivals.skip_until(last_ns, &shared.plan, recorder);
         }
     }
     let rest = &mut *shared.arrivals(schedule);
-    if let (Some(arrivals), Some((ledger, None))) = (rest, accounts.first_mut()) {
-        arrivals.skip_until(last_ns, &shared.plan, ledger);
+    if let (Some(arrivals), Some((recorder, None))) = (rest, accounts.first_mut()) {
+        arrivals.skip_until(last_ns, &shared.plan, recorder);
     }
-    shared.empty_trays(schedule.measure_ns);
-    for book in &shared.books {
-        book.lock()
+    shared.flush_buffers(schedule.measure_ns);
+    for aggregator in &shared.aggregators {
+        aggregator
+            .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .close_seconds(u64::MAX, &mut watched.series);
     }
@@ -145,20 +146,20 @@ impl Sums {
             waits: Waits::new(plan.program.scripts.len()),
             ..Self::default()
         };
-        for (ledger, _) in accounts {
+        for (recorder, _) in accounts {
             for (script, begun) in sums.begun.iter_mut().enumerate() {
-                begun.scheduled += ledger.scheduled[script];
-                begun.attempts += ledger.attempts[script];
+                begun.scheduled += recorder.scheduled[script];
+                begun.attempts += recorder.attempts[script];
             }
-            sums.statements += ledger.statements;
-            sums.reconnects += ledger.reconnects;
-            sums.given_up += ledger.given_up;
-            sums.cancelled += ledger.cancelled;
-            sums.errors.merge(ledger.errors);
-            sums.results.merge(&ledger.results);
-            sums.ends.extend(ledger.ends);
-            sums.waits.merge(ledger.waits);
-            for (name, count) in ledger.counters {
+            sums.statements += recorder.statements;
+            sums.reconnects += recorder.reconnects;
+            sums.given_up += recorder.given_up;
+            sums.cancelled += recorder.cancelled;
+            sums.errors.merge(recorder.errors);
+            sums.results.merge(&recorder.results);
+            sums.ends.extend(recorder.ends);
+            sums.waits.merge(recorder.waits);
+            for (name, count) in recorder.counters {
                 *sums.counters.entry(name).or_default() += count;
             }
         }
@@ -167,10 +168,10 @@ impl Sums {
     }
 }
 
-fn merged(shared: &Shared) -> Book {
-    let mut whole = Book::new(shared.plan.form());
-    for book in &shared.books {
-        whole.merge(&book.lock().unwrap_or_else(PoisonError::into_inner));
+fn merged(shared: &Shared) -> Aggregator {
+    let mut whole = Aggregator::new(shared.plan.layout());
+    for aggregator in &shared.aggregators {
+        whole.merge(&aggregator.lock().unwrap_or_else(PoisonError::into_inner));
     }
     whole
 }
@@ -186,11 +187,15 @@ fn arrival(arrival: ArrivalDocument) -> Arrival {
     }
 }
 
-fn outcomes(shared: &Shared, book: &Book, begun: &[Outcomes]) -> Vec<TransactionOutcomes> {
+fn outcomes(
+    shared: &Shared,
+    aggregator: &Aggregator,
+    begun: &[Outcomes],
+) -> Vec<TransactionOutcomes> {
     let scripts = shared.plan.program.scripts.iter().enumerate();
     scripts
         .map(|(number, script)| {
-            let mut outcomes = book.outcomes_of(number);
+            let mut outcomes = aggregator.outcomes_of(number);
             outcomes.add(&begun[number]);
             let name = script.name.clone();
             TransactionOutcomes { name, outcomes }
@@ -198,17 +203,17 @@ fn outcomes(shared: &Shared, book: &Book, begun: &[Outcomes]) -> Vec<Transaction
         .collect()
 }
 
-fn transactions(shared: &Shared, book: &Book) -> Vec<TransactionReport> {
+fn transactions(shared: &Shared, aggregator: &Aggregator) -> Vec<TransactionReport> {
     let mut reports = Vec::new();
     for (number, script) in shared.plan.program.scripts.iter().enumerate() {
         for outcome in Outcome::ALL {
-            if let Some(times) = book.times(number, outcome) {
+            if let Some(times) = aggregator.times(number, outcome) {
                 let is_ok = outcome == Outcome::Ok;
                 reports.push(TransactionReport {
                     name: script.name.clone(),
                     outcome: outcome.word(),
                     count: times.count(),
-                    late: u64::from(is_ok) * book.outcomes_of(number).late,
+                    late: u64::from(is_ok) * aggregator.outcomes_of(number).late,
                     latency: Latency::from(times.response()),
                     service_time: Latency::from(times.service()),
                     schedule_lag: times.lag().map(Latency::from),
@@ -219,10 +224,10 @@ fn transactions(shared: &Shared, book: &Book) -> Vec<TransactionReport> {
     reports
 }
 
-fn all_ok(shared: &Shared, book: &Book) -> AllOk {
+fn all_ok(shared: &Shared, aggregator: &Aggregator) -> AllOk {
     let mut all = Times::new(shared.plan.is_open_loop());
     for script in 0..shared.plan.program.scripts.len() {
-        if let Some(times) = book.times(script, Outcome::Ok) {
+        if let Some(times) = aggregator.times(script, Outcome::Ok) {
             all.merge(times);
         }
     }
@@ -234,10 +239,10 @@ fn all_ok(shared: &Shared, book: &Book) -> AllOk {
     }
 }
 
-fn statements(shared: &Shared, book: &Book) -> Vec<StatementReport> {
+fn statements(shared: &Shared, aggregator: &Aggregator) -> Vec<StatementReport> {
     let program = &shared.plan.program;
     let report = |(number, statement): (usize, &assay_script::Statement)| {
-        let times = book.statement(number)?;
+        let times = aggregator.statement(number)?;
         Some(StatementReport {
             transaction: program.scripts[statement.script as usize].name.clone(),
             statement: statement.index_in_script,

@@ -1,7 +1,7 @@
 //! Takes the ends of all clients and the times in which nothing ended; gives how the clients were served.
 
 use super::shared::Shared;
-use crate::account::{Book, End, Outcome, Stretch, Times, Waits};
+use crate::account::{Aggregator, End, Outcome, TimeSpan, Times, Waits};
 use crate::observation::{
     CarriedOver, InFlight, Interval, LittlesLaw, Standstill, TransactionsPerClient,
 };
@@ -34,14 +34,14 @@ pub fn carried_over(ends: &[End]) -> CarriedOver {
 /// Of a closed loop whose measurement lasted from `began_ns` to `last_ns`.
 pub fn littles_law(
     shared: &Shared,
-    book: &Book,
+    aggregator: &Aggregator,
     ends: &[End],
     (began_ns, last_ns): (u64, u64),
 ) -> Option<LittlesLaw> {
     if shared.plan.is_open_loop() {
         return None;
     }
-    let all = all_ended(shared, book);
+    let all = all_ended(shared, aggregator);
     #[expect(
         clippy::cast_precision_loss,
         reason = "a mean needs no more than 53 bits"
@@ -60,19 +60,19 @@ pub fn littles_law(
 /// The stalls, and what of `suspensions` lies in the measurement.
 pub fn standstills(
     shared: &Shared,
-    book: &Book,
+    aggregator: &Aggregator,
     waits: Waits,
-    (silences, suspensions): (&[Stretch], &[Stretch]),
+    (gaps, suspensions): (&[TimeSpan], &[TimeSpan]),
     (began_ns, last_ns): (u64, u64),
 ) -> (Vec<Standstill>, Vec<Standstill>) {
-    let elapsed = Stretch {
+    let elapsed = TimeSpan {
         from_ns: 0,
         to_ns: last_ns.saturating_sub(began_ns),
     };
     let suspended: Vec<_> = suspensions
         .iter()
         .filter_map(|one| {
-            let since_began = Stretch {
+            let since_began = TimeSpan {
                 from_ns: one.from_ns.saturating_sub(began_ns),
                 to_ns: one.to_ns.saturating_sub(began_ns),
             };
@@ -80,11 +80,11 @@ pub fn standstills(
         })
         .collect();
     let median_ns = |script| {
-        let times = of_script(shared, book, script);
+        let times = of_script(shared, aggregator, script);
         times.response().percentile_ns(50.0)
     };
-    let stalled = waits.stalls(silences, &suspended, began_ns, median_ns);
-    let told = |stretches: Vec<Stretch>| stretches.iter().map(Standstill::from).collect();
+    let stalled = waits.stalls(gaps, &suspended, began_ns, median_ns);
+    let told = |spans: Vec<TimeSpan>| spans.iter().map(Standstill::from).collect();
     (told(stalled), told(suspended))
 }
 
@@ -105,14 +105,14 @@ pub fn mark(intervals: &mut Vec<Interval>, stalls: &[Standstill], suspensions: &
         }
     }
     for line in intervals {
-        let second = Stretch {
+        let second = TimeSpan {
             from_ns: line.second * SECOND_NS,
             to_ns: (line.second + 1) * SECOND_NS,
         };
         let of_it_ns = |standstills: &[Standstill]| {
             let parts = standstills
                 .iter()
-                .filter_map(|one| Stretch::from(one).common(&second));
+                .filter_map(|one| TimeSpan::from(one).common(&second));
             parts.map(|part| part.length_ns()).sum()
         };
         line.stalled_ns = of_it_ns(stalls);
@@ -120,35 +120,35 @@ pub fn mark(intervals: &mut Vec<Interval>, stalls: &[Standstill], suspensions: &
     }
 }
 
-fn all_ended(shared: &Shared, book: &Book) -> Times {
+fn all_ended(shared: &Shared, aggregator: &Aggregator) -> Times {
     let mut all = Times::new(shared.plan.is_open_loop());
     for script in 0..shared.plan.program.scripts.len() {
-        all.merge(&of_script(shared, book, script));
+        all.merge(&of_script(shared, aggregator, script));
     }
     all
 }
 
 /// Of all transactions of one type, however they ended.
-fn of_script(shared: &Shared, book: &Book, script: usize) -> Times {
+fn of_script(shared: &Shared, aggregator: &Aggregator, script: usize) -> Times {
     let mut all = Times::new(shared.plan.is_open_loop());
     for outcome in Outcome::ALL {
-        if let Some(times) = book.times(script, outcome) {
+        if let Some(times) = aggregator.times(script, outcome) {
             all.merge(times);
         }
     }
     all
 }
 
-impl From<&Stretch> for Standstill {
-    fn from(stretch: &Stretch) -> Self {
+impl From<&TimeSpan> for Standstill {
+    fn from(span: &TimeSpan) -> Self {
         Self {
-            from_ns: stretch.from_ns,
-            to_ns: stretch.to_ns,
+            from_ns: span.from_ns,
+            to_ns: span.to_ns,
         }
     }
 }
 
-impl From<&Standstill> for Stretch {
+impl From<&Standstill> for TimeSpan {
     fn from(standstill: &Standstill) -> Self {
         Self {
             from_ns: standstill.from_ns,

@@ -5,25 +5,25 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::Thread;
 
 use super::arrivals::{Arrivals, Share};
-use super::gate::{Gate, Verdict};
 use super::plan::Plan;
 use super::schedule::{Schedule, Signals};
+use super::start_barrier::{Start, StartBarrier};
 use crate::EngineError;
-use crate::account::{Book, Ledger, Outages, Tray};
+use crate::account::{Aggregator, Outages, SampleBuffer, ThreadRecorder};
 use crate::clock::Clock;
 use crate::cost;
 
 pub struct Shared {
     pub plan: Plan,
     pub clock: Clock,
-    pub gate: Gate,
+    pub barrier: StartBarrier,
     pub signals: Signals,
     /// Clients that have not ended yet; for progress.
     pub clients_running: AtomicU32,
     /// One for each thread.
-    pub trays: Vec<Arc<Tray>>,
-    /// One for each processor; thread *i* writes into book *i* modulo their number.
-    pub books: Vec<Arc<Mutex<Book>>>,
+    pub buffers: Vec<Arc<SampleBuffer>>,
+    /// One for each processor; thread *i* writes into aggregator *i* modulo their number.
+    pub aggregators: Vec<Arc<Mutex<Aggregator>>>,
     outages: Mutex<Outages>,
     arrivals: OnceLock<Mutex<Option<Arrivals>>>,
     threads_left: AtomicUsize,
@@ -38,14 +38,16 @@ impl Shared {
     /// To be made on the thread that will supervise.
     #[must_use]
     pub fn new(plan: Plan, threads: usize, processors: usize) -> Self {
-        let book = || Arc::new(Mutex::new(Book::new(plan.form())));
+        let aggregator = || Arc::new(Mutex::new(Aggregator::new(plan.layout())));
         Self {
             clock: Clock::start(),
-            gate: Gate::default(),
+            barrier: StartBarrier::default(),
             signals: Signals::default(),
             clients_running: AtomicU32::new(plan.clients),
-            trays: (0..threads).map(|_| Arc::new(Tray::new())).collect(),
-            books: (0..threads.min(processors)).map(|_| book()).collect(),
+            buffers: (0..threads)
+                .map(|_| Arc::new(SampleBuffer::new()))
+                .collect(),
+            aggregators: (0..threads.min(processors)).map(|_| aggregator()).collect(),
             arrivals: OnceLock::new(),
             outages: Mutex::new(Outages::new(plan.clients)),
             threads_left: AtomicUsize::new(threads),
@@ -57,23 +59,24 @@ impl Shared {
     }
 
     #[must_use]
-    pub fn ledger(&self, thread: usize) -> Ledger {
-        let book = &self.books[thread % self.books.len()];
-        Ledger::new(
+    pub fn recorder(&self, thread: usize) -> ThreadRecorder {
+        let aggregator = &self.aggregators[thread % self.aggregators.len()];
+        ThreadRecorder::new(
             self.plan.program.scripts.len(),
             self.plan.statements.len(),
-            self.trays[thread].clone(),
-            book.clone(),
+            self.buffers[thread].clone(),
+            aggregator.clone(),
         )
     }
 
-    /// Enters what lies in the trays into the books.
-    pub fn empty_trays(&self, began_ns: u64) {
-        for (thread, tray) in self.trays.iter().enumerate() {
-            let book = &self.books[thread % self.books.len()];
-            tray.empty(|samples| {
+    /// Enters what lies in the buffers into the aggregators.
+    pub fn flush_buffers(&self, began_ns: u64) {
+        for (thread, buffer) in self.buffers.iter().enumerate() {
+            let aggregator = &self.aggregators[thread % self.aggregators.len()];
+            buffer.empty(|samples| {
                 if !samples.is_empty() {
-                    book.lock()
+                    aggregator
+                        .lock()
                         .unwrap_or_else(PoisonError::into_inner)
                         .enter(samples, began_ns);
                 }
@@ -102,7 +105,7 @@ impl Shared {
 
     /// So many threads could not be started: no thread waits for them, and nothing is driven.
     pub fn never_started(&self, threads: usize, failure: EngineError) {
-        self.gate.absent(threads, failure);
+        self.barrier.absent(threads, failure);
         self.threads_left.fetch_sub(threads, Ordering::Release);
     }
 
@@ -139,7 +142,7 @@ impl Drop for Presence<'_> {
         if std::thread::panicking() {
             // The others must not wait for it; its panic is raised again when it is joined.
             self.0.signals.interrupt();
-            self.0.gate.decide(Verdict::Cancelled);
+            self.0.barrier.decide(Start::Cancelled);
         }
         let Self(shared, thread) = self;
         let waited_ns = cost::waited_for_processor_ns(*thread);

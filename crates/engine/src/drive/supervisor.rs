@@ -1,5 +1,5 @@
-//! The thread that called: opens the gate, tells how the run goes, hears whether it shall go on, and keeps
-//! the books up to date while the others work.
+//! The thread that called: opens the barrier, tells how the run goes, hears whether it shall go on, and keeps
+//! the aggregators up to date while the others work.
 
 use std::ops::ControlFlow;
 use std::sync::PoisonError;
@@ -8,10 +8,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
 
-use super::gate::Verdict;
+use super::call_timeout::CallTimeout;
 use super::schedule::{Drain, Draining, Schedule};
 use super::shared::Shared;
-use super::watchdog::Watch;
+use super::start_barrier::Start;
 use crate::account::Series;
 use crate::cost;
 use crate::observation::{ClientCost, Outcomes};
@@ -51,7 +51,7 @@ pub struct DrainProgress {
 
 /// What the supervisor has seen.
 pub struct Watched {
-    /// None: the gate stayed closed.
+    /// None: the barrier stayed closed.
     pub schedule: Option<Schedule>,
     pub connect_ns: u64,
     pub started_unix_ns: u64,
@@ -66,7 +66,7 @@ pub struct Supervisor<'a> {
     /// What this process had in memory before the first client.
     pub resident_before_bytes: u64,
     /// Of clients that a library may hold up; none with wire drivers.
-    pub watches: &'a [Watch],
+    pub call_timeouts: &'a [CallTimeout],
     pub progress: &'a mut dyn FnMut(&DriveProgress) -> ControlFlow<()>,
 }
 
@@ -75,7 +75,7 @@ impl Supervisor<'_> {
     pub fn watch(mut self) -> Watched {
         let resident_before_bytes = self.resident_before_bytes;
         let was_interrupted = self.gather();
-        let is_go = self.shared.gate.is_clear() && !was_interrupted;
+        let is_go = self.shared.barrier.is_clear() && !was_interrupted;
         let now_ns = self.shared.clock.now_ns();
         let mut watched = Watched {
             schedule: is_go.then(|| self.schedule(now_ns)),
@@ -88,10 +88,10 @@ impl Supervisor<'_> {
         let mut resident_bytes = 0;
         match watched.schedule {
             Some(schedule) => {
-                self.shared.gate.decide(Verdict::Go(schedule));
+                self.shared.barrier.decide(Start::Go(schedule));
                 resident_bytes = self.accompany(schedule, &mut watched);
             }
-            None => self.shared.gate.decide(Verdict::Cancelled),
+            None => self.shared.barrier.decide(Start::Cancelled),
         }
         watched.client_cost = ClientCost {
             resident_bytes,
@@ -113,7 +113,7 @@ impl Supervisor<'_> {
         let mut is_interrupted = false;
         while !self
             .shared
-            .gate
+            .barrier
             .all_arrived(self.threads, Duration::from_nanos(TELL_EVERY_NS))
         {
             if self.shared.threads_left() < self.threads {
@@ -122,7 +122,7 @@ impl Supervisor<'_> {
             }
             if !is_interrupted && self.tell(None).is_break() {
                 is_interrupted = true;
-                self.shared.gate.cancel();
+                self.shared.barrier.cancel();
             }
         }
         is_interrupted
@@ -169,7 +169,7 @@ impl Supervisor<'_> {
             }
             if now_ns >= tell_ns {
                 tell_ns = now_ns + TELL_EVERY_NS;
-                self.shared.empty_trays(schedule.measure_ns);
+                self.shared.flush_buffers(schedule.measure_ns);
                 self.close_seconds(now_ns, schedule, &mut watched.series);
                 if self.tell(Some(&schedule)).is_break() {
                     watched.was_interrupted = true;
@@ -179,7 +179,7 @@ impl Supervisor<'_> {
                 if draining == Draining::TooLong {
                     self.shared.plan.program.children.end_all();
                 }
-                self.watches
+                self.call_timeouts
                     .iter()
                     .for_each(|watch| watch.look(now_ns, draining));
             }
@@ -191,7 +191,7 @@ impl Supervisor<'_> {
             let now_ns = clock.now_ns();
             std::thread::park_timeout(Duration::from_nanos(next_ns.saturating_sub(now_ns)));
         }
-        self.shared.empty_trays(schedule.measure_ns);
+        self.shared.flush_buffers(schedule.measure_ns);
         self.close_seconds(u64::MAX, schedule, &mut watched.series);
         resident_bytes
     }
@@ -203,8 +203,9 @@ impl Supervisor<'_> {
         } else {
             (now_ns.saturating_sub(schedule.measure_ns) / SECOND_NS).saturating_sub(1)
         };
-        for book in &self.shared.books {
-            book.lock()
+        for aggregator in &self.shared.aggregators {
+            aggregator
+                .lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .close_seconds(horizon, series);
         }
@@ -215,9 +216,9 @@ impl Supervisor<'_> {
 
     fn tell(&mut self, schedule: Option<&Schedule>) -> ControlFlow<()> {
         let mut outcomes = Outcomes::default();
-        for book in &self.shared.books {
+        for aggregator in &self.shared.aggregators {
             outcomes.add(
-                &book
+                &aggregator
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner)
                     .outcomes(),

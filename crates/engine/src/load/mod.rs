@@ -4,8 +4,8 @@
 //! sessions give up their bulk loads, and run the statements for errors instead of the rest.
 
 mod ahead;
+mod barrier;
 mod failure;
-mod gate;
 mod part;
 mod progress;
 
@@ -21,10 +21,10 @@ use assay_values::RowSource;
 use crate::EngineError;
 use crate::document::LoadDocument;
 use crate::limits::{self, Need, Who};
-use crate::session::{LOOK_UP_EVERY, Patience, Session, Site};
+use crate::session::{Cancellation, LOOK_UP_EVERY, Session, Site};
 use ahead::ahead;
+use barrier::{CONNECTED, LoadBarrier};
 use failure::Failure;
-use gate::{CONNECTED, Gate};
 use part::Part;
 use progress::Gauge;
 
@@ -63,7 +63,7 @@ pub fn load_parts(
     let work = Work {
         document,
         site: &site,
-        gate: Gate::new(sources.len()),
+        barrier: LoadBarrier::new(sources.len()),
         sessions: sources.len(),
         begun: OnceLock::new(),
     };
@@ -77,10 +77,10 @@ pub fn load_parts(
             let part = move || work.part(number, source, gauge, &ended);
             if let Err(error) = limits::start(scope, &format!("load-{}", number + 1), part) {
                 let who = Who::LoadSessions(sessions as u64);
-                work.gate
+                work.barrier
                     .blame(limits::refused(who, number, sessions, &error));
                 // Those that have begun see it at their next look.
-                work.gate.give_up();
+                work.barrier.give_up();
                 break;
             }
         }
@@ -91,15 +91,15 @@ pub fn load_parts(
                 Err(RecvTimeoutError::Timeout) => {
                     let begun = *work.begun.get().unwrap_or(&asked);
                     if progress(&progress::told(document, &gauges, begun)).is_break() {
-                        work.gate.interrupt();
+                        work.barrier.interrupt();
                     }
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
             }
         }
     });
-    let Work { gate, begun, .. } = work;
-    match gate.into_error() {
+    let Work { barrier, begun, .. } = work;
+    match barrier.into_error() {
         Some(error) => Err(error),
         None => {
             let elapsed = begun.get().unwrap_or(&asked).elapsed().as_nanos();
@@ -113,7 +113,7 @@ pub fn load_parts(
 struct Work<'a> {
     document: &'a LoadDocument,
     site: &'a Site<'a>,
-    gate: Gate,
+    barrier: LoadBarrier,
     sessions: usize,
     /// When all were connected.
     begun: OnceLock<Instant>,
@@ -122,29 +122,29 @@ struct Work<'a> {
 impl Work<'_> {
     /// The whole life of one session; `_ended` is dropped at its end, which the caller notices.
     fn part(&self, number: usize, source: Source<'_>, gauge: &Gauge, _ended: &Sender<()>) {
-        let mut go_on = || match self.gate.is_given_up() {
+        let mut go_on = || match self.barrier.is_given_up() {
             false => ControlFlow::Continue(()),
             true => ControlFlow::Break(()),
         };
-        let mut patience = Patience::new(&mut go_on);
-        let session = match Session::at(self.site, &mut patience) {
+        let mut cancellation = Cancellation::new(&mut go_on);
+        let session = match Session::at(self.site, &mut cancellation) {
             Ok(session) => session,
             Err(halt) => {
-                self.gate
+                self.barrier
                     .blame(Failure::from(halt).during("opening a session"));
-                return self.gate.give_up();
+                return self.barrier.give_up();
             }
         };
         let mut part = Part {
             session,
-            patience,
+            cancellation,
             gauge,
-            gate: &self.gate,
+            barrier: &self.barrier,
             document: self.document,
             sent_before: 0,
         };
-        if let Err(failure) = self.gate.meet(CONNECTED) {
-            return self.gate.blame(failure.during("opening the sessions"));
+        if let Err(failure) = self.barrier.meet(CONNECTED) {
+            return self.barrier.blame(failure.during("opening the sessions"));
         }
         self.begun.get_or_init(Instant::now);
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
@@ -158,10 +158,10 @@ impl Work<'_> {
         if self.sessions > 1 {
             during = format!("{during} in session {}", number + 1);
         }
-        self.gate.give_up();
+        self.barrier.give_up();
         if let Err(second) = part.clean_up() {
             during = format!("{during}, after which cleaning up failed as well ({second})");
         }
-        self.gate.blame(failure.during(&during));
+        self.barrier.blame(failure.during(&during));
     }
 }

@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 use assay_drivers::{Answer, Keep, SystemError};
 use assay_values::{Row, RowSource, row_sum};
 
+use super::barrier::{LoadBarrier, ROWS_ARE_IN};
 use super::failure::{self, Failure};
-use super::gate::{Gate, ROWS_ARE_IN};
 use super::progress::Gauge;
 use crate::document::LoadDocument;
-use crate::session::{Halt, Patience, Session, State};
+use crate::session::{Cancellation, Halt, Session, State};
 
 /// Bytes are counted after so many rows: asking for them costs as much as a short row.
 const ROWS_A_COUNT: u64 = 64;
@@ -23,9 +23,9 @@ const INTERRUPTED_PATIENCE: Duration = Duration::from_secs(2);
 /// One session of a load under way.
 pub(super) struct Part<'a> {
     pub session: Session,
-    pub patience: Patience<'a>,
+    pub cancellation: Cancellation<'a>,
     pub gauge: &'a Gauge,
-    pub gate: &'a Gate,
+    pub barrier: &'a LoadBarrier,
     pub document: &'a LoadDocument,
     /// What the session had sent when the table under way was begun.
     pub sent_before: u64,
@@ -37,7 +37,7 @@ impl Part<'_> {
             self.execute(statement)?;
         }
         self.rows(source)?;
-        self.gate.meet(ROWS_ARE_IN)?;
+        self.barrier.meet(ROWS_ARE_IN)?;
         for statement in &self.document.after {
             self.execute(statement)?;
         }
@@ -65,7 +65,10 @@ impl Part<'_> {
             if number.is_multiple_of(ROWS_A_COUNT) {
                 self.count_bytes(source);
             }
-            if let Some(answer) = self.session.bulk_row(&row, number, &mut self.patience)? {
+            if let Some(answer) = self
+                .session
+                .bulk_row(&row, number, &mut self.cancellation)?
+            {
                 checked(answer)?;
             }
         }
@@ -82,15 +85,17 @@ impl Part<'_> {
         self.gauge.begin(number);
         self.sent_before = self.session.bulk_bytes_sent();
         let form = table.form.into();
-        checked(
-            self.session
-                .bulk_begin(&table.bulk, form, &table.types, &mut self.patience)?,
-        )?;
+        checked(self.session.bulk_begin(
+            &table.bulk,
+            form,
+            &table.types,
+            &mut self.cancellation,
+        )?)?;
         Ok(())
     }
 
     fn end_table(&mut self, source: &dyn RowSource) -> Result<(), Failure> {
-        let answer = checked(self.session.bulk_end(&mut self.patience)?)?;
+        let answer = checked(self.session.bulk_end(&mut self.cancellation)?)?;
         let sent = self.session.bulk_bytes_sent() - self.sent_before;
         self.gauge.end(answer.affected, sent);
         self.count_bytes(source);
@@ -104,7 +109,7 @@ impl Part<'_> {
 
     fn execute(&mut self, statement: &str) -> Result<(), Failure> {
         self.session
-            .run(statement, Keep::Count, &mut self.patience)
+            .run(statement, Keep::Count, &mut self.cancellation)
             .map_err(Failure::from)
             .and_then(checked)
             .map(drop)
@@ -116,7 +121,7 @@ impl Part<'_> {
     /// back then.
     pub fn clean_up(&mut self) -> Result<(), SystemError> {
         if self.session.state() == State::Bulk {
-            let patience = match self.gate.is_interrupted() {
+            let patience = match self.barrier.is_interrupted() {
                 true => INTERRUPTED_PATIENCE,
                 false => ABORT_PATIENCE,
             };
@@ -134,9 +139,9 @@ impl Part<'_> {
             true => ControlFlow::Continue(()),
             false => ControlFlow::Break(()),
         };
-        let mut patience = Patience::new(&mut ask);
+        let mut cancellation = Cancellation::new(&mut ask);
         for statement in &self.document.on_error {
-            match self.session.run(statement, Keep::Count, &mut patience) {
+            match self.session.run(statement, Keep::Count, &mut cancellation) {
                 Ok(Answer {
                     error: Some(error), ..
                 })

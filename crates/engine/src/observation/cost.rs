@@ -17,7 +17,7 @@ pub struct ClientCost {
     pub resident_grown_bytes: u64,
     pub voluntary_switches: u64,
     pub involuntary_switches: u64,
-    /// How long the clients' threads, together, were ready to run and had no processor.
+    /// How long the clients' threads together were ready to run and had no processor.
     pub waited_for_processor_ns: u64,
     /// What all processors of the machine worked in the measurement, for whatever program; none where the
     /// kernel does not say.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use assay_drivers::{Answer, Blocking as _, BulkForm, Keep, Request};
 use assay_values::{ColumnType, Row};
 
-use super::{End, Halt, Patience, Session, State};
+use super::{Cancellation, End, Halt, Session, State};
 
 /// A library is fed from this thread; the caller is asked after so many rows.
 const ROWS_A_LOOK: u64 = 256;
@@ -21,10 +21,10 @@ impl Session {
         text: &str,
         form: BulkForm,
         types: &[ColumnType],
-        patience: &mut Patience<'_>,
+        cancellation: &mut Cancellation<'_>,
     ) -> Result<Answer, Halt> {
         let answer = match &mut self.end {
-            End::Server(link) => link.bulk_begin(text, form, types, patience),
+            End::Server(connection) => connection.bulk_begin(text, form, types, cancellation),
             End::Library(library) => {
                 let mut answer = Answer::new(Keep::Count);
                 match library.request(&Request::Bulk { text, form, types }, &mut answer) {
@@ -51,12 +51,14 @@ impl Session {
         &mut self,
         row: &Row,
         number: u64,
-        patience: &mut Patience<'_>,
+        cancellation: &mut Cancellation<'_>,
     ) -> Result<Option<Answer>, Halt> {
         let ended = match &mut self.end {
-            End::Server(link) => link.bulk_row(row, patience),
+            End::Server(connection) => connection.bulk_row(row, cancellation),
             End::Library(library) => match library.bulk_row(row) {
-                Ok(()) if number.is_multiple_of(ROWS_A_LOOK) => patience.look_up().map(|()| None),
+                Ok(()) if number.is_multiple_of(ROWS_A_LOOK) => {
+                    cancellation.look_up().map(|()| None)
+                }
                 Ok(()) => Ok(None),
                 Err(error) => Err(error.into()),
             },
@@ -73,31 +75,31 @@ impl Session {
     ///
     /// # Errors
     /// Where the session is over or the caller wants to stop.
-    pub(crate) fn bulk_end(&mut self, patience: &mut Patience<'_>) -> Result<Answer, Halt> {
-        self.bulk_close(None, patience)
+    pub(crate) fn bulk_end(&mut self, cancellation: &mut Cancellation<'_>) -> Result<Answer, Halt> {
+        self.bulk_close(None, cancellation)
     }
 
     /// Gives the load up, so that the session can go on with something else.
     ///
     /// # Errors
     /// Where the session is over, or the system does not give up in time.
-    pub(crate) fn bulk_abort(&mut self, reason: &str, patience: Duration) -> Result<(), Halt> {
-        let deadline = Instant::now() + patience;
+    pub(crate) fn bulk_abort(&mut self, reason: &str, limit: Duration) -> Result<(), Halt> {
+        let deadline = Instant::now() + limit;
         let mut ask = || match Instant::now() < deadline {
             true => ControlFlow::Continue(()),
             false => ControlFlow::Break(()),
         };
-        self.bulk_close(Some(reason), &mut Patience::new(&mut ask))
+        self.bulk_close(Some(reason), &mut Cancellation::new(&mut ask))
             .map(drop)
     }
 
     fn bulk_close(
         &mut self,
         abort: Option<&str>,
-        patience: &mut Patience<'_>,
+        cancellation: &mut Cancellation<'_>,
     ) -> Result<Answer, Halt> {
         let answer = match &mut self.end {
-            End::Server(link) => link.bulk_end(abort, patience),
+            End::Server(connection) => connection.bulk_end(abort, cancellation),
             End::Library(library) => {
                 let mut answer = Answer::new(Keep::Count);
                 match library.bulk_end(abort, &mut answer) {
@@ -129,7 +131,7 @@ impl Session {
     /// Bytes of bulk messages sent so far; 0 where nothing travels.
     pub(crate) fn bulk_bytes_sent(&self) -> u64 {
         match &self.end {
-            End::Server(link) => link.bytes_sent(),
+            End::Server(connection) => connection.bytes_sent(),
             End::Library(_) => 0,
         }
     }

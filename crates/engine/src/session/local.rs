@@ -5,10 +5,10 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use assay_drivers::registry::AnyBlocking;
 use assay_drivers::{Answer, Blocking as _, Request};
 
-use super::{Halt, LOOK_UP_EVERY, Patience, no_thread};
+use super::{Cancellation, Halt, LOOK_UP_EVERY, no_thread};
 use crate::limits;
 
-/// Runs one request to its end while `patience` is asked; an error of the statement is in `answer`.
+/// Runs one request to its end while `cancellation` is asked; an error of the statement is in `answer`.
 ///
 /// The call has a thread of its own, since the library does not come back to ask. That is too much
 /// for a measured statement, and nothing for a schema or an index.
@@ -19,11 +19,11 @@ pub fn request(
     library: &mut AnyBlocking,
     request: &Request<'_>,
     answer: &mut Answer,
-    patience: &mut Patience<'_>,
+    cancellation: &mut Cancellation<'_>,
 ) -> Result<(), Halt> {
     let Some(cancel) = library.canceller() else {
         library.request(request, answer)?;
-        return patience.look_up();
+        return cancellation.look_up();
     };
     let (ended, end) = mpsc::channel();
     std::thread::scope(|scope| {
@@ -40,7 +40,7 @@ pub fn request(
                 }
                 Err(RecvTimeoutError::Timeout) => {
                     if wish.is_ok() {
-                        wish = patience.look_up();
+                        wish = cancellation.look_up();
                     }
                     // Again and again: it may have come between two steps of the library.
                     if wish.is_err() {

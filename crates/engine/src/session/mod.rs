@@ -1,22 +1,22 @@
 //! Takes a site; gives sessions with it: [`Session`] for schema, settings and questions, and
-//! [`Conversation`], of which an event loop holds many.
+//! [`Connection`], of which an event loop holds many.
 
+mod blocking_connection;
 mod bulk;
-mod conversation;
-mod link;
+mod cancellation;
+mod connect_errors;
+mod connection;
 mod local;
-mod patience;
 mod probe;
-mod refusal;
 mod scratch;
 mod security;
 mod site;
 
-pub use conversation::Conversation;
-pub use link::Link;
-pub use patience::{Halt, LOOK_UP_EVERY, Patience};
+pub use blocking_connection::BlockingConnection;
+pub use cancellation::{Cancellation, Halt, LOOK_UP_EVERY};
+pub use connect_errors::{RETRY_AFTER, lost, no_thread, out_of_resources, too_late, unreachable};
+pub use connection::Connection;
 pub use probe::{Probe, ProbeError, probe};
-pub use refusal::{RETRY_AFTER, lost, no_thread, out_of_resources, too_late, unreachable};
 pub use scratch::Scratch;
 pub use site::{LocalSite, Site, WireSite, driver_names};
 
@@ -37,7 +37,7 @@ pub struct Session {
 
 /// What is at the other end.
 enum End {
-    Server(Box<Link>),
+    Server(Box<BlockingConnection>),
     Library(Box<AnyBlocking>),
 }
 
@@ -68,13 +68,15 @@ impl Session {
         go_on: &mut dyn FnMut() -> ControlFlow<()>,
     ) -> Result<Self, EngineError> {
         let site = Site::of(document)?;
-        Self::at(&site, &mut Patience::new(go_on))
+        Self::at(&site, &mut Cancellation::new(go_on))
             .map_err(|halt| in_context(halt, "opening a session"))
     }
 
-    pub(crate) fn at(site: &Site<'_>, patience: &mut Patience<'_>) -> Result<Self, Halt> {
+    pub(crate) fn at(site: &Site<'_>, cancellation: &mut Cancellation<'_>) -> Result<Self, Halt> {
         let end = match site {
-            Site::Wire(site) => End::Server(Box::new(Link::open(site, patience)?)),
+            Site::Wire(site) => {
+                End::Server(Box::new(BlockingConnection::open(site, cancellation)?))
+            }
             Site::Local(site) => End::Library(Box::new(site.open()?)),
         };
         Ok(Self {
@@ -113,7 +115,7 @@ impl Session {
         keep: Keep,
         go_on: &mut dyn FnMut() -> ControlFlow<()>,
     ) -> Result<Answer, EngineError> {
-        self.run(statement, keep, &mut Patience::new(go_on))
+        self.run(statement, keep, &mut Cancellation::new(go_on))
             .map_err(|halt| in_context(halt, &executing(statement)))
     }
 
@@ -129,7 +131,7 @@ impl Session {
         go_on: &mut dyn FnMut() -> ControlFlow<()>,
     ) -> Result<Answer, EngineError> {
         let request = Request::Text(statement);
-        self.run_comparing(&request, Keep::Digest, types, &mut Patience::new(go_on))
+        self.run_comparing(&request, Keep::Digest, types, &mut Cancellation::new(go_on))
             .map_err(|halt| in_context(halt, &executing(statement)))
     }
 
@@ -144,7 +146,7 @@ impl Session {
         statement: &str,
         go_on: &mut dyn FnMut() -> ControlFlow<()>,
     ) -> Result<Answer, EngineError> {
-        self.run_request(request, keep, &mut Patience::new(go_on))
+        self.run_request(request, keep, &mut Cancellation::new(go_on))
             .map_err(|halt| in_context(halt, &executing(statement)))
     }
 
@@ -152,18 +154,18 @@ impl Session {
         &mut self,
         statement: &str,
         keep: Keep,
-        patience: &mut Patience<'_>,
+        cancellation: &mut Cancellation<'_>,
     ) -> Result<Answer, Halt> {
-        self.run_request(&Request::Text(statement), keep, patience)
+        self.run_request(&Request::Text(statement), keep, cancellation)
     }
 
     fn run_request(
         &mut self,
         request: &Request<'_>,
         keep: Keep,
-        patience: &mut Patience<'_>,
+        cancellation: &mut Cancellation<'_>,
     ) -> Result<Answer, Halt> {
-        self.run_comparing(request, keep, Vec::new(), patience)
+        self.run_comparing(request, keep, Vec::new(), cancellation)
     }
 
     fn run_comparing(
@@ -171,17 +173,17 @@ impl Session {
         request: &Request<'_>,
         keep: Keep,
         types: Vec<ColumnType>,
-        patience: &mut Patience<'_>,
+        cancellation: &mut Cancellation<'_>,
     ) -> Result<Answer, Halt> {
         let answer = match &mut self.end {
-            End::Server(link) => {
-                link.compare_as(types);
-                link.request(request, keep, patience)
+            End::Server(connection) => {
+                connection.compare_as(types);
+                connection.request(request, keep, cancellation)
             }
             End::Library(library) => {
                 let mut answer = Answer::new(keep);
                 answer.compare_as(types);
-                local::request(library, request, &mut answer, patience).map(|()| answer)
+                local::request(library, request, &mut answer, cancellation).map(|()| answer)
             }
         };
         self.state = match &answer {
@@ -209,7 +211,7 @@ impl Session {
     #[must_use]
     pub fn server_version(&self) -> &str {
         match &self.end {
-            End::Server(link) => link.server_version(),
+            End::Server(connection) => connection.server_version(),
             End::Library(library) => library.server_version(),
         }
     }

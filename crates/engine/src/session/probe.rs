@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use serde::Serialize;
 
-use super::{Halt, Patience, Session, Site};
+use super::{Cancellation, Halt, Session, Site};
 use crate::EngineError;
 use crate::document::SiteDocument;
 use crate::limits::allow_many_open_files;
@@ -38,10 +38,10 @@ pub fn probe(
 ) -> Result<Probe, EngineError> {
     allow_many_open_files();
     let site = Site::of(document)?;
-    let mut patience = Patience::new(go_on);
+    let mut cancellation = Cancellation::new(go_on);
     let mut held = Vec::new();
     for opened in 0..upto {
-        match Session::at(&site, &mut patience) {
+        match Session::at(&site, &mut cancellation) {
             Ok(session) => held.push(session),
             Err(Halt::System(error)) => {
                 let error = ProbeError {

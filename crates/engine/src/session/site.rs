@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use assay_drivers::registry::{AnyBlocking, AnyWire, DRIVERS, Door};
+use assay_drivers::registry::{AnyBlocking, AnyWire, DRIVERS, SessionKind};
 use assay_drivers::{ConnectOptions, LocalOptions, SystemError};
 
 use crate::EngineError;
@@ -37,9 +37,9 @@ impl<'a> Site<'a> {
     /// # Errors
     /// Where the driver is unknown, the address cannot be looked up, or TLS cannot be as asked.
     pub fn of(document: &'a SiteDocument) -> Result<Self, EngineError> {
-        match door(&document.driver)? {
-            Door::Wire(begin) => Ok(Self::Wire(Box::new(WireSite::of(document, begin)?))),
-            Door::Blocking { open, open_files } => Ok(Self::Local(LocalSite {
+        match session_kind(&document.driver)? {
+            SessionKind::Wire(begin) => Ok(Self::Wire(Box::new(WireSite::of(document, begin)?))),
+            SessionKind::Blocking { open, open_files } => Ok(Self::Local(LocalSite {
                 document,
                 open,
                 open_files,
@@ -54,16 +54,16 @@ impl Site<'_> {
     /// # Errors
     /// Where there is no such driver.
     pub fn files_of_library(driver: &str) -> Result<Option<u32>, EngineError> {
-        match door(driver)? {
-            Door::Wire(_) => Ok(None),
-            Door::Blocking { open_files, .. } => Ok(Some(open_files)),
+        match session_kind(driver)? {
+            SessionKind::Wire(_) => Ok(None),
+            SessionKind::Blocking { open_files, .. } => Ok(Some(open_files)),
         }
     }
 }
 
-fn door(driver: &str) -> Result<Door, EngineError> {
+fn session_kind(driver: &str) -> Result<SessionKind, EngineError> {
     let found = DRIVERS.iter().find(|(name, _)| *name == driver);
-    found.map(|(_, door)| *door).ok_or_else(|| {
+    found.map(|(_, session_kind)| *session_kind).ok_or_else(|| {
         EngineError::Document(format!(
             "the site document, key `driver`: unknown driver `{driver}`, expected one of {}",
             driver_names().join(", ")

@@ -2,15 +2,15 @@
 //! wire driver that itself touches no socket.
 
 mod address;
+mod batched_send;
 mod certificates;
 mod socket;
 mod tls;
-mod together;
 mod unsent;
 
 pub use address::Address;
+pub use batched_send::{BatchedSend, Outgoing};
 pub use certificates::TlsOffer;
 pub use socket::Socket;
 pub use tls::TlsLayer;
-pub use together::{Parcel, Together};
 pub use unsent::Unsent;

@@ -8,18 +8,18 @@ use std::time::{Duration, Instant};
 use assay_values::Random;
 
 use super::options::Options;
-use super::site::{Entrance, Site};
+use super::site::{SessionPlace, Site};
 use super::statement::{Meaning, Statement};
 use crate::{ErrorClass, SystemError};
 
 /// A null system to which sessions come: what it is told to do, and the tables they share.
-pub struct Host {
+pub struct ServerModel {
     options: Options,
     site: Arc<Site>,
 }
 
-/// One session with a [`Host`]; it leaves when it is dropped.
-pub struct Guest {
+/// One session with a [`ServerModel`]; it leaves when it is dropped.
+pub struct SessionModel {
     options: Options,
     site: Arc<Site>,
     /// The session's number among all there were, from 1.
@@ -33,10 +33,10 @@ pub struct Guest {
 
 /// What becomes of a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum PlannedReply {
     /// The session is lost in it.
     Lost,
-    /// It is answered so long after it came: by this error, or else well ([`Guest::answer`]).
+    /// It is answered so long after it came: by this error, or else well ([`SessionModel::answer`]).
     Answered {
         after: Duration,
         error: Option<SystemError>,
@@ -53,7 +53,7 @@ pub struct Given {
     pub affected: u64,
 }
 
-impl Host {
+impl ServerModel {
     /// # Errors
     /// Where an option is unknown or says what it cannot mean.
     pub fn new(options: &BTreeMap<String, String>) -> Result<Self, SystemError> {
@@ -63,10 +63,10 @@ impl Host {
         })
     }
 
-    /// The host of the sessions of this process that are told the same.
+    /// The model of the sessions of this process that have the same options.
     ///
     /// # Errors
-    /// As [`Host::new`].
+    /// As [`ServerModel::new`].
     pub(super) fn shared(options: &BTreeMap<String, String>) -> Result<Self, SystemError> {
         Ok(Self {
             options: Options::parse(options)?,
@@ -77,10 +77,10 @@ impl Host {
     /// Lets one more session in.
     ///
     /// # Errors
-    /// Where there are as many as the host takes.
-    pub fn enter(&self) -> Result<Guest, SystemError> {
-        let Entrance { ordinal, since } = self.site.enter(self.options.refuse_after)?;
-        Ok(Guest {
+    /// Where there are as many as the server takes.
+    pub fn open_session(&self) -> Result<SessionModel, SystemError> {
+        let SessionPlace { ordinal, since } = self.site.enter(self.options.refuse_after)?;
+        Ok(SessionModel {
             options: self.options.clone(),
             site: Arc::clone(&self.site),
             ordinal,
@@ -91,7 +91,7 @@ impl Host {
     }
 }
 
-impl Guest {
+impl SessionModel {
     /// The session's number among all there were, from 1.
     #[must_use]
     pub fn ordinal(&self) -> u64 {
@@ -99,8 +99,8 @@ impl Guest {
     }
 
     /// What becomes of a statement that comes at `now`.
-    pub fn fate(&mut self, statement: &Statement, now: Instant) -> Fate {
-        let at_once = Fate::Answered {
+    pub fn plan_reply(&mut self, statement: &Statement, now: Instant) -> PlannedReply {
+        let at_once = PlannedReply::Answered {
             after: Duration::ZERO,
             error: None,
         };
@@ -109,7 +109,7 @@ impl Guest {
         }
         if statement.meaning == Meaning::Catalogue {
             let message = "the null system has no catalogue of its tables";
-            return Fate::Answered {
+            return PlannedReply::Answered {
                 after: Duration::ZERO,
                 error: Some(SystemError::new(ErrorClass::UnknownObject, "", message)),
             };
@@ -122,7 +122,7 @@ impl Guest {
         if let Some(lose) = &mut self.options.lose
             && lose.fires(self.executed, age, &mut self.random)
         {
-            return Fate::Lost;
+            return PlannedReply::Lost;
         }
         let mut after = self.options.delay.draw(&mut self.random);
         for stall in &mut self.options.stalls {
@@ -136,7 +136,7 @@ impl Guest {
                 && statement.meaning != Meaning::Rollback;
             fires.then(|| SystemError::new(failure.class, "", told_by("fail")))
         });
-        Fate::Answered {
+        PlannedReply::Answered {
             after,
             error: failure,
         }
@@ -195,7 +195,7 @@ impl Guest {
     }
 }
 
-impl Drop for Guest {
+impl Drop for SessionModel {
     fn drop(&mut self) {
         self.site.leave();
     }

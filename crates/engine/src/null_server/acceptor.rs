@@ -1,4 +1,4 @@
-//! Takes the clients that knock at the door; gives each to the next attendant in turn, with the guest it
+//! Takes the clients that connect to the listener; gives each to the next worker in turn, with its session model
 //! is to the null system, or with why it is turned away.
 
 use std::fs::File;
@@ -8,56 +8,56 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 
-use assay_drivers::null::{Guest, Host};
+use assay_drivers::null::{ServerModel, SessionModel};
 use assay_drivers::{ErrorClass, SystemError};
 use mio::{Events, Poll, Token, Waker};
 
 use super::Listening;
 use super::counts::Counts;
-use super::door::Door;
+use super::listener::Listener;
 use crate::session::LOOK_UP_EVERY;
 use crate::transport::Socket;
 
 /// A client that has come in.
-pub struct Visitor {
+pub struct NewClient {
     pub socket: Socket,
-    pub guest: Result<Guest, SystemError>,
+    pub model: Result<SessionModel, SystemError>,
 }
 
-/// The way to an attendant.
-pub struct Entrance {
-    pub visitors: Sender<Visitor>,
+/// The way to a worker.
+pub struct WorkerHandle {
+    pub new_clients: Sender<NewClient>,
     pub waker: Waker,
 }
 
-pub struct Hall<'a> {
-    door: Door,
+pub struct Acceptor<'a> {
+    listener: Listener,
     poll: Poll,
-    host: &'a Arc<Host>,
+    server_model: &'a Arc<ServerModel>,
     counts: &'a Counts,
-    entrances: Vec<Entrance>,
+    handles: Vec<WorkerHandle>,
     next: usize,
     /// A file that is closed to make room for one more client when there is none: it can then be told.
     spare: Option<File>,
 }
 
-impl<'a> Hall<'a> {
+impl<'a> Acceptor<'a> {
     /// # Errors
     /// Where the operating system lacks something.
     pub fn new(
-        mut door: Door,
-        host: &'a Arc<Host>,
+        mut listener: Listener,
+        server_model: &'a Arc<ServerModel>,
         counts: &'a Counts,
-        entrances: Vec<Entrance>,
+        handles: Vec<WorkerHandle>,
     ) -> io::Result<Self> {
         let poll = Poll::new()?;
-        door.watch(poll.registry(), Token(0))?;
+        listener.watch(poll.registry(), Token(0))?;
         Ok(Self {
-            door,
+            listener,
             poll,
-            host,
+            server_model,
             counts,
-            entrances,
+            handles,
             next: 0,
             spare: spare(),
         })
@@ -65,7 +65,7 @@ impl<'a> Hall<'a> {
 
     #[must_use]
     pub fn address(&self) -> Listening {
-        self.door.address()
+        self.listener.address()
     }
 
     /// Receives clients until `go_on` breaks.
@@ -80,7 +80,7 @@ impl<'a> Hall<'a> {
             {
                 return Err(error);
             }
-            // Also without an event: after a lack of files the door announces nothing anew.
+            // Also without an event: after a lack of files the listener announces nothing anew.
             self.let_in();
         }
         Ok(())
@@ -88,29 +88,29 @@ impl<'a> Hall<'a> {
 
     /// Wakes everybody, so that they see that it is over.
     pub fn close(&self) {
-        for entrance in &self.entrances {
-            // An attendant that cannot be woken looks up by itself.
-            let _ = entrance.waker.wake();
+        for handle in &self.handles {
+            // A worker that cannot be woken looks up by itself.
+            let _ = handle.waker.wake();
         }
     }
 
     fn let_in(&mut self) {
         loop {
-            match self.door.accept() {
+            match self.listener.accept() {
                 Ok(socket) => {
-                    let guest = self.host.enter();
-                    self.hand_on(Visitor { socket, guest });
+                    let model = self.server_model.open_session();
+                    self.hand_on(NewClient { socket, model });
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(error) if lacks_files(&error) => {
                     self.spare = None;
-                    let accepted = self.door.accept();
+                    let accepted = self.listener.accept();
                     self.spare = spare();
                     let Ok(socket) = accepted else {
                         return;
                     };
-                    let guest = Err(no_files());
-                    self.hand_on(Visitor { socket, guest });
+                    let model = Err(no_files());
+                    self.hand_on(NewClient { socket, model });
                 }
                 // It has gone away again.
                 Err(_) => {}
@@ -118,17 +118,17 @@ impl<'a> Hall<'a> {
         }
     }
 
-    fn hand_on(&mut self, visitor: Visitor) {
-        let count = match &visitor.guest {
+    fn hand_on(&mut self, new_client: NewClient) {
+        let count = match &new_client.model {
             Ok(_) => &self.counts.sessions,
             Err(_) => &self.counts.refused,
         };
         count.fetch_add(1, Ordering::Relaxed);
-        let entrance = &self.entrances[self.next];
-        self.next = (self.next + 1) % self.entrances.len();
-        // An attendant that is no more has panicked: its clients are hung up on, and the scope tells.
-        if entrance.visitors.send(visitor).is_ok() {
-            let _ = entrance.waker.wake();
+        let handle = &self.handles[self.next];
+        self.next = (self.next + 1) % self.handles.len();
+        // A worker that is no more has panicked: its clients are hung up on, and the scope tells.
+        if handle.new_clients.send(new_client).is_ok() {
+            let _ = handle.waker.wake();
         }
     }
 }

@@ -6,8 +6,8 @@
 //!   answer  ◄── wire driver ◄── partial ◄── [TLS] ◄── socket
 //! ```
 //!
-//! `unsent` holds what is about to be sent, by itself ([`Conversation::request`]) or with what others have
-//! to send ([`Conversation::put`]), and what the socket did not take; `partial` the beginning of a message
+//! `unsent` holds what is about to be sent, by itself ([`Connection::request`]) or with what others have
+//! to send ([`Connection::put`]), and what the socket did not take; `partial` the beginning of a message
 //! whose rest has not come. In the common case an answer comes in with one system call and is read
 //! where it was received.
 
@@ -18,15 +18,15 @@ use assay_drivers::registry::AnyWire;
 use assay_drivers::{Answer, Cancel, ErrorClass, Progress, Request, SystemError, Wire as _};
 use mio::{Interest, Registry, Token};
 
-use super::refusal::lost;
+use super::connect_errors::lost;
 use super::security::Security;
 use super::{Scratch, WireSite};
-use crate::transport::{Parcel, Socket, Unsent};
+use crate::transport::{Outgoing, Socket, Unsent};
 
 /// A buffer of `partial` that one huge answer has blown up is given back beyond this size.
 const KEPT_BYTES: usize = 1024 * 1024;
 
-pub struct Conversation {
+pub struct Connection {
     socket: Socket,
     /// Which place of the site's address it is connected to.
     place: usize,
@@ -44,9 +44,9 @@ pub struct Conversation {
     registered: Option<Interest>,
 }
 
-impl Conversation {
+impl Connection {
     /// Begins to connect to the `place`-th place of the site's address; the session is open with the
-    /// first [`Progress::Ready`] that [`Conversation::receive`] gives.
+    /// first [`Progress::Ready`] that [`Connection::receive`] gives.
     ///
     /// # Errors
     /// Where connecting failed at once (`WouldBlock`: try again a little later).
@@ -99,7 +99,7 @@ impl Conversation {
         self.wire.server_version()
     }
 
-    /// Tells `registry` what this conversation waits for, where that has changed. Writability is asked
+    /// Tells `registry` what this connection waits for, where that has changed. Writability is asked
     /// for only while it matters: otherwise each answer would be announced twice.
     ///
     /// # Errors
@@ -154,7 +154,7 @@ impl Conversation {
     }
 
     /// Begins a request whose bytes the caller sends, perhaps together with those of others:
-    /// [`Conversation::to_send`], then [`Conversation::sent`].
+    /// [`Connection::to_send`], then [`Connection::sent`].
     ///
     /// # Errors
     /// Where the request cannot be expressed; the session is still good.
@@ -179,8 +179,8 @@ impl Conversation {
     /// What the socket is to be given next.
     #[must_use]
     #[inline]
-    pub fn to_send(&self) -> Parcel<'_> {
-        Parcel {
+    pub fn to_send(&self) -> Outgoing<'_> {
+        Outgoing {
             socket: self.socket.as_raw_fd(),
             bytes: self.unsent.bytes(),
         }
@@ -207,7 +207,7 @@ impl Conversation {
         self.wire.pipelines()
     }
 
-    /// Adds a request to a pipeline, which [`Conversation::put_sync`] ends and any other request forgets.
+    /// Adds a request to a pipeline, which [`Connection::put_sync`] ends and any other request forgets.
     ///
     /// # Errors
     /// Where the request cannot be expressed; the session is still good.
@@ -215,8 +215,8 @@ impl Conversation {
         self.wire.queue(request, &mut self.queued)
     }
 
-    /// Ends the pipeline, whose bytes the caller then sends as those of [`Conversation::put`]. Then
-    /// [`Conversation::receive`] gives [`Progress::Answered`] for each of its answers, and
+    /// Ends the pipeline, whose bytes the caller then sends as those of [`Connection::put`]. Then
+    /// [`Connection::receive`] gives [`Progress::Answered`] for each of its answers, and
     /// [`Progress::Ready`] at its end.
     pub fn put_sync(&mut self) {
         self.wire.sync(&mut self.queued);

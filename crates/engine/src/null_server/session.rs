@@ -1,8 +1,8 @@
-//! One session of a server: its socket, the server's side of its protocol, and the guest who says what
+//! One session of a server: its socket, the server's side of its protocol, and the session model, which says what
 //! becomes of each statement.
 //!
 //! ```text
-//!   socket ──► partial ──► wire server ──► fate ──► (later) ──► answer ──► unsent ──► socket
+//!   socket ──► partial ──► wire server ──► planned reply ──► (later) ──► answer ──► unsent ──► socket
 //! ```
 //!
 //! In the common case no buffer of its own is used: a request comes in with one system call and its
@@ -12,22 +12,22 @@
 use std::io::{self, Read as _, Write as _};
 use std::time::{Duration, Instant};
 
-use assay_drivers::null::{Fate, Given, Guest};
-use assay_drivers::servers::{AnyServer, Reception};
+use assay_drivers::null::{Given, PlannedReply, SessionModel};
+use assay_drivers::servers::{AnyServer, NewServer};
 use assay_drivers::{Demand, SystemError, WireServer as _};
 use mio::event::{Event, Source as _};
 use mio::{Interest, Registry, Token};
 
-use super::hall::Visitor;
+use super::acceptor::NewClient;
 use crate::clock::Clock;
-use crate::drive::timers::Timers;
+use crate::timer_queue::TimerQueue;
 use crate::transport::{Socket, Unsent};
 
-pub struct Visit {
+pub struct NullSession {
     socket: Socket,
     server: AnyServer,
     /// None for a client that is turned away.
-    guest: Option<Guest>,
+    model: Option<SessionModel>,
     /// An answer that is not written yet.
     owed: Option<Owed>,
     /// When it is due; `u64::MAX` where nothing waits.
@@ -57,12 +57,12 @@ pub enum Status {
     Ended,
 }
 
-/// What all visits of a thread use in turn.
-pub struct Room<'r> {
-    /// The visit's, in the thread's list.
+/// What all sessions of a thread use in turn.
+pub struct WorkerContext<'r> {
+    /// The session's, in the thread's list.
     pub place: usize,
     pub registry: &'r Registry,
-    pub timers: &'r mut Timers,
+    pub timers: &'r mut TimerQueue,
     pub clock: Clock,
     pub scratch: &'r mut Scratch,
     pub statements: &'r mut u64,
@@ -84,20 +84,20 @@ impl Default for Scratch {
     }
 }
 
-impl Visit {
+impl NullSession {
     #[must_use]
-    pub fn new(visitor: Visitor, reception: Reception) -> Self {
-        let (guest, admission) = match visitor.guest {
-            Ok(guest) => {
-                let number = guest.ordinal() & u64::from(u32::MAX);
-                (Some(guest), Ok(number as u32))
+    pub fn new(new_client: NewClient, new_server: NewServer) -> Self {
+        let (model, admission) = match new_client.model {
+            Ok(model) => {
+                let number = model.ordinal() & u64::from(u32::MAX);
+                (Some(model), Ok(number as u32))
             }
             Err(refusal) => (None, Err(refusal)),
         };
         Self {
-            socket: visitor.socket,
-            server: reception(admission),
-            guest,
+            socket: new_client.socket,
+            server: new_server(admission),
+            model,
             owed: None,
             due_ns: u64::MAX,
             partial: Vec::new(),
@@ -109,27 +109,28 @@ impl Visit {
     }
 
     /// The client has come in.
-    pub fn begin(&mut self, room: &mut Room<'_>) -> Status {
-        let watched = (self.socket).register(room.registry, Token(room.place), Interest::READABLE);
+    pub fn begin(&mut self, context: &mut WorkerContext<'_>) -> Status {
+        let watched =
+            (self.socket).register(context.registry, Token(context.place), Interest::READABLE);
         if watched.is_err() {
             return Status::Ended;
         }
-        let mut out = std::mem::take(&mut room.scratch.out);
+        let mut out = std::mem::take(&mut context.scratch.out);
         out.clear();
         self.server.connected(&mut out);
-        let (_, status) = self.handle(&[], &mut out, room);
-        room.scratch.out = out;
+        let (_, status) = self.handle(&[], &mut out, context);
+        context.scratch.out = out;
         status
     }
 
     /// The socket is ready for something.
     #[inline]
-    pub fn ready(&mut self, event: &Event, room: &mut Room<'_>) -> Status {
+    pub fn ready(&mut self, event: &Event, context: &mut WorkerContext<'_>) -> Status {
         if !self.unsent.is_empty() && event.is_writable() {
             if self.flush().is_err() {
                 return Status::Ended;
             }
-            return self.go_on(room);
+            return self.go_on(context);
         }
         let is_closed = event.is_read_closed() || event.is_error();
         if !event.is_readable() && !is_closed {
@@ -139,17 +140,17 @@ impl Visit {
             // Nobody waits for the answer any more.
             return Status::Ended;
         }
-        self.read(is_closed, room)
+        self.read(is_closed, context)
     }
 
     /// The timer that was set for `at_ns` has come up.
-    pub fn woken(&mut self, at_ns: u64, room: &mut Room<'_>) -> Status {
-        // The timer of an earlier visit at this place means nothing.
+    pub fn woken(&mut self, at_ns: u64, context: &mut WorkerContext<'_>) -> Status {
+        // The timer of an earlier session at this place means nothing.
         if self.due_ns != at_ns {
             return Status::Open;
         }
         self.due_ns = u64::MAX;
-        self.go_on(room)
+        self.go_on(context)
     }
 
     fn is_busy(&self) -> bool {
@@ -157,24 +158,24 @@ impl Visit {
     }
 
     /// Answers what is owed and due, and reads on.
-    fn go_on(&mut self, room: &mut Room<'_>) -> Status {
+    fn go_on(&mut self, context: &mut WorkerContext<'_>) -> Status {
         if !self.unsent.is_empty() || self.due_ns != u64::MAX {
             return Status::Open;
         }
-        let mut out = std::mem::take(&mut room.scratch.out);
+        let mut out = std::mem::take(&mut context.scratch.out);
         out.clear();
-        let status = self.handle_partial(&mut out, room);
-        room.scratch.out = out;
+        let status = self.handle_partial(&mut out, context);
+        context.scratch.out = out;
         if status == Status::Open && self.has_input && !self.is_busy() {
-            return self.read(false, room);
+            return self.read(false, context);
         }
         status
     }
 
     #[inline]
-    fn read(&mut self, is_closed: bool, room: &mut Room<'_>) -> Status {
-        let mut out = std::mem::take(&mut room.scratch.out);
-        let mut input = std::mem::take(&mut room.scratch.input);
+    fn read(&mut self, is_closed: bool, context: &mut WorkerContext<'_>) -> Status {
+        let mut out = std::mem::take(&mut context.scratch.out);
+        let mut input = std::mem::take(&mut context.scratch.input);
         let status = loop {
             if self.is_busy() {
                 self.has_input = true;
@@ -192,12 +193,12 @@ impl Visit {
             };
             out.clear();
             let status = if self.partial.is_empty() {
-                let (used, status) = self.handle(&input[..count], &mut out, room);
+                let (used, status) = self.handle(&input[..count], &mut out, context);
                 self.partial.extend_from_slice(&input[used..count]);
                 status
             } else {
                 self.partial.extend_from_slice(&input[..count]);
-                self.handle_partial(&mut out, room)
+                self.handle_partial(&mut out, context)
             };
             // A read that did not fill its buffer has emptied the socket.
             if status == Status::Ended || (count < input.len() && !is_closed) {
@@ -205,15 +206,15 @@ impl Visit {
                 break status;
             }
         };
-        (room.scratch.out, room.scratch.input) = (out, input);
+        (context.scratch.out, context.scratch.input) = (out, input);
         status
     }
 
     /// The same with the bytes that were kept. What is left of them stays where it is: a message that
     /// comes in a thousand pieces is not copied a thousand times.
-    fn handle_partial(&mut self, out: &mut Vec<u8>, room: &mut Room<'_>) -> Status {
+    fn handle_partial(&mut self, out: &mut Vec<u8>, context: &mut WorkerContext<'_>) -> Status {
         let mut bytes = std::mem::take(&mut self.partial);
-        let (used, status) = self.handle(&bytes, out, room);
+        let (used, status) = self.handle(&bytes, out, context);
         if used == bytes.len() && bytes.capacity() > KEPT_BYTES {
             bytes = Vec::new();
         } else {
@@ -226,7 +227,12 @@ impl Visit {
     /// Writes the answer that is owed, if one is, and then does what `bytes` ask, until an answer must
     /// wait or the bytes are used up. Says how many of them it has used.
     #[inline]
-    fn handle(&mut self, bytes: &[u8], out: &mut Vec<u8>, room: &mut Room<'_>) -> (usize, Status) {
+    fn handle(
+        &mut self,
+        bytes: &[u8],
+        out: &mut Vec<u8>,
+        context: &mut WorkerContext<'_>,
+    ) -> (usize, Status) {
         let mut used = 0;
         loop {
             if self.owed.is_some() && !self.pay(out) {
@@ -237,25 +243,26 @@ impl Visit {
                 return (used, Status::Ended);
             };
             used += size;
-            match (demand, &mut self.guest) {
-                (Demand::Execute(statement), Some(guest)) => {
-                    *room.statements += 1;
-                    let Fate::Answered { after, error } = guest.fate(statement, Instant::now())
+            match (demand, &mut self.model) {
+                (Demand::Execute(statement), Some(model)) => {
+                    *context.statements += 1;
+                    let PlannedReply::Answered { after, error } =
+                        model.plan_reply(statement, Instant::now())
                     else {
                         return (used, Status::Ended);
                     };
                     self.owed = Some(match error {
                         Some(error) => Owed::Error(error),
-                        None => Owed::Given(guest.answer(statement)),
+                        None => Owed::Given(model.answer(statement)),
                     });
                     if after > Duration::ZERO {
                         let after_ns = u64::try_from(after.as_nanos()).unwrap_or(u64::MAX >> 1);
-                        self.due_ns = room.clock.now_ns() + after_ns;
-                        room.timers.set(self.due_ns, room.place);
+                        self.due_ns = context.clock.now_ns() + after_ns;
+                        context.timers.set(self.due_ns, context.place);
                         break;
                     }
                 }
-                (Demand::Loaded { table, rows }, Some(guest)) => guest.loaded(table, rows),
+                (Demand::Loaded { table, rows }, Some(model)) => model.loaded(table, rows),
                 (Demand::More, _) => break,
                 (_, None) | (Demand::Over, _) => {
                     self.is_over = true;
@@ -267,7 +274,7 @@ impl Visit {
         if sent.is_err() || (self.is_over && self.unsent.is_empty()) {
             return (used, Status::Ended);
         }
-        (used, self.watch(room))
+        (used, self.watch(context))
     }
 
     /// Writes the answer that is owed; false where the client must first take some of it.
@@ -308,7 +315,7 @@ impl Visit {
 
     /// Asks for writability only while it matters.
     #[inline]
-    fn watch(&mut self, room: &mut Room<'_>) -> Status {
+    fn watch(&mut self, context: &mut WorkerContext<'_>) -> Status {
         let wants_writing = !self.unsent.is_empty();
         if wants_writing == self.watches_writing {
             return Status::Open;
@@ -319,7 +326,7 @@ impl Visit {
         } else {
             Interest::READABLE
         };
-        match (self.socket).reregister(room.registry, Token(room.place), interest) {
+        match (self.socket).reregister(context.registry, Token(context.place), interest) {
             Ok(()) => Status::Open,
             Err(_) => Status::Ended,
         }

@@ -14,15 +14,15 @@ use crate::EngineError;
 use crate::document::ServeDocument;
 use crate::transport::Socket;
 
-pub enum Door {
-    /// With the file, which goes away with the door.
+pub enum Listener {
+    /// With the file, which goes away with the listener.
     Unix(UnixListener, PathBuf),
     Tcp(TcpListener, SocketAddr),
 }
 
 const THIS_MACHINE: &str = "127.0.0.1";
 
-impl Door {
+impl Listener {
     /// # Errors
     /// Where the document names no place, or nobody can listen there.
     pub fn open(document: &ServeDocument) -> Result<Self, EngineError> {
@@ -94,7 +94,7 @@ impl Door {
     }
 }
 
-impl Drop for Door {
+impl Drop for Listener {
     fn drop(&mut self) {
         if let Self::Unix(_, path) = self {
             // Whoever removed it before has done what is wanted.

@@ -11,7 +11,7 @@ use super::schedule::Draining;
 /// The watchdog's view of one client's thread.
 ///
 /// Relaxed everywhere: each field stands for itself, and the canceller has its lock.
-pub struct Watch {
+pub struct CallTimeout {
     /// When the call under way must have returned; `u64::MAX` where nothing is expected.
     deadline_ns: AtomicU64,
     /// A [`Reason`], or 0.
@@ -29,7 +29,7 @@ pub enum Reason {
     Drained = 2,
 }
 
-impl Default for Watch {
+impl Default for CallTimeout {
     fn default() -> Self {
         Self {
             deadline_ns: AtomicU64::new(u64::MAX),
@@ -39,7 +39,7 @@ impl Default for Watch {
     }
 }
 
-impl Watch {
+impl CallTimeout {
     pub fn begin(&self, canceller: Option<Canceller>) {
         *self
             .canceller

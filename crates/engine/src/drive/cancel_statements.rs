@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use assay_drivers::{Answer, Cancel, Keep, Progress, Request};
 use mio::{Events, Interest, Poll, Token};
 
-use crate::session::{Conversation, Link, Patience, Scratch, WireSite};
+use crate::session::{BlockingConnection, Cancellation, Connection, Scratch, WireSite};
 use crate::transport::Socket;
 
 /// How often the sessions are looked at.
@@ -18,7 +18,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(5);
 /// then. The others are closed: a server that hears of it later ends them by itself.
 pub fn cancel(
     site: &WireSite,
-    mut sessions: Vec<Conversation>,
+    mut sessions: Vec<Connection>,
     scratch: &mut Scratch,
     patience: Duration,
 ) -> u64 {
@@ -43,7 +43,7 @@ pub fn cancel(
 }
 
 /// Whether the request under way has come to its end, or the session to its.
-fn has_answered(session: &mut Conversation, scratch: &mut Scratch, answer: &mut Answer) -> bool {
+fn has_answered(session: &mut Connection, scratch: &mut Scratch, answer: &mut Answer) -> bool {
     answer.clear(Keep::Count);
     loop {
         match session.receive(false, scratch, answer) {
@@ -55,7 +55,7 @@ fn has_answered(session: &mut Conversation, scratch: &mut Scratch, answer: &mut 
 }
 
 /// Asks as far as the server listens: the first that it does not hear is the last.
-fn ask(site: &WireSite, sessions: &[Conversation], deadline: Instant) {
+fn ask(site: &WireSite, sessions: &[Connection], deadline: Instant) {
     let mut statements = Vec::new();
     for session in sessions {
         match session.cancel() {
@@ -74,13 +74,13 @@ fn ask(site: &WireSite, sessions: &[Conversation], deadline: Instant) {
         true => ControlFlow::Continue(()),
         false => ControlFlow::Break(()),
     };
-    let mut patience = Patience::new(&mut go_on);
-    let Ok(mut link) = Link::open(site, &mut patience) else {
+    let mut cancellation = Cancellation::new(&mut go_on);
+    let Ok(mut connection) = BlockingConnection::open(site, &mut cancellation) else {
         return;
     };
     for text in &statements {
         // A statement that has just ended is no longer there to be cancelled.
-        let asked = link.request(&Request::Text(text), Keep::Count, &mut patience);
+        let asked = connection.request(&Request::Text(text), Keep::Count, &mut cancellation);
         if asked.is_err() {
             return;
         }

@@ -6,32 +6,32 @@
 //! a round trip costs one receive and one send.
 //!
 //! ```text
-//!   door ──► hall (who is let in, round robin) ──► attendant (an event loop) ──► visit (one session)
+//!   listener ──► acceptor (who is let in, round robin) ──► worker (an event loop) ──► session (one session)
 //! ```
 
-mod attendant;
+mod acceptor;
 mod counts;
-mod door;
-mod hall;
-mod visit;
+mod listener;
+mod session;
+mod worker;
 
 use std::num::NonZero;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use assay_drivers::null::Host;
-use assay_drivers::servers::{Reception, SERVERS};
+use assay_drivers::null::ServerModel;
+use assay_drivers::servers::{NewServer, SERVERS};
 use serde::Serialize;
 
 use crate::EngineError;
 use crate::document::ServeDocument;
 use crate::limits::{self, allow_many_open_files};
 use crate::session::out_of_resources;
-use attendant::Attendant;
+use acceptor::Acceptor;
 use counts::Counts;
-use door::Door;
-use hall::Hall;
+use listener::Listener;
+use worker::Worker;
 
 /// Threads beyond this would take processors from the client, and one serves some 100,000 statements a
 /// second.
@@ -73,49 +73,50 @@ pub fn serve(
     ready: &mut dyn FnMut(&Listening) -> ControlFlow<()>,
     go_on: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Result<Served, EngineError> {
-    let reception = reception(&document.protocol)?;
-    let host = host(document)?;
+    let new_server = new_server(&document.protocol)?;
+    let server_model = server_model(document)?;
     let open_files_limit = allow_many_open_files();
-    let door = Door::open(document)?;
+    let listener = Listener::open(document)?;
     let counts = Counts::default();
     let is_over = AtomicBool::new(false);
-    let mut attendants = Vec::new();
-    let mut entrances = Vec::new();
+    let mut workers = Vec::new();
+    let mut handles = Vec::new();
     for _ in 0..threads(document) {
-        let (attendant, entrance) =
-            Attendant::new(reception, &counts, &is_over).map_err(|error| starting(&error))?;
-        attendants.push(attendant);
-        entrances.push(entrance);
+        let (worker, handle) =
+            Worker::new(new_server, &counts, &is_over).map_err(|error| starting(&error))?;
+        workers.push(worker);
+        handles.push(handle);
     }
-    let mut hall = Hall::new(door, &host, &counts, entrances).map_err(|error| starting(&error))?;
+    let mut acceptor = Acceptor::new(listener, &server_model, &counts, handles)
+        .map_err(|error| starting(&error))?;
     let listening = Listening {
         protocol: document.protocol.clone(),
         open_files_limit,
-        ..hall.address()
+        ..acceptor.address()
     };
     if ready(&listening).is_break() {
         return Err(EngineError::Interrupted);
     }
     let received = std::thread::scope(|scope| {
         let mut received = Ok(());
-        for attendant in attendants {
-            let started = limits::start(scope, "null-server", move || attendant.run());
+        for worker in workers {
+            let started = limits::start(scope, "null-server", move || worker.run());
             received = received.and(started.map(drop));
         }
         if received.is_ok() {
-            received = hall.receive(go_on);
+            received = acceptor.receive(go_on);
         }
         is_over.store(true, Ordering::Relaxed);
-        hall.close();
+        acceptor.close();
         received
     });
     received.map_err(|error| starting(&error))?;
     Ok(counts.total())
 }
 
-fn reception(protocol: &str) -> Result<Reception, EngineError> {
+fn new_server(protocol: &str) -> Result<NewServer, EngineError> {
     let found = SERVERS.iter().find(|(name, _)| *name == protocol);
-    found.map(|(_, reception)| *reception).ok_or_else(|| {
+    found.map(|(_, new_server)| *new_server).ok_or_else(|| {
         EngineError::Document(format!(
             "the serve document, key `protocol`: unknown protocol `{protocol}`, expected one of {}",
             null_protocols().join(", ")
@@ -123,14 +124,14 @@ fn reception(protocol: &str) -> Result<Reception, EngineError> {
     })
 }
 
-fn host(document: &ServeDocument) -> Result<Arc<Host>, EngineError> {
+fn server_model(document: &ServeDocument) -> Result<Arc<ServerModel>, EngineError> {
     let mut options = document.options.clone();
     options
         .entry("rows".to_owned())
         .or_insert_with(|| "1".to_owned());
-    let host = Host::new(&options)
+    let server_model = ServerModel::new(&options)
         .map_err(|error| EngineError::System(error, "starting a null server".to_owned()))?;
-    Ok(Arc::new(host))
+    Ok(Arc::new(server_model))
 }
 
 fn threads(document: &ServeDocument) -> usize {

@@ -1,4 +1,4 @@
-//! Takes a caller who may lose patience; asks him ten times a second while something is waited for.
+//! Takes a caller who may cancel; asks it ten times a second while something is waited for.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -22,12 +22,12 @@ impl From<SystemError> for Halt {
 }
 
 /// The caller's wish to go on, asked at most ten times a second.
-pub struct Patience<'a> {
+pub struct Cancellation<'a> {
     ask: &'a mut dyn FnMut() -> ControlFlow<()>,
     next: Instant,
 }
 
-impl<'a> Patience<'a> {
+impl<'a> Cancellation<'a> {
     pub fn new(ask: &'a mut dyn FnMut() -> ControlFlow<()>) -> Self {
         Self {
             ask,

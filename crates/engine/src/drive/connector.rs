@@ -6,19 +6,19 @@ use std::time::{Duration, Instant};
 use assay_drivers::{ErrorClass, SystemError};
 use mio::{Events, Poll, Token};
 
-use super::entrant::{Door, Entrant, Trouble};
-use super::gate::{Arrival, Gate};
 use super::plan::Plan;
+use super::session_opener::{OpenError, Opening, SessionOpener};
+use super::start_barrier::{Arrival, StartBarrier};
 use crate::EngineError;
-use crate::session::{Conversation, Scratch, WireSite, out_of_resources};
+use crate::session::{Connection, Scratch, WireSite, out_of_resources};
 
-/// How often deadlines and the gate are looked at.
+/// How often deadlines and the barrier are looked at.
 const LOOK_UP_EVERY: Duration = Duration::from_millis(50);
 
 /// How the sessions of one thread came about.
 pub struct Opened {
     /// By place in the thread's list; none where the client was not let in.
-    pub conversations: Vec<Option<Conversation>>,
+    pub connections: Vec<Option<Connection>>,
     /// The clients that were refused, by place.
     pub refusals: Vec<(usize, SystemError)>,
     pub arrival: Arrival,
@@ -28,7 +28,7 @@ pub struct Opened {
 pub struct Connector<'a> {
     pub site: &'a WireSite,
     pub plan: &'a Plan,
-    pub gate: &'a Gate,
+    pub barrier: &'a StartBarrier,
     /// How many sessions may be on their way at once.
     pub pending_limit: usize,
     pub poll: &'a mut Poll,
@@ -37,7 +37,7 @@ pub struct Connector<'a> {
 
 /// What has gone wrong so far.
 #[derive(Default)]
-struct Troubles {
+struct OpenErrors {
     refusals: Vec<(usize, SystemError)>,
     failure: Option<EngineError>,
 }
@@ -46,17 +46,17 @@ impl Connector<'_> {
     /// Opens sessions until all stand or one is refused. A server without room is asked to the end, so
     /// that it is known how many it does not let in; after any other refusal nothing more is begun.
     pub fn open(&mut self, count: usize) -> Opened {
-        let mut entrants: Vec<_> = (0..count).map(|_| Entrant::new()).collect();
-        let mut troubles = Troubles::default();
-        if let Err(error) = self.let_in(&mut entrants, &mut troubles) {
+        let mut openers: Vec<_> = (0..count).map(|_| SessionOpener::new()).collect();
+        let mut errors = OpenErrors::default();
+        if let Err(error) = self.let_in(&mut openers, &mut errors) {
             let error = EngineError::System(out_of_resources(&error), "connecting".to_owned());
-            troubles.failure.get_or_insert(error);
+            errors.failure.get_or_insert(error);
         }
-        let Troubles { refusals, failure } = troubles;
+        let OpenErrors { refusals, failure } = errors;
         Opened {
-            conversations: entrants
+            connections: openers
                 .into_iter()
-                .map(Entrant::into_conversation)
+                .map(SessionOpener::into_connection)
                 .collect(),
             arrival: match failure {
                 Some(failure) => Arrival::Failed(failure),
@@ -67,28 +67,25 @@ impl Connector<'_> {
         }
     }
 
-    fn let_in(&mut self, entrants: &mut [Entrant], troubles: &mut Troubles) -> io::Result<()> {
+    fn let_in(&mut self, openers: &mut [SessionOpener], errors: &mut OpenErrors) -> io::Result<()> {
         let mut events = Events::with_capacity(256);
         let mut next = 0;
         loop {
-            let mut pending = entrants
-                .iter()
-                .filter(|entrant| entrant.is_pending())
-                .count();
-            while next < entrants.len()
+            let mut pending = openers.iter().filter(|opener| opener.is_pending()).count();
+            while next < openers.len()
                 && pending < self.pending_limit
-                && !troubles.are_hopeless()
-                && !self.gate.is_cancelled()
+                && !errors.are_hopeless()
+                && !self.barrier.is_cancelled()
             {
-                let begun = entrants[next].begin(&mut self.door(), Token(next));
-                troubles.note(next, begun);
-                pending += usize::from(entrants[next].is_pending());
+                let begun = openers[next].begin(&mut self.opening(), Token(next));
+                errors.note(next, begun);
+                pending += usize::from(openers[next].is_pending());
                 next += 1;
             }
-            if pending == 0 || self.gate.is_cancelled() || troubles.failure.is_some() {
+            if pending == 0 || self.barrier.is_cancelled() || errors.failure.is_some() {
                 return Ok(());
             }
-            let patience = entrants[..next].iter().map(Entrant::patience).min();
+            let patience = openers[..next].iter().map(SessionOpener::patience).min();
             let patience = patience.unwrap_or(LOOK_UP_EVERY).min(LOOK_UP_EVERY);
             match self.poll.poll(&mut events, Some(patience)) {
                 Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
@@ -96,19 +93,19 @@ impl Connector<'_> {
             }
             for event in &events {
                 let place = event.token().0;
-                let ready = entrants[place].ready(&mut self.door(), event);
-                troubles.note(place, ready);
+                let ready = openers[place].ready(&mut self.opening(), event);
+                errors.note(place, ready);
             }
             let now = Instant::now();
-            for (place, entrant) in entrants[..next].iter_mut().enumerate() {
-                let looked = entrant.look(&mut self.door(), now, Token(place));
-                troubles.note(place, looked);
+            for (place, opener) in openers[..next].iter_mut().enumerate() {
+                let looked = opener.look(&mut self.opening(), now, Token(place));
+                errors.note(place, looked);
             }
         }
     }
 
-    fn door(&mut self) -> Door<'_> {
-        Door {
+    fn opening(&mut self) -> Opening<'_> {
+        Opening {
             site: self.site,
             plan: self.plan,
             to_prepare: &self.plan.to_prepare,
@@ -118,12 +115,12 @@ impl Connector<'_> {
     }
 }
 
-impl Troubles {
-    fn note(&mut self, place: usize, result: Result<(), Trouble>) {
+impl OpenErrors {
+    fn note(&mut self, place: usize, result: Result<(), OpenError>) {
         match result {
             Ok(()) => {}
-            Err(Trouble::Refused(error)) => self.refusals.push((place, error)),
-            Err(Trouble::Failed(error)) => {
+            Err(OpenError::Refused(error)) => self.refusals.push((place, error)),
+            Err(OpenError::Failed(error)) => {
                 self.failure.get_or_insert(error);
             }
         }

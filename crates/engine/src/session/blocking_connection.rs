@@ -1,4 +1,4 @@
-//! Takes a conversation; gives one that waits for its answers. For work outside the measurement:
+//! Takes a connection; gives one that waits for its answers. For work outside the measurement:
 //! schema, settings, loading, questions.
 
 use std::io;
@@ -10,14 +10,14 @@ use assay_drivers::{
 use assay_values::{ColumnType, Row};
 use mio::{Events, Poll, Token};
 
-use super::refusal::{RETRY_AFTER, out_of_resources, too_late, unreachable};
-use super::{Conversation, Halt, LOOK_UP_EVERY, Patience, Scratch, WireSite};
+use super::connect_errors::{RETRY_AFTER, out_of_resources, too_late, unreachable};
+use super::{Cancellation, Connection, Halt, LOOK_UP_EVERY, Scratch, WireSite};
 
 /// Bulk rows are gathered into messages of about this size (measured: more gains nothing).
 const BULK_BYTES: usize = 64 * 1024;
 
-pub struct Link {
-    conversation: Conversation,
+pub struct BlockingConnection {
+    connection: Connection,
     poll: Poll,
     events: Events,
     scratch: Scratch,
@@ -26,16 +26,16 @@ pub struct Link {
     answer: Answer,
 }
 
-impl Link {
+impl BlockingConnection {
     /// Opens a session; tries each place of the address in turn.
     ///
     /// # Errors
     /// Where the server cannot be reached in time or refuses, or the caller wants to stop.
-    pub fn open(site: &WireSite, patience: &mut Patience<'_>) -> Result<Self, Halt> {
+    pub fn open(site: &WireSite, cancellation: &mut Cancellation<'_>) -> Result<Self, Halt> {
         let deadline = Instant::now() + site.connect_timeout;
         let mut refusal = None;
         for place in 0..site.address.place_count() {
-            match Self::open_place(site, place, deadline, patience) {
+            match Self::open_place(site, place, deadline, cancellation) {
                 Err(Halt::System(error)) if error.class == ErrorClass::ConnectionRefused => {
                     refusal = Some(error);
                 }
@@ -51,23 +51,23 @@ impl Link {
         site: &WireSite,
         place: usize,
         deadline: Instant,
-        patience: &mut Patience<'_>,
+        cancellation: &mut Cancellation<'_>,
     ) -> Result<Self, Halt> {
-        let conversation = loop {
-            match Conversation::begin(site, place) {
-                Ok(conversation) => break conversation,
+        let connection = loop {
+            match Connection::begin(site, place) {
+                Ok(connection) => break connection,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     if Instant::now() >= deadline {
                         return Err(too_late(site).into());
                     }
                     std::thread::sleep(RETRY_AFTER);
-                    patience.look_up()?;
+                    cancellation.look_up()?;
                 }
                 Err(error) => return Err(unreachable(site, &error).into()),
             }
         };
-        let mut link = Self {
-            conversation,
+        let mut connection = Self {
+            connection,
             poll: Poll::new().map_err(|error| out_of_resources(&error))?,
             events: Events::with_capacity(4),
             scratch: Scratch::new(),
@@ -75,13 +75,13 @@ impl Link {
             answer: Answer::new(Keep::Count),
         };
         loop {
-            let opening = !link.conversation.is_connected();
-            match link.turn(LOOK_UP_EVERY) {
-                Ok(Progress::Ready) => return Ok(link),
+            let opening = !connection.connection.is_connected();
+            match connection.turn(LOOK_UP_EVERY) {
+                Ok(Progress::Ready) => return Ok(connection),
                 Ok(_) if Instant::now() >= deadline => return Err(too_late(site).into()),
-                Ok(_) => patience.look_up()?,
+                Ok(_) => cancellation.look_up()?,
                 Err(Turn::Socket(error)) if opening => return Err(unreachable(site, &error).into()),
-                Err(trouble) => return Err(link.last_words(trouble).into()),
+                Err(trouble) => return Err(connection.last_words(trouble).into()),
             }
         }
     }
@@ -89,14 +89,14 @@ impl Link {
     /// Runs one request to its end. An error of the statement is in the answer.
     ///
     /// # Errors
-    /// Where the session is over or the caller wants to stop; the link is of no use after either.
+    /// Where the session is over or the caller wants to stop; the connection is of no use after either.
     pub fn request(
         &mut self,
         request: &Request<'_>,
         keep: Keep,
-        patience: &mut Patience<'_>,
+        cancellation: &mut Cancellation<'_>,
     ) -> Result<Answer, Halt> {
-        self.ask(request, keep, patience)?;
+        self.ask(request, keep, cancellation)?;
         Ok(std::mem::take(&mut self.answer))
     }
 
@@ -108,15 +108,19 @@ impl Link {
     /// Begins a bulk load. Where the server would not have one, the answer holds the error.
     ///
     /// # Errors
-    /// As [`Link::request`].
+    /// As [`BlockingConnection::request`].
     pub fn bulk_begin(
         &mut self,
         text: &str,
         form: BulkForm,
         types: &[ColumnType],
-        patience: &mut Patience<'_>,
+        cancellation: &mut Cancellation<'_>,
     ) -> Result<Answer, Halt> {
-        let progress = self.ask(&Request::Bulk { text, form, types }, Keep::Count, patience)?;
+        let progress = self.ask(
+            &Request::Bulk { text, form, types },
+            Keep::Count,
+            cancellation,
+        )?;
         self.scratch.out.clear();
         if progress == Progress::Ready && self.answer.error.is_none() {
             let error = SystemError::protocol("a question for rows", "the answer of a statement");
@@ -133,17 +137,14 @@ impl Link {
     pub fn bulk_row(
         &mut self,
         row: &Row,
-        patience: &mut Patience<'_>,
+        cancellation: &mut Cancellation<'_>,
     ) -> Result<Option<Answer>, Halt> {
-        let taken = self
-            .conversation
-            .wire()
-            .bulk_row(row, &mut self.scratch.out);
+        let taken = self.connection.wire().bulk_row(row, &mut self.scratch.out);
         if taken.is_break() {
-            if !self.send_bulk(patience)? {
-                self.finish(patience)?;
+            if !self.send_bulk(cancellation)? {
+                self.finish(cancellation)?;
             }
-        } else if self.scratch.out.len() < BULK_BYTES || !self.send_bulk(patience)? {
+        } else if self.scratch.out.len() < BULK_BYTES || !self.send_bulk(cancellation)? {
             return Ok(None);
         }
         let mut answer = std::mem::take(&mut self.answer);
@@ -160,13 +161,13 @@ impl Link {
     pub fn bulk_end(
         &mut self,
         abort: Option<&str>,
-        patience: &mut Patience<'_>,
+        cancellation: &mut Cancellation<'_>,
     ) -> Result<Answer, Halt> {
-        self.conversation
+        self.connection
             .wire()
             .bulk_end(abort, &mut self.scratch.out);
-        if !self.send_bulk(patience)? {
-            self.finish(patience)?;
+        if !self.send_bulk(cancellation)? {
+            self.finish(cancellation)?;
         }
         Ok(std::mem::take(&mut self.answer))
     }
@@ -179,21 +180,21 @@ impl Link {
 
     #[must_use]
     pub fn server_version(&self) -> &str {
-        self.conversation.server_version()
+        self.connection.server_version()
     }
 
     fn ask(
         &mut self,
         request: &Request<'_>,
         keep: Keep,
-        patience: &mut Patience<'_>,
+        cancellation: &mut Cancellation<'_>,
     ) -> Result<Progress, Halt> {
         self.answer.clear(keep);
         match self
-            .conversation
+            .connection
             .request(request, &mut self.scratch, &mut self.answer)
         {
-            Ok(()) => self.finish(patience),
+            Ok(()) => self.finish(cancellation),
             Err(error) if error.class.ends_the_session() => Err(error.into()),
             // It cannot be expressed; nothing was sent.
             Err(error) => {
@@ -206,13 +207,13 @@ impl Link {
     /// Sends the gathered rows, and reads whatever the server says meanwhile: a server that has met an
     /// error may stop reading, and one whose answers nobody reads will. An error and the end of the load
     /// may come in two pieces, between which rows still go out. Says whether the load has ended.
-    fn send_bulk(&mut self, patience: &mut Patience<'_>) -> Result<bool, Halt> {
+    fn send_bulk(&mut self, cancellation: &mut Cancellation<'_>) -> Result<bool, Halt> {
         self.bytes_sent += self.scratch.out.len() as u64;
-        let sent = self.conversation.send(&mut self.scratch);
+        let sent = self.connection.send(&mut self.scratch);
         self.scratch.out.clear();
         sent.map_err(|error| self.last_words(Turn::Socket(error)))?;
         loop {
-            let wait = if self.conversation.has_unsent() {
+            let wait = if self.connection.has_unsent() {
                 LOOK_UP_EVERY
             } else {
                 Duration::ZERO
@@ -223,14 +224,14 @@ impl Link {
             if progress == Progress::Ready {
                 return Ok(true);
             }
-            patience.look_up()?;
-            if !self.conversation.has_unsent() {
+            cancellation.look_up()?;
+            if !self.connection.has_unsent() {
                 return Ok(false);
             }
         }
     }
 
-    fn finish(&mut self, patience: &mut Patience<'_>) -> Result<Progress, Halt> {
+    fn finish(&mut self, cancellation: &mut Cancellation<'_>) -> Result<Progress, Halt> {
         loop {
             let progress = self
                 .turn(LOOK_UP_EVERY)
@@ -238,13 +239,13 @@ impl Link {
             if matches!(progress, Progress::Ready | Progress::BulkReady) {
                 return Ok(progress);
             }
-            patience.look_up()?;
+            cancellation.look_up()?;
         }
     }
 
     /// Waits at most `wait` for the socket, and does what it is ready for.
     fn turn(&mut self, wait: Duration) -> Result<Progress, Turn> {
-        self.conversation
+        self.connection
             .watch(self.poll.registry(), Token(0))
             .map_err(Turn::Socket)?;
         match self.poll.poll(&mut self.events, Some(wait)) {
@@ -256,14 +257,14 @@ impl Link {
         let mut progress = Progress::NeedMore;
         for event in &self.events {
             let is_closed = event.is_read_closed() || event.is_error();
-            if event.is_writable() || !self.conversation.is_connected() {
-                self.conversation
+            if event.is_writable() || !self.connection.is_connected() {
+                self.connection
                     .writable(&mut self.scratch)
                     .map_err(Turn::Socket)?;
             }
-            if self.conversation.is_connected() && (event.is_readable() || is_closed) {
+            if self.connection.is_connected() && (event.is_readable() || is_closed) {
                 progress = self
-                    .conversation
+                    .connection
                     .receive(is_closed, &mut self.scratch, &mut self.answer)
                     .map_err(Turn::System)?;
             }
@@ -274,7 +275,7 @@ impl Link {
     fn last_words(&mut self, trouble: Turn) -> SystemError {
         match trouble {
             Turn::Socket(error) => {
-                self.conversation
+                self.connection
                     .last_words(&error, &mut self.scratch, &mut self.answer)
             }
             Turn::System(error) => error,
@@ -282,9 +283,9 @@ impl Link {
     }
 }
 
-impl Drop for Link {
+impl Drop for BlockingConnection {
     fn drop(&mut self) {
-        self.conversation.goodbye(&mut self.scratch);
+        self.connection.goodbye(&mut self.scratch);
     }
 }
 

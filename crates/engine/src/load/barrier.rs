@@ -7,14 +7,14 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use super::failure::Failure;
 use crate::EngineError;
 
-/// How often all sessions have met at the gate.
+/// How often all sessions have met at the barrier.
 const MEETINGS: usize = 2;
 /// All are connected; the time begins.
 pub(super) const CONNECTED: usize = 0;
 /// All rows are in; they may be kept.
 pub(super) const ROWS_ARE_IN: usize = 1;
 
-pub(super) struct Gate {
+pub(super) struct LoadBarrier {
     sessions: usize,
     is_given_up: AtomicBool,
     is_interrupted: AtomicBool,
@@ -29,7 +29,7 @@ struct State {
     error: Option<EngineError>,
 }
 
-impl Gate {
+impl LoadBarrier {
     pub fn new(sessions: usize) -> Self {
         Self {
             sessions,

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::account::Stretch;
+use crate::account::TimeSpan;
 use crate::clock::Clock;
 use crate::cost;
 
@@ -18,32 +18,32 @@ const TICK_NS: u64 = 100_000_000;
 const LATE_NS: u64 = 500_000_000;
 
 #[derive(Debug, Default)]
-pub struct Pulse {
+pub struct SuspensionDetector {
     is_over: AtomicBool,
-    suspensions: Mutex<Vec<Stretch>>,
+    suspensions: Mutex<Vec<TimeSpan>>,
 }
 
 /// Ends the thread when dropped.
-pub struct Beating<'a>(&'a Pulse, std::thread::Thread);
+pub struct DetectorGuard<'a>(&'a SuspensionDetector, std::thread::Thread);
 
-impl Pulse {
+impl SuspensionDetector {
     /// Begins to tick. Where the machine has no thread left, nothing is noticed.
     pub fn beat<'scope, 'a: 'scope>(
         &'a self,
         scope: &'scope std::thread::Scope<'scope, '_>,
         clock: Clock,
         processors: usize,
-    ) -> Option<Beating<'a>> {
+    ) -> Option<DetectorGuard<'a>> {
         std::thread::Builder::new()
-            .name("pulse".to_owned())
+            .name("detector".to_owned())
             .spawn_scoped(scope, move || self.tick_until_over(clock, processors))
             .ok()
-            .map(|handle| Beating(self, handle.thread().clone()))
+            .map(|handle| DetectorGuard(self, handle.thread().clone()))
     }
 
     /// What has been noticed, on the run's clock, to a tenth of a second.
     #[must_use]
-    pub fn take(&self) -> Vec<Stretch> {
+    pub fn take(&self) -> Vec<TimeSpan> {
         let mut suspensions = self
             .suspensions
             .lock()
@@ -61,7 +61,7 @@ impl Pulse {
                 self.suspensions
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner)
-                    .push(Stretch {
+                    .push(TimeSpan {
                         from_ns: before.0,
                         to_ns: now.0,
                     });
@@ -71,7 +71,7 @@ impl Pulse {
     }
 }
 
-impl Drop for Beating<'_> {
+impl Drop for DetectorGuard<'_> {
     fn drop(&mut self) {
         self.0.is_over.store(true, Ordering::Relaxed);
         self.1.unpark();

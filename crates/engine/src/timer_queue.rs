@@ -5,11 +5,11 @@ use std::collections::BinaryHeap;
 
 /// Pauses of one thread's clients, the next to end on top.
 #[derive(Debug, Default)]
-pub struct Timers {
+pub struct TimerQueue {
     heap: BinaryHeap<Reverse<(u64, usize)>>,
 }
 
-impl Timers {
+impl TimerQueue {
     pub fn set(&mut self, at_ns: u64, client: usize) {
         self.heap.push(Reverse((at_ns, client)));
     }

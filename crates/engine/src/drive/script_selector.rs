@@ -13,7 +13,7 @@ const ARRIVALS: u64 = u64::MAX;
 
 /// Which script comes next for one client.
 #[derive(Clone, Debug)]
-pub enum Course {
+pub enum ScriptSelector {
     /// The place of the next script in the sequence.
     Sequence(u32),
     /// A stream of random numbers of its own.
@@ -22,13 +22,13 @@ pub enum Course {
 
 /// A script, and where it stands in its pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Turn {
+pub struct NextScript {
     pub script: u32,
     pub opens_pass: bool,
     pub closes_pass: bool,
 }
 
-impl Course {
+impl ScriptSelector {
     #[must_use]
     pub fn new(plan: &Plan, client: u32) -> Self {
         Self::by_stream(plan, client.into())
@@ -48,13 +48,13 @@ impl Course {
         }
     }
 
-    pub fn next(&mut self, plan: &Plan) -> Turn {
+    pub fn next(&mut self, plan: &Plan) -> NextScript {
         match self {
             Self::Sequence(place) => {
                 let script = *place;
                 let is_last = script as usize + 1 == plan.program.scripts.len();
                 *place = if is_last { 0 } else { script + 1 };
-                Turn {
+                NextScript {
                     script,
                     opens_pass: script == 0,
                     closes_pass: is_last,
@@ -65,7 +65,7 @@ impl Course {
                 let ticket = stream.between(1, total);
                 let script = plan.weights_so_far.partition_point(|sum| *sum < ticket);
                 let script = u32::try_from(script).expect("there are fewer scripts than that");
-                Turn {
+                NextScript {
                     script,
                     opens_pass: false,
                     closes_pass: false,

@@ -16,15 +16,15 @@ const FIRST_TRY_NS: u64 = 10_000_000;
 /// … but at least this often.
 const SLOWEST_TRY_NS: u64 = 1_000_000_000;
 /// How long a client that was not let in for one transaction waits before the next.
-pub const REFUSED_REST_NS: u64 = 10_000_000;
+pub const REFUSED_PAUSE_NS: u64 = 10_000_000;
 
 #[derive(Debug)]
-pub struct Rest {
+pub struct ThinkTime {
     random: Random,
     next_try_ns: u64,
 }
 
-impl Rest {
+impl ThinkTime {
     #[must_use]
     pub fn new(plan: &Plan, client: u32) -> Self {
         Self {

@@ -14,14 +14,14 @@ use mio::{Interest, Registry, Token};
 use crate::clock::Clock;
 
 /// A timer that is an event of one poll.
-pub struct Alarm {
+pub struct Timer {
     timer: OwnedFd,
     clock: Clock,
     /// When it will ring; `u64::MAX` where it will not.
     armed_ns: u64,
 }
 
-impl Alarm {
+impl Timer {
     /// It announces itself to the poll of `registry` as `token`.
     ///
     /// # Errors

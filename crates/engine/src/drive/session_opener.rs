@@ -10,10 +10,10 @@ use mio::{Registry, Token};
 use super::plan::Plan;
 use crate::EngineError;
 use crate::session::{
-    Conversation, RETRY_AFTER, Scratch, WireSite, lost, out_of_resources, too_late, unreachable,
+    Connection, RETRY_AFTER, Scratch, WireSite, lost, out_of_resources, too_late, unreachable,
 };
 
-pub struct Entrant {
+pub struct SessionOpener {
     begun: Instant,
     answer: Answer,
     stage: Stage,
@@ -28,29 +28,29 @@ enum Stage {
     },
     /// To the `place`-th place of the address.
     Connecting {
-        conversation: Conversation,
+        connection: Connection,
         place: usize,
     },
     /// Names, passwords, session statements.
-    Greeting(Conversation),
+    Greeting(Connection),
     /// The `next`-th of the statements to prepare is under way.
     Preparing {
-        conversation: Conversation,
+        connection: Connection,
         next: usize,
     },
-    Open(Conversation),
+    Open(Connection),
     Refused,
 }
 
 /// Why a client does not come in.
-pub enum Trouble {
+pub enum OpenError {
     /// The system did not let it.
     Refused(SystemError),
     /// Nobody will come in: the run itself is wrong.
     Failed(EngineError),
 }
 
-impl Trouble {
+impl OpenError {
     /// The same as what became of one session of many.
     #[must_use]
     pub fn into_error(self) -> SystemError {
@@ -62,7 +62,7 @@ impl Trouble {
 }
 
 /// What opening a session needs beside the client itself.
-pub struct Door<'a> {
+pub struct Opening<'a> {
     pub site: &'a WireSite,
     pub plan: &'a Plan,
     /// The statements that the session prepares.
@@ -71,7 +71,7 @@ pub struct Door<'a> {
     pub scratch: &'a mut Scratch,
 }
 
-impl Entrant {
+impl SessionOpener {
     #[must_use]
     pub fn new() -> Self {
         let answer = Answer::new(Keep::Count);
@@ -98,12 +98,12 @@ impl Entrant {
 
     /// The session, as far as there is one.
     #[must_use]
-    pub fn into_conversation(self) -> Option<Conversation> {
+    pub fn into_connection(self) -> Option<Connection> {
         match self.stage {
-            Stage::Connecting { conversation, .. }
-            | Stage::Greeting(conversation)
-            | Stage::Preparing { conversation, .. }
-            | Stage::Open(conversation) => Some(conversation),
+            Stage::Connecting { connection, .. }
+            | Stage::Greeting(connection)
+            | Stage::Preparing { connection, .. }
+            | Stage::Open(connection) => Some(connection),
             Stage::NotBegun | Stage::Retry { .. } | Stage::Refused => None,
         }
     }
@@ -112,49 +112,48 @@ impl Entrant {
     ///
     /// # Errors
     /// Where that failed at once.
-    pub fn begin(&mut self, door: &mut Door<'_>, token: Token) -> Result<(), Trouble> {
+    pub fn begin(&mut self, opening: &mut Opening<'_>, token: Token) -> Result<(), OpenError> {
         self.begun = Instant::now();
-        self.go_on(|entrant| entrant.connect(door, token, 0))
+        self.go_on(|opener| opener.connect(opening, token, 0))
     }
 
     /// The socket is ready for something.
     ///
     /// # Errors
     /// Where the client does not come in.
-    pub fn ready(&mut self, door: &mut Door<'_>, event: &Event) -> Result<(), Trouble> {
-        self.go_on(|entrant| {
-            let stage = match entrant.take_stage() {
-                Stage::Connecting {
-                    conversation,
-                    place,
-                } => entrant.connected(door, event.token(), conversation, place)?,
+    pub fn ready(&mut self, opening: &mut Opening<'_>, event: &Event) -> Result<(), OpenError> {
+        self.go_on(|opener| {
+            let stage = match opener.take_stage() {
+                Stage::Connecting { connection, place } => {
+                    opener.connected(opening, event.token(), connection, place)?
+                }
                 other => other,
             };
             let mut stage = match stage {
-                Stage::Greeting(mut conversation) => {
-                    match entrant.talk(door, event, &mut conversation)? {
-                        Progress::Ready => entrant.prepare(door, conversation, 0)?,
-                        _ => Stage::Greeting(conversation),
+                Stage::Greeting(mut connection) => {
+                    match opener.talk(opening, event, &mut connection)? {
+                        Progress::Ready => opener.prepare(opening, connection, 0)?,
+                        _ => Stage::Greeting(connection),
                     }
                 }
                 Stage::Preparing {
-                    mut conversation,
+                    mut connection,
                     next,
-                } => match entrant.talk(door, event, &mut conversation)? {
-                    Progress::Ready => match entrant.answer.error.take() {
-                        None => entrant.prepare(door, conversation, next + 1)?,
-                        Some(error) => return Err(unprepared_at(door, next, error)),
+                } => match opener.talk(opening, event, &mut connection)? {
+                    Progress::Ready => match opener.answer.error.take() {
+                        None => opener.prepare(opening, connection, next + 1)?,
+                        Some(error) => return Err(unprepared_at(opening, next, error)),
                     },
-                    _ => Stage::Preparing { conversation, next },
+                    _ => Stage::Preparing { connection, next },
                 },
                 other => other,
             };
-            if let Stage::Connecting { conversation, .. }
-            | Stage::Greeting(conversation)
-            | Stage::Preparing { conversation, .. }
-            | Stage::Open(conversation) = &mut stage
+            if let Stage::Connecting { connection, .. }
+            | Stage::Greeting(connection)
+            | Stage::Preparing { connection, .. }
+            | Stage::Open(connection) = &mut stage
             {
-                watch(door, conversation, event.token())?;
+                watch(opening, connection, event.token())?;
             }
             Ok(stage)
         })
@@ -164,17 +163,22 @@ impl Entrant {
     ///
     /// # Errors
     /// Where it has taken too long.
-    pub fn look(&mut self, door: &mut Door<'_>, now: Instant, token: Token) -> Result<(), Trouble> {
+    pub fn look(
+        &mut self,
+        opening: &mut Opening<'_>,
+        now: Instant,
+        token: Token,
+    ) -> Result<(), OpenError> {
         if !self.is_pending() {
             return Ok(());
         }
-        if now >= self.begun + door.site.connect_timeout {
+        if now >= self.begun + opening.site.connect_timeout {
             self.stage = Stage::Refused;
-            return Err(Trouble::Refused(too_late(door.site)));
+            return Err(OpenError::Refused(too_late(opening.site)));
         }
         match self.stage {
             Stage::Retry { at, place } if now >= at => {
-                self.go_on(|entrant| entrant.connect(door, token, place))
+                self.go_on(|opener| opener.connect(opening, token, place))
             }
             _ => Ok(()),
         }
@@ -192,17 +196,17 @@ impl Entrant {
     /// Replaces the stage by what `step` makes of it; a client in trouble has no session any more.
     fn go_on(
         &mut self,
-        step: impl FnOnce(&mut Self) -> Result<Stage, Trouble>,
-    ) -> Result<(), Trouble> {
+        step: impl FnOnce(&mut Self) -> Result<Stage, OpenError>,
+    ) -> Result<(), OpenError> {
         let stage = step(self);
         match stage {
             Ok(stage) => {
                 self.stage = stage;
                 Ok(())
             }
-            Err(trouble) => {
+            Err(error) => {
                 self.stage = Stage::Refused;
-                Err(trouble)
+                Err(error)
             }
         }
     }
@@ -214,18 +218,15 @@ impl Entrant {
     /// Begins to connect to the first place from the `place`-th on that does not refuse at once.
     fn connect(
         &mut self,
-        door: &mut Door<'_>,
+        opening: &mut Opening<'_>,
         token: Token,
         mut place: usize,
-    ) -> Result<Stage, Trouble> {
+    ) -> Result<Stage, OpenError> {
         loop {
-            match Conversation::begin(door.site, place) {
-                Ok(mut conversation) => {
-                    watch(door, &mut conversation, token)?;
-                    return Ok(Stage::Connecting {
-                        conversation,
-                        place,
-                    });
+            match Connection::begin(opening.site, place) {
+                Ok(mut connection) => {
+                    watch(opening, &mut connection, token)?;
+                    return Ok(Stage::Connecting { connection, place });
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     return Ok(Stage::Retry {
@@ -233,8 +234,8 @@ impl Entrant {
                         place,
                     });
                 }
-                Err(_) if place + 1 < door.site.address.place_count() => place += 1,
-                Err(error) => return Err(Trouble::Refused(unreachable(door.site, &error))),
+                Err(_) if place + 1 < opening.site.address.place_count() => place += 1,
+                Err(error) => return Err(OpenError::Refused(unreachable(opening.site, &error))),
             }
         }
     }
@@ -242,60 +243,57 @@ impl Entrant {
     /// Looks whether connecting has ended, and goes on to the next place where it failed.
     fn connected(
         &mut self,
-        door: &mut Door<'_>,
+        opening: &mut Opening<'_>,
         token: Token,
-        mut conversation: Conversation,
+        mut connection: Connection,
         place: usize,
-    ) -> Result<Stage, Trouble> {
-        match conversation.writable(door.scratch) {
-            Ok(()) if conversation.is_connected() => Ok(Stage::Greeting(conversation)),
-            Ok(()) => Ok(Stage::Connecting {
-                conversation,
-                place,
-            }),
-            Err(_) if place + 1 < door.site.address.place_count() => {
-                self.connect(door, token, place + 1)
+    ) -> Result<Stage, OpenError> {
+        match connection.writable(opening.scratch) {
+            Ok(()) if connection.is_connected() => Ok(Stage::Greeting(connection)),
+            Ok(()) => Ok(Stage::Connecting { connection, place }),
+            Err(_) if place + 1 < opening.site.address.place_count() => {
+                self.connect(opening, token, place + 1)
             }
-            Err(error) => Err(Trouble::Refused(unreachable(door.site, &error))),
+            Err(error) => Err(OpenError::Refused(unreachable(opening.site, &error))),
         }
     }
 
     /// Sends what is left, and reads what has come.
     fn talk(
         &mut self,
-        door: &mut Door<'_>,
+        opening: &mut Opening<'_>,
         event: &Event,
-        conversation: &mut Conversation,
-    ) -> Result<Progress, Trouble> {
-        conversation
-            .writable(door.scratch)
-            .map_err(|error| Trouble::Refused(lost(&error)))?;
+        connection: &mut Connection,
+    ) -> Result<Progress, OpenError> {
+        connection
+            .writable(opening.scratch)
+            .map_err(|error| OpenError::Refused(lost(&error)))?;
         let is_closed = event.is_read_closed() || event.is_error();
         if !event.is_readable() && !is_closed {
             return Ok(Progress::NeedMore);
         }
-        conversation
-            .receive(is_closed, door.scratch, &mut self.answer)
-            .map_err(Trouble::Refused)
+        connection
+            .receive(is_closed, opening.scratch, &mut self.answer)
+            .map_err(OpenError::Refused)
     }
 
     /// Asks for the `next`-th of the statements to prepare, if there is one.
     fn prepare(
         &mut self,
-        door: &mut Door<'_>,
-        mut conversation: Conversation,
+        opening: &mut Opening<'_>,
+        mut connection: Connection,
         next: usize,
-    ) -> Result<Stage, Trouble> {
-        let Some(&id) = door.to_prepare.get(next) else {
-            return Ok(Stage::Open(conversation));
+    ) -> Result<Stage, OpenError> {
+        let Some(&id) = opening.to_prepare.get(next) else {
+            return Ok(Stage::Open(connection));
         };
-        let pieces = &door.plan.program.statements[id as usize].pieces;
+        let pieces = &opening.plan.program.statements[id as usize].pieces;
         self.answer.clear(Keep::Count);
         let request = Request::Prepare { id, pieces };
-        match conversation.request(&request, door.scratch, &mut self.answer) {
-            Ok(()) => Ok(Stage::Preparing { conversation, next }),
-            Err(error) if error.class.ends_the_session() => Err(Trouble::Refused(error)),
-            Err(error) => Err(unprepared_at(door, next, error)),
+        match connection.request(&request, opening.scratch, &mut self.answer) {
+            Ok(()) => Ok(Stage::Preparing { connection, next }),
+            Err(error) if error.class.ends_the_session() => Err(OpenError::Refused(error)),
+            Err(error) => Err(unprepared_at(opening, next, error)),
         }
     }
 }
@@ -308,16 +306,16 @@ pub fn unprepared(plan: &Plan, statement: u32, error: SystemError) -> EngineErro
     )
 }
 
-fn unprepared_at(door: &Door<'_>, next: usize, error: SystemError) -> Trouble {
-    Trouble::Failed(unprepared(door.plan, door.to_prepare[next], error))
+fn unprepared_at(opening: &Opening<'_>, next: usize, error: SystemError) -> OpenError {
+    OpenError::Failed(unprepared(opening.plan, opening.to_prepare[next], error))
 }
 
 fn watch(
-    door: &mut Door<'_>,
-    conversation: &mut Conversation,
+    opening: &mut Opening<'_>,
+    connection: &mut Connection,
     token: Token,
-) -> Result<(), Trouble> {
-    conversation
-        .watch(door.registry, token)
-        .map_err(|error| Trouble::Refused(out_of_resources(&error)))
+) -> Result<(), OpenError> {
+    connection
+        .watch(opening.registry, token)
+        .map_err(|error| OpenError::Refused(out_of_resources(&error)))
 }

@@ -1,20 +1,20 @@
 //! Takes the instants at which transactions ended, second by second; gives the times in which none did.
 
-/// A silence is as long as this, at least.
+/// A completion gap is as long as this, at least.
 pub const LEAST_NS: u64 = 1_000_000_000;
 
 /// A tenth of a second.
 const PART_NS: u64 = 100_000_000;
 const PARTS: usize = 10;
 
-/// A stretch of time since the beginning of the measurement.
+/// A span of time since the beginning of the measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stretch {
+pub struct TimeSpan {
     pub from_ns: u64,
     pub to_ns: u64,
 }
 
-impl Stretch {
+impl TimeSpan {
     #[must_use]
     pub fn length_ns(&self) -> u64 {
         self.to_ns.saturating_sub(self.from_ns)
@@ -47,17 +47,17 @@ impl Stretch {
     }
 }
 
-/// The first and the last end in each tenth of one second: books of several threads can be put together,
-/// and between two tenths nothing is as long as a silence.
+/// The first and the last end in each tenth of one second: aggregators of several threads can be put together,
+/// and between two tenths nothing is as long as a gap.
 #[derive(Debug, Default)]
-pub struct Ends {
-    parts: [Option<Stretch>; PARTS],
+pub struct Completions {
+    parts: [Option<TimeSpan>; PARTS],
     /// The part of the last end, which is nearly always that of the next; empty at first.
-    open: Stretch,
+    open: TimeSpan,
     place: usize,
 }
 
-impl Ends {
+impl Completions {
     #[inline]
     pub fn at(&mut self, since_ns: u64) {
         if since_ns.wrapping_sub(self.open.from_ns) >= self.open.length_ns() {
@@ -73,11 +73,11 @@ impl Ends {
     fn turn_to(&mut self, since_ns: u64) {
         let part = since_ns / PART_NS;
         self.place = usize::try_from(part % PARTS as u64).expect("it is less than ten");
-        self.open = Stretch {
+        self.open = TimeSpan {
             from_ns: part * PART_NS,
             to_ns: (part + 1) * PART_NS,
         };
-        self.parts[self.place].get_or_insert(Stretch {
+        self.parts[self.place].get_or_insert(TimeSpan {
             from_ns: since_ns,
             to_ns: since_ns,
         });
@@ -90,34 +90,34 @@ impl Ends {
         }
     }
 
-    fn each(&self) -> impl Iterator<Item = &Stretch> {
+    fn each(&self) -> impl Iterator<Item = &TimeSpan> {
         self.parts.iter().flatten()
     }
 }
 
-/// The silences so far.
+/// The gaps so far.
 #[derive(Debug, Default)]
-pub struct Silences {
+pub struct CompletionGaps {
     last_end_ns: u64,
-    found: Vec<Stretch>,
+    found: Vec<TimeSpan>,
 }
 
-impl Silences {
+impl CompletionGaps {
     /// The next second.
-    pub fn hear(&mut self, ends: &Ends) {
+    pub fn add(&mut self, ends: &Completions) {
         for ends in ends.each() {
             self.until(ends.from_ns);
             self.last_end_ns = ends.to_ns;
         }
     }
 
-    /// Of a second that has been heard before: what was a silence may be two, or none.
-    pub fn hear_late(&mut self, ends: &Ends) {
+    /// Of a second that has been heard before: what was a gap may be two, or none.
+    pub fn add_late(&mut self, ends: &Completions) {
         for ends in ends.each() {
             let found = std::mem::take(&mut self.found).into_iter();
             self.found = found
-                .flat_map(|silence| silence.without(ends))
-                .filter(|silence| silence.length_ns() >= LEAST_NS)
+                .flat_map(|gap| gap.without(ends))
+                .filter(|gap| gap.length_ns() >= LEAST_NS)
                 .collect();
             self.last_end_ns = self.last_end_ns.max(ends.to_ns);
         }
@@ -125,30 +125,30 @@ impl Silences {
 
     /// All of a measurement that took so long.
     #[must_use]
-    pub fn finish(mut self, elapsed_ns: u64) -> Vec<Stretch> {
+    pub fn finish(mut self, elapsed_ns: u64) -> Vec<TimeSpan> {
         self.until(elapsed_ns);
         self.found
     }
 
     fn until(&mut self, to_ns: u64) {
-        let silence = Stretch {
+        let gap = TimeSpan {
             from_ns: self.last_end_ns,
             to_ns,
         };
-        if silence.length_ns() >= LEAST_NS {
-            self.found.push(silence);
+        if gap.length_ns() >= LEAST_NS {
+            self.found.push(gap);
         }
     }
 }
 
-/// The silences of a system that was asked: after the stop (`stop_ns` after the beginning) no transaction
-/// begins, and one that takes long is no silence of the others. A silence that had lasted when the stop came
+/// The gaps of a system that was asked: after the stop (`stop_ns` after the beginning) no transaction
+/// begins, and one that takes long is no gap of the others. A gap that had lasted when the stop came
 /// counts to its end.
 #[must_use]
-pub fn while_asked(silences: Vec<Stretch>, stop_ns: u64) -> Vec<Stretch> {
-    let before_stop_ns = |silence: &Stretch| stop_ns.saturating_sub(silence.from_ns);
-    let mut asked = silences;
-    asked.retain(|silence| silence.to_ns <= stop_ns || before_stop_ns(silence) >= LEAST_NS / 2);
+pub fn while_asked(gaps: Vec<TimeSpan>, stop_ns: u64) -> Vec<TimeSpan> {
+    let before_stop_ns = |gap: &TimeSpan| stop_ns.saturating_sub(gap.from_ns);
+    let mut asked = gaps;
+    asked.retain(|gap| gap.to_ns <= stop_ns || before_stop_ns(gap) >= LEAST_NS / 2);
     asked
 }
 
@@ -158,14 +158,14 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    fn ends(at_ms: &[u64]) -> Ends {
-        let mut ends = Ends::default();
+    fn ends(at_ms: &[u64]) -> Completions {
+        let mut ends = Completions::default();
         at_ms.iter().for_each(|at| ends.at(at * MS));
         ends
     }
 
-    fn silence(from_ms: u64, to_ms: u64) -> Stretch {
-        Stretch {
+    fn gap(from_ms: u64, to_ms: u64) -> TimeSpan {
+        TimeSpan {
             from_ns: from_ms * MS,
             to_ns: to_ms * MS,
         }
@@ -173,32 +173,32 @@ mod tests {
 
     #[test]
     fn a_silence_lies_between_two_ends_wherever_seconds_begin() {
-        let mut silences = Silences::default();
+        let mut gaps = CompletionGaps::default();
         let mut first = ends(&[10, 400]);
         first.merge(&ends(&[470, 20]));
-        silences.hear(&first);
-        silences.hear(&ends(&[1_460, 1_490]));
-        silences.hear(&ends(&[]));
-        silences.hear(&ends(&[3_900]));
-        let found = silences.finish(4_950 * MS);
-        assert_eq!(found, [silence(1_490, 3_900), silence(3_900, 4_950)]);
+        gaps.add(&first);
+        gaps.add(&ends(&[1_460, 1_490]));
+        gaps.add(&ends(&[]));
+        gaps.add(&ends(&[3_900]));
+        let found = gaps.finish(4_950 * MS);
+        assert_eq!(found, [gap(1_490, 3_900), gap(3_900, 4_950)]);
     }
 
     #[test]
     fn an_end_that_is_heard_late_breaks_a_silence() {
-        let mut silences = Silences::default();
-        silences.hear(&ends(&[10]));
+        let mut gaps = CompletionGaps::default();
+        gaps.add(&ends(&[10]));
         for _ in 1..5 {
-            silences.hear(&ends(&[]));
+            gaps.add(&ends(&[]));
         }
-        silences.hear(&ends(&[5_000]));
-        silences.hear_late(&ends(&[700]));
-        assert_eq!(silences.finish(5_100 * MS), [silence(700, 5_000)]);
+        gaps.add(&ends(&[5_000]));
+        gaps.add_late(&ends(&[700]));
+        assert_eq!(gaps.finish(5_100 * MS), [gap(700, 5_000)]);
     }
 
     #[test]
     fn after_the_stop_nothing_is_silent_that_was_not_before() {
-        let all = vec![silence(500, 1_700), silence(2_300, 8_000)];
+        let all = vec![gap(500, 1_700), gap(2_300, 8_000)];
         assert_eq!(while_asked(all.clone(), 2_200 * MS), all[..1]);
         assert_eq!(while_asked(all.clone(), 2_400 * MS), all[..1]);
         assert_eq!(while_asked(all.clone(), 3_300 * MS), all);

@@ -12,7 +12,7 @@ use std::os::fd::RawFd;
 const AT_ONCE: u32 = 128;
 
 /// Sends for all clients of one thread.
-pub struct Together {
+pub struct BatchedSend {
     #[cfg(target_os = "linux")]
     ring: Option<io_uring::IoUring>,
     /// What came of the sends, in their order: the number of bytes that were taken.
@@ -21,7 +21,7 @@ pub struct Together {
 
 /// What one socket is to be given.
 #[derive(Clone, Copy)]
-pub struct Parcel<'a> {
+pub struct Outgoing<'a> {
     pub socket: RawFd,
     pub bytes: &'a [u8],
 }
@@ -29,7 +29,7 @@ pub struct Parcel<'a> {
 /// Never wait for room, and tell of a closed connection instead of raising a signal.
 const FLAGS: libc::c_int = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
 
-impl Together {
+impl BatchedSend {
     /// To be made on the thread that will send.
     #[must_use]
     pub fn new() -> Self {
@@ -46,20 +46,20 @@ impl Together {
     }
 
     /// Sends all of them as far as their sockets take it, without waiting. What came of each is told by
-    /// [`Together::take_result`].
-    pub fn send<'a>(&mut self, mut parcels: impl ExactSizeIterator<Item = Parcel<'a>>) {
+    /// [`BatchedSend::take_result`].
+    pub fn send<'a>(&mut self, mut outgoing: impl ExactSizeIterator<Item = Outgoing<'a>>) {
         self.results.clear();
         #[cfg(target_os = "linux")]
         while let Some(ring) = &mut self.ring
-            && parcels.len() > 1
+            && outgoing.len() > 1
         {
-            let some = parcels.by_ref().take(AT_ONCE as usize);
+            let some = outgoing.by_ref().take(AT_ONCE as usize);
             if !submit(ring, some, &mut self.results) {
                 // It is closed, so that nothing of what it was given is sent any more.
                 self.ring = None;
             }
         }
-        self.results.extend(parcels.map(Parcel::send));
+        self.results.extend(outgoing.map(Outgoing::send));
     }
 
     /// What came of the send with this number, counted from 0; to be asked once.
@@ -71,7 +71,7 @@ impl Together {
     }
 }
 
-impl Parcel<'_> {
+impl Outgoing<'_> {
     fn send(self) -> io::Result<usize> {
         let Self { socket, bytes } = self;
         // SAFETY: the bytes are borrowed, and of the length that is told.
@@ -85,14 +85,14 @@ impl Parcel<'_> {
 #[cfg(target_os = "linux")]
 fn submit<'a>(
     ring: &mut io_uring::IoUring,
-    parcels: impl Iterator<Item = Parcel<'a>>,
+    outgoing: impl Iterator<Item = Outgoing<'a>>,
     results: &mut Vec<io::Result<usize>>,
 ) -> bool {
     use io_uring::{opcode, types};
 
     let first = results.len();
     let mut queue = ring.submission();
-    for (number, Parcel { socket, bytes }) in parcels.enumerate() {
+    for (number, Outgoing { socket, bytes }) in outgoing.enumerate() {
         // A longer one is taken in part, as a socket would.
         let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
         let entry = opcode::Send::new(types::Fd(socket), bytes.as_ptr(), length)
@@ -132,18 +132,18 @@ mod tests {
     #[test]
     fn each_socket_gets_its_own_bytes_and_a_full_or_closed_one_holds_up_no_other() {
         #[cfg(target_os = "linux")]
-        let without_ring = Together {
+        let without_ring = BatchedSend {
             ring: None,
             results: Vec::new(),
         };
         #[cfg(not(target_os = "linux"))]
-        let without_ring = Together::new();
-        for together in [Together::new(), without_ring] {
+        let without_ring = BatchedSend::new();
+        for together in [BatchedSend::new(), without_ring] {
             check(together);
         }
     }
 
-    fn check(mut together: Together) {
+    fn check(mut batch: BatchedSend) {
         let (full, closed) = (17, 170);
         let much = vec![7; 64 << 20];
         let pairs: Vec<_> = (0..300)
@@ -153,8 +153,8 @@ mod tests {
         let closing = pairs[closed].1.shutdown(std::net::Shutdown::Both);
         closing.expect("it is open");
 
-        let parcels = pairs.iter().zip(&texts).enumerate();
-        together.send(parcels.map(|(number, ((socket, _), text))| Parcel {
+        let outgoing = pairs.iter().zip(&texts).enumerate();
+        batch.send(outgoing.map(|(number, ((socket, _), text))| Outgoing {
             socket: socket.as_raw_fd(),
             bytes: if number == full {
                 &much
@@ -164,7 +164,7 @@ mod tests {
         }));
 
         for (number, ((_, end), text)) in pairs.iter().zip(&texts).enumerate() {
-            let result = together.take_result(number);
+            let result = batch.take_result(number);
             if number == full {
                 let count = result.expect("some of it was taken");
                 assert!((1..much.len()).contains(&count), "{count}");

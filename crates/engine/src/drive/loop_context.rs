@@ -5,19 +5,19 @@ use std::collections::VecDeque;
 use mio::{Poll, Token};
 
 use super::arrivals::{Arrival, Arrivals};
-use super::entrant::Door;
+use super::session_opener::Opening;
 use super::shared::Shared;
-use super::timers::Timers;
-use crate::account::Ledger;
-use crate::session::{Conversation, Scratch, WireSite};
+use crate::account::ThreadRecorder;
+use crate::session::{Connection, Scratch, WireSite};
+use crate::timer_queue::TimerQueue;
 
-pub struct Room<'a> {
+pub struct LoopContext<'a> {
     pub shared: &'a Shared,
     pub site: &'a WireSite,
     pub poll: Poll,
     pub scratch: Scratch,
-    pub timers: Timers,
-    pub ledger: Ledger,
+    pub timers: TimerQueue,
+    pub recorder: ThreadRecorder,
     /// Of this thread's share; none in a closed loop.
     pub arrivals: Option<Arrivals>,
     /// Clients that wait for an arrival, who has waited longest first. One that has lost its session
@@ -29,38 +29,38 @@ pub struct Room<'a> {
     /// Clients that have something to send, and will with the others.
     pub to_send: Vec<usize>,
     /// Sessions of clients that were given up while the server owed them an answer.
-    pub unanswered: Vec<Conversation>,
+    pub unanswered: Vec<Connection>,
     /// The clock, as it was read last.
     pub now_ns: u64,
 }
 
 /// What an idle client hears of the schedule.
-pub enum Taken {
+pub enum NextArrival {
     Due(Arrival),
     Later,
     /// There will be no other.
     Over,
 }
 
-impl Room<'_> {
+impl LoopContext<'_> {
     #[inline]
     pub fn read_clock(&mut self) -> u64 {
         self.now_ns = self.shared.clock.now_ns();
         self.now_ns
     }
 
-    pub fn take_arrival(&mut self, now_ns: u64) -> Taken {
+    pub fn take_arrival(&mut self, now_ns: u64) -> NextArrival {
         let Some(arrivals) = &mut self.arrivals else {
-            return Taken::Over;
+            return NextArrival::Over;
         };
         let plan = &self.shared.plan;
-        arrivals.skip_expired(now_ns, plan, &mut self.ledger);
+        arrivals.skip_expired(now_ns, plan, &mut self.recorder);
         match arrivals.due_ns() {
-            None => Taken::Over,
-            Some(due_ns) if due_ns > now_ns => Taken::Later,
+            None => NextArrival::Over,
+            Some(due_ns) if due_ns > now_ns => NextArrival::Later,
             Some(_) => arrivals
-                .take(plan, &mut self.ledger)
-                .map_or(Taken::Over, Taken::Due),
+                .take(plan, &mut self.recorder)
+                .map_or(NextArrival::Over, NextArrival::Due),
         }
     }
 
@@ -87,9 +87,9 @@ impl Room<'_> {
     }
 
     /// What opening a session needs; with `script`, one for that transaction type alone.
-    pub fn door(&mut self, script: Option<u32>) -> Door<'_> {
+    pub fn opening(&mut self, script: Option<u32>) -> Opening<'_> {
         let plan = &self.shared.plan;
-        Door {
+        Opening {
             site: self.site,
             plan,
             to_prepare: script.map_or(&plan.to_prepare, |script| plan.to_prepare_for(script)),
@@ -100,4 +100,4 @@ impl Room<'_> {
 }
 
 /// The token of the loop's own timer; clients have their places.
-pub const ALARM: Token = Token(usize::MAX - 1);
+pub const TIMER: Token = Token(usize::MAX - 1);

@@ -6,9 +6,9 @@ use super::intervals::OpenSeconds;
 use super::{Outcome, Sample, Series, Times, Unit};
 use crate::observation::Outcomes;
 
-/// What a book keeps, and what it calls late.
+/// What an aggregator keeps, and what it calls late.
 #[derive(Clone, Copy, Debug)]
-pub struct Form {
+pub struct Layout {
     pub scripts: usize,
     pub statements: usize,
     pub is_open_loop: bool,
@@ -17,8 +17,8 @@ pub struct Form {
 }
 
 #[derive(Debug)]
-pub struct Book {
-    form: Form,
+pub struct Aggregator {
+    layout: Layout,
     by_script: Vec<OfScript>,
     /// By statement, made when the first of its kind comes: service times.
     statements: Vec<Option<Box<LatencyHistogram>>>,
@@ -31,17 +31,17 @@ pub struct Book {
 struct OfScript {
     /// By outcome; made when the first of its kind comes.
     times: [Option<Box<Times>>; Outcome::ALL.len()],
-    /// All but what the ledgers count: `scheduled` and `attempts`.
+    /// All but what the recorders count: `scheduled` and `attempts`.
     outcomes: Outcomes,
 }
 
-impl Book {
+impl Aggregator {
     #[must_use]
-    pub fn new(form: Form) -> Self {
+    pub fn new(layout: Layout) -> Self {
         Self {
-            form,
-            by_script: (0..form.scripts).map(|_| OfScript::default()).collect(),
-            statements: vec![None; form.statements],
+            layout,
+            by_script: (0..layout.scripts).map(|_| OfScript::default()).collect(),
+            statements: vec![None; layout.statements],
             passes: LatencyHistogram::new(),
             seconds: OpenSeconds::default(),
         }
@@ -59,17 +59,17 @@ impl Book {
         match sample.unit {
             Unit::Transaction(script, outcome) => {
                 let is_late =
-                    outcome == Outcome::Ok && sample.response_ns > self.form.late_beyond_ns;
+                    outcome == Outcome::Ok && sample.response_ns > self.layout.late_beyond_ns;
                 let account = &mut self.by_script[script as usize];
                 account.times[outcome as usize]
-                    .get_or_insert_with(|| Box::new(Times::new(self.form.is_open_loop)))
+                    .get_or_insert_with(|| Box::new(Times::new(self.layout.is_open_loop)))
                     .record(sample.response_ns, sample.service_ns);
                 account.outcomes.count(outcome);
                 account.outcomes.late += u64::from(is_late);
                 let second = self.seconds.at(since_ns);
                 second.late += u64::from(is_late);
                 let lag_ns = sample.response_ns - sample.service_ns;
-                second.lag(self.form.is_open_loop.then_some(lag_ns));
+                second.lag(self.layout.is_open_loop.then_some(lag_ns));
                 second.ended(outcome, since_ns, sample.response_ns);
             }
             Unit::Skipped(script) => {

@@ -1,28 +1,28 @@
-//! A client's transaction state, and what its ledger records of it; the script machine is separate (`client`),
+//! A client's transaction state, and what its recorder records of it; the script machine is separate (`client`),
 //! so that its parameters can be borrowed. Long, because every transition of that one state stands here.
 
 use assay_drivers::{Answer, ErrorClass, Keep, SystemError};
 use assay_script::{Effect, Ending};
 
 use super::arrivals::Arrival;
-use super::course::{Course, Turn};
 use super::phase::{Before, Phase, Queued, Then};
 use super::plan::Plan;
-use super::rest::Rest;
 use super::schedule::Schedule;
+use super::script_selector::{NextScript, ScriptSelector};
 use super::shared::Shared;
-use crate::account::{End, Ledger, Outcome, State, Worktime};
+use super::think_time::ThinkTime;
+use crate::account::{End, Outcome, State, ThreadRecorder, Worktime};
 
 /// Everything about a client but its machine, whose parameters are lent out with a request.
-pub struct Life<'a> {
+pub struct TransactionState<'a> {
     pub plan: &'a Plan,
     shared: &'a Shared,
     schedule: Schedule,
     pub number: u32,
-    course: Course,
-    rest: Rest,
+    selector: ScriptSelector,
+    think_time: ThinkTime,
     pub phase: Phase,
-    pub turn: Turn,
+    pub next_script: NextScript,
     /// The system's words for the failure of the last statement, if it failed.
     pub error: Option<SystemError>,
     /// The session has a transaction open.
@@ -64,7 +64,7 @@ struct Pass {
     paused_ns: u64,
 }
 
-impl<'a> Life<'a> {
+impl<'a> TransactionState<'a> {
     pub fn new(shared: &'a Shared, schedule: Schedule, number: u32) -> Self {
         let plan = &shared.plan;
         Self {
@@ -72,10 +72,10 @@ impl<'a> Life<'a> {
             shared,
             schedule,
             number,
-            course: Course::new(plan, number),
-            rest: Rest::new(plan, number),
+            selector: ScriptSelector::new(plan, number),
+            think_time: ThinkTime::new(plan, number),
             phase: Phase::Between,
-            turn: Turn::default(),
+            next_script: NextScript::default(),
             error: None,
             is_open: false,
             is_measured: false,
@@ -120,7 +120,7 @@ impl<'a> Life<'a> {
     }
 
     /// Brings a client that is between two transactions on its way to the next.
-    pub fn before(&mut self, now_ns: u64, ledger: &mut Ledger) -> Before {
+    pub fn before(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) -> Before {
         match self.phase {
             Phase::Connecting => return Before::Connect,
             Phase::Between | Phase::Rested | Phase::Idle | Phase::Away { .. } => {}
@@ -129,7 +129,7 @@ impl<'a> Life<'a> {
         // What was due before the end is begun by those who had been free for it.
         let is_owed = |state| self.phase == Phase::Idle && state == State::Done;
         if let Some(state) = self.must_end(now_ns).filter(|state| !is_owed(*state)) {
-            self.end(now_ns, state, ledger);
+            self.end(now_ns, state, recorder);
             return Before::Done;
         }
         match self.phase {
@@ -140,18 +140,18 @@ impl<'a> Life<'a> {
                 return Before::Arrival;
             }
             _ => {
-                if let Some(until_ns) = self.rest_until(now_ns) {
+                if let Some(until_ns) = self.pause_until(now_ns) {
                     self.phase = Phase::Resting;
                     return Before::Pause { until_ns };
                 }
             }
         }
-        let turn = self.course.next(self.plan);
+        let next_script = self.selector.next(self.plan);
         let is_measured = now_ns >= self.schedule.measure_ns;
         if is_measured {
-            ledger.scheduled[turn.script as usize] += 1;
+            recorder.scheduled[next_script.script as usize] += 1;
         }
-        self.begin(now_ns, now_ns, turn, is_measured, ledger);
+        self.begin(now_ns, now_ns, next_script, is_measured, recorder);
         if self.phase == Phase::Connecting {
             return Before::Connect;
         }
@@ -159,24 +159,30 @@ impl<'a> Life<'a> {
     }
 
     /// The arrival that an idle client has waited for.
-    pub fn arrive(&mut self, arrival: Arrival, now_ns: u64, ledger: &mut Ledger) {
-        let turn = Turn {
+    pub fn arrive(&mut self, arrival: Arrival, now_ns: u64, recorder: &mut ThreadRecorder) {
+        let next_script = NextScript {
             script: arrival.script,
-            ..Turn::default()
+            ..NextScript::default()
         };
-        self.begin(now_ns, arrival.due_ns, turn, arrival.is_measured, ledger);
+        self.begin(
+            now_ns,
+            arrival.due_ns,
+            next_script,
+            arrival.is_measured,
+            recorder,
+        );
     }
 
     /// Until when a client of a closed loop pauses before it begins its next transaction, if it does.
     #[inline]
-    fn rest_until(&mut self, now_ns: u64) -> Option<u64> {
+    fn pause_until(&mut self, now_ns: u64) -> Option<u64> {
         let until_ns = if self.has_begun {
-            now_ns.saturating_add(self.rest.between_ns(self.plan))
+            now_ns.saturating_add(self.think_time.between_ns(self.plan))
         } else {
             let begin_ns = self.schedule.begin_ns(self.number, self.plan.clients);
             begin_ns
                 .max(now_ns)
-                .saturating_add(self.rest.first_ns(self.plan))
+                .saturating_add(self.think_time.first_ns(self.plan))
         };
         (until_ns > now_ns).then_some(until_ns)
     }
@@ -205,9 +211,9 @@ impl<'a> Life<'a> {
         &mut self,
         now_ns: u64,
         due_ns: u64,
-        turn: Turn,
+        next_script: NextScript,
         is_measured: bool,
-        ledger: &mut Ledger,
+        recorder: &mut ThreadRecorder,
     ) {
         self.phase = if self.plan.connects_each {
             Phase::Connecting
@@ -215,7 +221,7 @@ impl<'a> Life<'a> {
             Phase::Running
         };
         self.has_begun = true;
-        self.turn = turn;
+        self.next_script = next_script;
         self.due_ns = due_ns;
         self.started_ns = now_ns;
         self.paused_ns = 0;
@@ -225,8 +231,8 @@ impl<'a> Life<'a> {
         self.error = None;
         self.is_measured = is_measured;
         self.worktime.begun(now_ns, is_measured);
-        ledger.attempts[turn.script as usize] += u64::from(is_measured);
-        if turn.opens_pass {
+        recorder.attempts[next_script.script as usize] += u64::from(is_measured);
+        if next_script.opens_pass {
             self.pass = Pass {
                 is_measured,
                 is_clean: true,
@@ -257,18 +263,18 @@ impl<'a> Life<'a> {
     }
 
     /// The transaction that had begun has not begun after all.
-    pub fn unbegin(&mut self, ledger: &mut Ledger) {
+    pub fn unbegin(&mut self, recorder: &mut ThreadRecorder) {
         self.phase = Phase::Between;
         self.worktime.unbegun(self.started_ns);
         if !self.is_measured {
             return;
         }
-        let script = self.turn.script;
-        ledger.attempts[script as usize] -= 1;
+        let script = self.next_script.script;
+        recorder.attempts[script as usize] -= 1;
         if self.plan.is_open_loop() {
-            ledger.skipped(script, self.due_ns);
+            recorder.skipped(script, self.due_ns);
         } else {
-            ledger.scheduled[script as usize] -= 1;
+            recorder.scheduled[script as usize] -= 1;
         }
     }
 
@@ -279,15 +285,17 @@ impl<'a> Life<'a> {
         statement: u32,
         now_ns: u64,
         answer: &mut Answer,
-        ledger: &mut Ledger,
+        recorder: &mut ThreadRecorder,
     ) {
         let how = &self.plan.statements[statement as usize];
         self.error = answer.error.take();
-        ledger.waits.waited(self.turn.script, self.asked_ns, now_ns);
+        recorder
+            .waits
+            .waited(self.next_script.script, self.asked_ns, now_ns);
         if self.is_measured {
-            ledger.statements += 1;
+            recorder.statements += 1;
             if self.plan.times_statements {
-                ledger.statement(statement, now_ns, now_ns - self.asked_ns);
+                recorder.statement(statement, now_ns, now_ns - self.asked_ns);
             }
         }
         if self.error.is_none() {
@@ -298,7 +306,7 @@ impl<'a> Life<'a> {
             }
             if how.is_compared && self.is_measured {
                 let Answer { rows, digest, .. } = *answer;
-                ledger
+                recorder
                     .results
                     .count(statement, rows, digest, self.number, now_ns);
             }
@@ -316,7 +324,7 @@ impl<'a> Life<'a> {
     /// A script that leaves its transaction open has failed: the next one must not go on with it.
     #[must_use]
     pub fn closed(&self, ending: Ending) -> Ending {
-        let script = &self.plan.program.scripts[self.turn.script as usize];
+        let script = &self.plan.program.scripts[self.next_script.script as usize];
         if ending != Ending::Done || !self.is_open || script.is_plain || self.error.is_some() {
             return ending;
         }
@@ -330,7 +338,7 @@ impl<'a> Life<'a> {
     }
 
     /// What the script's end means; a failure is written down in the words of whoever knows most of it.
-    pub fn judge(&mut self, ending: Ending, now_ns: u64, ledger: &mut Ledger) -> Then {
+    pub fn judge(&mut self, ending: Ending, now_ns: u64, recorder: &mut ThreadRecorder) -> Then {
         let (class, message) = match ending {
             Ending::Done => return Then::Ended(Outcome::Ok),
             Ending::Aborted => return Then::Ended(Outcome::Aborted),
@@ -340,14 +348,14 @@ impl<'a> Life<'a> {
             && self.plan.retried_classes.contains(&class)
             && !self.is_interrupted();
         if self.is_measured {
-            let script = self.turn.script;
+            let script = self.next_script.script;
             let code = match &self.error {
                 Some(error) if error.class.word() == class => {
-                    ledger.errors.count(error, Some(script), now_ns);
+                    recorder.errors.count(error, Some(script), now_ns);
                     error.code.as_str()
                 }
                 _ => {
-                    ledger
+                    recorder
                         .errors
                         .count_words(class, "", &message, Some(script), now_ns);
                     ""
@@ -364,20 +372,20 @@ impl<'a> Life<'a> {
 
     /// The script has ended, and nothing of it is open any more.
     #[inline]
-    pub fn go_on(&mut self, then: Then, now_ns: u64, ledger: &mut Ledger) {
+    pub fn go_on(&mut self, then: Then, now_ns: u64, recorder: &mut ThreadRecorder) {
         match then {
-            Then::Ended(outcome) => self.transaction_ended(now_ns, outcome, ledger),
+            Then::Ended(outcome) => self.transaction_ended(now_ns, outcome, recorder),
             Then::Again => {
                 self.phase = Phase::Retrying;
                 self.pipeline.clear();
                 self.error = None;
                 self.retries += 1;
                 if self.is_measured {
-                    let script = self.turn.script;
-                    ledger.attempts[script as usize] += 1;
-                    ledger.retry(script, now_ns);
+                    let script = self.next_script.script;
+                    recorder.attempts[script as usize] += 1;
+                    recorder.retry(script, now_ns);
                     if let Some((class, code)) = self.failed_as.take() {
-                        ledger.errors.retried(class, &code, script);
+                        recorder.errors.retried(class, &code, script);
                     }
                 }
             }
@@ -385,7 +393,7 @@ impl<'a> Life<'a> {
     }
 
     #[inline]
-    fn transaction_ended(&mut self, now_ns: u64, outcome: Outcome, ledger: &mut Ledger) {
+    fn transaction_ended(&mut self, now_ns: u64, outcome: Outcome, recorder: &mut ThreadRecorder) {
         self.phase = Phase::Between;
         self.pipeline.clear();
         if self.is_measured {
@@ -394,15 +402,15 @@ impl<'a> Life<'a> {
                 now_ns - self.due_ns - self.paused_ns,
                 now_ns - self.started_ns - self.paused_ns,
             );
-            ledger.transaction(self.turn.script, outcome, now_ns, times);
+            recorder.transaction(self.next_script.script, outcome, now_ns, times);
         }
         self.worktime
             .ended(now_ns, self.started_ns, self.paused_ns, self.is_measured);
         self.pass.is_clean &= outcome == Outcome::Ok;
-        if self.turn.closes_pass && self.pass.is_measured {
+        if self.next_script.closes_pass && self.pass.is_measured {
             self.passes += 1;
             if self.pass.is_clean {
-                ledger.pass(now_ns, now_ns - self.pass.started_ns - self.pass.paused_ns);
+                recorder.pass(now_ns, now_ns - self.pass.started_ns - self.pass.paused_ns);
             }
         }
         if self.is_unserved && outcome == Outcome::Ok {
@@ -412,7 +420,7 @@ impl<'a> Life<'a> {
     }
 
     /// A session stands again, or for the first time.
-    pub fn connected(&mut self, pipelines: bool, ledger: &mut Ledger) {
+    pub fn connected(&mut self, pipelines: bool, recorder: &mut ThreadRecorder) {
         self.pipelines = pipelines;
         if self.is_away {
             self.is_away = false;
@@ -422,7 +430,7 @@ impl<'a> Life<'a> {
         match self.phase {
             Phase::Connecting => self.phase = Phase::Running,
             Phase::Away { .. } => {
-                ledger.reconnects += 1;
+                recorder.reconnects += 1;
                 self.phase = Phase::Between;
             }
             _ => {}
@@ -439,30 +447,30 @@ impl<'a> Life<'a> {
 
     /// How long it waits before its `tries`-th try to come back.
     pub fn back_off_ns(&mut self) -> u64 {
-        self.rest.back_off_ns()
+        self.think_time.back_off_ns()
     }
 
     /// The first try is near again.
     pub fn reset_back_off(&mut self) {
-        self.rest.reset_back_off();
+        self.think_time.reset_back_off();
     }
 
     /// The session has gone, or was given up, in the middle of whatever the client does. A transaction
     /// under way ends with it: failed where it is known to be undone, and otherwise nobody knows.
-    pub fn break_off(&mut self, now_ns: u64, ledger: &mut Ledger) {
+    pub fn break_off(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) {
         let is_undone = self.is_undone();
-        self.end_transaction(now_ns, is_undone, ledger);
+        self.end_transaction(now_ns, is_undone, recorder);
     }
 
     /// The run does not wait for the transaction any longer. Whether the system still
     /// completes it is not known.
-    pub fn give_up(&mut self, now_ns: u64, ledger: &mut Ledger) {
-        ledger.given_up += u64::from(self.is_in_transaction());
+    pub fn give_up(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) {
+        recorder.given_up += u64::from(self.is_in_transaction());
         let is_undone = !self.may_have_done;
-        self.end_transaction(now_ns, is_undone, ledger);
+        self.end_transaction(now_ns, is_undone, recorder);
     }
 
-    fn end_transaction(&mut self, now_ns: u64, is_undone: bool, ledger: &mut Ledger) {
+    fn end_transaction(&mut self, now_ns: u64, is_undone: bool, recorder: &mut ThreadRecorder) {
         match self.phase {
             // It had failed, or was to be aborted, before: the session's end rolls back as well.
             Phase::RollingBack { then } => {
@@ -470,12 +478,14 @@ impl<'a> Life<'a> {
                     Then::Ended(outcome) => outcome,
                     Then::Again => Outcome::Failed,
                 };
-                self.transaction_ended(now_ns, outcome, ledger);
+                self.transaction_ended(now_ns, outcome, recorder);
             }
             _ if !self.is_in_transaction() => {}
             _ => {
                 if matches!(self.phase, Phase::Waiting { .. } | Phase::Syncing { .. }) {
-                    ledger.waits.waited(self.turn.script, self.asked_ns, now_ns);
+                    recorder
+                        .waits
+                        .waited(self.next_script.script, self.asked_ns, now_ns);
                 }
                 self.resume(now_ns);
                 let outcome = if is_undone {
@@ -483,7 +493,7 @@ impl<'a> Life<'a> {
                 } else {
                     Outcome::Unknown
                 };
-                self.transaction_ended(now_ns, outcome, ledger);
+                self.transaction_ended(now_ns, outcome, recorder);
             }
         }
         self.is_open = false;
@@ -503,12 +513,12 @@ impl<'a> Life<'a> {
     }
 
     /// Ends the client's work between two transactions.
-    pub fn end(&mut self, now_ns: u64, state: State, ledger: &mut Ledger) {
+    pub fn end(&mut self, now_ns: u64, state: State, recorder: &mut ThreadRecorder) {
         self.phase = Phase::Over;
         let is_gone = self.is_away || matches!(state, State::Lost | State::TimedOut);
         self.shared.outages().ended(now_ns, self.is_away, is_gone);
         self.is_away = false;
-        ledger.ends.push(End {
+        recorder.ends.push(End {
             client: self.number,
             at_ns: now_ns,
             passes: self.passes,

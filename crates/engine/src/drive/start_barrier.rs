@@ -7,19 +7,19 @@ use super::schedule::Schedule;
 use crate::EngineError;
 
 #[derive(Debug, Default)]
-pub struct Gate {
-    state: Mutex<GateState>,
+pub struct StartBarrier {
+    state: Mutex<BarrierState>,
     changed: Condvar,
-    /// A copy of the verdict for threads that are still connecting, and look often.
+    /// A copy of the decision for threads that are still connecting, and look often.
     is_cancelled: AtomicBool,
 }
 
 #[derive(Debug, Default)]
-struct GateState {
+struct BarrierState {
     arrived: usize,
     failure: Option<EngineError>,
     has_refusal: bool,
-    verdict: Option<Verdict>,
+    start: Option<Start>,
 }
 
 /// What a thread comes with.
@@ -28,7 +28,7 @@ pub enum Arrival {
     /// All its clients are ready.
     #[default]
     Ready,
-    /// The system did not let one of them in. That is a finding, and the ledger has it.
+    /// The system did not let one of them in. That is a finding, and the recorder has it.
     Refused,
     /// Nothing can be driven at all (a statement cannot be prepared).
     Failed(EngineError),
@@ -36,14 +36,14 @@ pub enum Arrival {
 
 /// What all threads do.
 #[derive(Clone, Copy, Debug)]
-pub enum Verdict {
+pub enum Start {
     Go(Schedule),
     Cancelled,
 }
 
-impl Gate {
+impl StartBarrier {
     /// Waits until all have arrived and the supervisor has decided.
-    pub fn arrive(&self, arrival: Arrival) -> Verdict {
+    pub fn arrive(&self, arrival: Arrival) -> Start {
         let mut state = self.state();
         match arrival {
             Arrival::Ready => {}
@@ -57,8 +57,8 @@ impl Gate {
         state.arrived += 1;
         self.changed.notify_all();
         loop {
-            if let Some(verdict) = state.verdict {
-                return verdict;
+            if let Some(start) = state.start {
+                return start;
             }
             state = self
                 .changed
@@ -79,7 +79,7 @@ impl Gate {
     /// Waits at most `patience` for all `threads`; says whether they have come.
     pub fn all_arrived(&self, threads: usize, patience: std::time::Duration) -> bool {
         let state = self.state();
-        let is_short = |state: &mut GateState| state.arrived < threads;
+        let is_short = |state: &mut BarrierState| state.arrived < threads;
         let (state, _) = self
             .changed
             .wait_timeout_while(state, patience, is_short)
@@ -94,11 +94,11 @@ impl Gate {
         !state.has_refusal && state.failure.is_none()
     }
 
-    pub fn decide(&self, verdict: Verdict) {
-        if matches!(verdict, Verdict::Cancelled) {
+    pub fn decide(&self, start: Start) {
+        if matches!(start, Start::Cancelled) {
             self.cancel();
         }
-        self.state().verdict = Some(verdict);
+        self.state().start = Some(start);
         self.changed.notify_all();
     }
 
@@ -118,7 +118,7 @@ impl Gate {
         self.state().failure.take()
     }
 
-    fn state(&self) -> MutexGuard<'_, GateState> {
+    fn state(&self) -> MutexGuard<'_, BarrierState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -132,22 +132,22 @@ mod tests {
     /// Those that have begun must not wait for those that cannot be started, nor must the supervisor.
     #[test]
     fn threads_that_cannot_be_started_keep_nobody_waiting() {
-        let gate = Gate::default();
+        let barrier = StartBarrier::default();
         let limit = || EngineError::Machine {
             message: "no room for threads".to_owned(),
             hint: None,
         };
         std::thread::scope(|scope| {
-            let begun = scope.spawn(|| gate.arrive(Arrival::Ready));
-            gate.absent(7, limit());
-            assert!(gate.is_cancelled(), "no further client connects");
-            while !gate.all_arrived(8, Duration::from_millis(1)) {}
-            assert!(!gate.is_clear());
-            gate.decide(Verdict::Cancelled);
-            let verdict = begun.join().expect("it does not panic");
-            assert!(matches!(verdict, Verdict::Cancelled));
+            let begun = scope.spawn(|| barrier.arrive(Arrival::Ready));
+            barrier.absent(7, limit());
+            assert!(barrier.is_cancelled(), "no further client connects");
+            while !barrier.all_arrived(8, Duration::from_millis(1)) {}
+            assert!(!barrier.is_clear());
+            barrier.decide(Start::Cancelled);
+            let start = begun.join().expect("it does not panic");
+            assert!(matches!(start, Start::Cancelled));
         });
-        let failure = gate.take_failure().expect("the failure is kept");
+        let failure = barrier.take_failure().expect("the failure is kept");
         assert_eq!(failure.to_string(), "no room for threads");
     }
 }

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{Book, ErrorLog, Outcome, ResultLog, Sample, Tray, Unit, Waits, Worktime};
+use super::{
+    Aggregator, ErrorLog, Outcome, ResultLog, Sample, SampleBuffer, Unit, Waits, Worktime,
+};
 
-/// One thread's own account. Only the tray and the book are shared with anybody.
+/// One thread's own account. Only the buffer and the aggregator are shared with anybody.
 #[derive(Debug)]
-pub struct Ledger {
+pub struct ThreadRecorder {
     /// Measured transactions that were begun, or were due and skipped; by script.
     pub scheduled: Vec<u64>,
     /// Attempts at measured transactions; by script.
@@ -27,8 +29,8 @@ pub struct Ledger {
     pub cancelled: u64,
     /// What drivers have counted themselves, over the measured part.
     pub counters: BTreeMap<&'static str, u64>,
-    tray: Arc<Tray>,
-    book: Arc<Mutex<Book>>,
+    buffer: Arc<SampleBuffer>,
+    aggregator: Arc<Mutex<Aggregator>>,
     began_ns: u64,
 }
 
@@ -54,9 +56,14 @@ pub enum State {
     Interrupted,
 }
 
-impl Ledger {
+impl ThreadRecorder {
     #[must_use]
-    pub fn new(scripts: usize, statements: usize, tray: Arc<Tray>, book: Arc<Mutex<Book>>) -> Self {
+    pub fn new(
+        scripts: usize,
+        statements: usize,
+        buffer: Arc<SampleBuffer>,
+        aggregator: Arc<Mutex<Aggregator>>,
+    ) -> Self {
         Self {
             scheduled: vec![0; scripts],
             attempts: vec![0; scripts],
@@ -69,8 +76,8 @@ impl Ledger {
             given_up: 0,
             cancelled: 0,
             counters: BTreeMap::new(),
-            tray,
-            book,
+            buffer,
+            aggregator,
             began_ns: 0,
         }
     }
@@ -128,9 +135,12 @@ impl Ledger {
 
     #[inline]
     fn put(&self, sample: Sample) {
-        self.tray.put(sample, |samples| {
-            let mut book = self.book.lock().unwrap_or_else(PoisonError::into_inner);
-            book.enter(samples, self.began_ns);
+        self.buffer.put(sample, |samples| {
+            let mut aggregator = self
+                .aggregator
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            aggregator.enter(samples, self.began_ns);
         });
     }
 }

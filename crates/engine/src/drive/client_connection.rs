@@ -1,0 +1,479 @@
+//! One client and its session in an event loop: what happens to it at each readiness, answer, pause and
+//! deadline.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use assay_drivers::{Answer, ErrorClass, Keep, Progress, SystemError};
+use mio::Token;
+use mio::event::Event;
+
+use super::client::{After, Client, Next};
+use super::loop_context::{LoopContext, NextArrival};
+use super::plan::Plan;
+use super::schedule::Draining;
+use super::session_opener::{OpenError, SessionOpener};
+use crate::session::{Connection, lost, out_of_resources};
+use crate::transport::Outgoing;
+
+/// How many transactions without any statement a client may run before the others have their turn.
+const IDLE_TURNS: u32 = 64;
+
+pub struct ClientConnection<'a> {
+    /// In the thread's list of clients, and in its timers.
+    place: usize,
+    client: Client<'a>,
+    session: Session,
+    answer: Answer,
+    /// When the pause it is in ends; `u64::MAX` where it is in none.
+    wake_ns: u64,
+    /// Among those who will send together.
+    is_waiting_to_send: bool,
+}
+
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all sessions are open, and the hot path should not follow one more pointer"
+)]
+enum Session {
+    Open(Connection),
+    Opening(Box<SessionOpener>),
+    Closed,
+}
+
+/// Whether a client still has work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    Open,
+    Ended,
+}
+
+impl<'a> ClientConnection<'a> {
+    /// Without a connection the client opens one for each transaction.
+    #[must_use]
+    pub fn new(place: usize, mut client: Client<'a>, connection: Option<Connection>) -> Self {
+        if let Some(connection) = &connection {
+            client.begins_with(connection.pipelines());
+        }
+        Self {
+            place,
+            client,
+            session: connection.map_or(Session::Closed, Session::Open),
+            answer: Answer::new(Keep::Count),
+            wake_ns: u64::MAX,
+            is_waiting_to_send: false,
+        }
+    }
+
+    /// Whether the client waits for an arrival.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.client.is_idle()
+    }
+
+    /// The socket is ready for something.
+    #[inline]
+    pub fn ready(&mut self, event: &Event, context: &mut LoopContext<'_>) -> Status {
+        let Session::Open(connection) = &mut self.session else {
+            return self.ready_to_open(event, context);
+        };
+        if connection.has_unsent()
+            && let Err(error) = send_rest(connection, self.place, context)
+        {
+            return self.lost(&error, context);
+        }
+        let is_closed = event.is_read_closed() || event.is_error();
+        if !self.client.is_waiting() {
+            // What comes for a client that pauses is read with its next answer, but for a goodbye: then
+            // nothing of its next transaction need be lost.
+            return if is_closed {
+                self.hung_up(context)
+            } else {
+                Status::Open
+            };
+        }
+        if !event.is_readable() && !is_closed {
+            return Status::Open;
+        }
+        self.receive(is_closed, context)
+    }
+
+    /// Reads what has come, and goes on where it completes an answer.
+    #[inline]
+    fn receive(&mut self, is_closed: bool, context: &mut LoopContext<'_>) -> Status {
+        loop {
+            let Session::Open(connection) = &mut self.session else {
+                return Status::Open;
+            };
+            let progress = connection.receive(is_closed, &mut context.scratch, &mut self.answer);
+            let progress = match progress {
+                Ok(Progress::NeedMore) => return Status::Open,
+                Ok(progress) => progress,
+                Err(error) => return self.lost(&error, context),
+            };
+            let now_ns = context.read_clock();
+            match progress {
+                Progress::Answered => {
+                    let answer = &mut self.answer;
+                    let keep = self.client.answered(now_ns, answer, &mut context.recorder);
+                    self.answer.clear(keep);
+                }
+                Progress::Ready if self.client.is_syncing() => {
+                    self.client.synced();
+                    return self.go_on(now_ns, context);
+                }
+                Progress::Ready => {
+                    let answer = &mut self.answer;
+                    self.client.answered(now_ns, answer, &mut context.recorder);
+                    return self.go_on(now_ns, context);
+                }
+                _ => {
+                    let error = SystemError::protocol("the answer of a statement", "a bulk load");
+                    return self.lost(&error, context);
+                }
+            }
+        }
+    }
+
+    /// Lets the client go on until it waits for something.
+    #[inline]
+    pub fn go_on(&mut self, mut now_ns: u64, context: &mut LoopContext<'_>) -> Status {
+        let mut idle_turns = 0;
+        loop {
+            match self.client.next(now_ns, &mut context.recorder) {
+                Next::Request { request, keep } => {
+                    self.answer.clear(keep);
+                    let Session::Open(connection) = &mut self.session else {
+                        unreachable!("a client without a session has nothing to ask")
+                    };
+                    match connection.put(&request, &mut context.scratch) {
+                        Ok(()) => return self.has_put(now_ns, context),
+                        // The request cannot be expressed; nothing will be sent.
+                        Err(error) => {
+                            self.answer.error = Some(error);
+                            let answer = &mut self.answer;
+                            self.client.answered(now_ns, answer, &mut context.recorder);
+                        }
+                    }
+                }
+                Next::Queue { request } => {
+                    let Session::Open(connection) = &mut self.session else {
+                        unreachable!("a client without a session has no pipeline")
+                    };
+                    let queued = connection.queue(&request);
+                    self.client.queued(queued);
+                    continue;
+                }
+                Next::Sync { keep } => {
+                    self.answer.clear(keep);
+                    let Session::Open(connection) = &mut self.session else {
+                        unreachable!("a client without a session has no pipeline")
+                    };
+                    connection.put_sync();
+                    return self.has_put(now_ns, context);
+                }
+                Next::Pause { until_ns } => {
+                    self.sleep(until_ns, context);
+                    return Status::Open;
+                }
+                Next::Connect => return self.connect(context),
+                Next::Arrival => match context.take_arrival(now_ns) {
+                    NextArrival::Due(arrival) => {
+                        self.client.arrive(arrival, now_ns, &mut context.recorder);
+                        continue;
+                    }
+                    NextArrival::Later => {
+                        context.idle.push_back(self.place);
+                        return Status::Open;
+                    }
+                    NextArrival::Over => {
+                        self.client.finish(now_ns, &mut context.recorder);
+                        return Status::Ended;
+                    }
+                },
+                Next::Abandoned => return self.abandon(context),
+                Next::Done => return Status::Ended,
+                Next::Ended => self.transaction_ended(context),
+                Next::Again => {}
+            }
+            // Usually one transaction has ended and the next one begins, at the same instant. Any
+            // further turn means that nothing is waited for at all.
+            idle_turns += 1;
+            if idle_turns > 1 {
+                now_ns = context.read_clock();
+            }
+            if idle_turns == IDLE_TURNS {
+                self.sleep(now_ns, context);
+                return Status::Open;
+            }
+        }
+    }
+
+    /// The timer that was set for `at_ns` has come up.
+    pub fn woken(&mut self, at_ns: u64, context: &mut LoopContext<'_>) -> Status {
+        // A pause that was cut short has left its timer behind.
+        if self.wake_ns != at_ns {
+            return Status::Open;
+        }
+        self.wake_ns = u64::MAX;
+        if let Session::Opening(_) = self.session {
+            return self.look_at_opening(context);
+        }
+        self.client.woken(context.now_ns);
+        self.go_on(context.now_ns, context)
+    }
+
+    /// What it waits for has not come in time.
+    pub fn too_late(&mut self, context: &mut LoopContext<'_>) -> Status {
+        context.deadlines[self.place] = u64::MAX;
+        match self.session {
+            Session::Opening(_) => self.look_at_opening(context),
+            _ if self.client.is_waiting() => self.lost(&timed_out(&context.shared.plan), context),
+            _ => Status::Open,
+        }
+    }
+
+    /// The run is stopping.
+    pub fn drain(&mut self, draining: Draining, context: &mut LoopContext<'_>) -> Status {
+        if draining == Draining::TooLong {
+            return self.abandon(context);
+        }
+        if !self.client.cut_pause(context.now_ns, &mut context.recorder) {
+            return Status::Open;
+        }
+        self.wake_ns = u64::MAX;
+        self.go_on(context.now_ns, context)
+    }
+
+    /// The run does not wait for the client any longer. What the server still does for it is to be
+    /// cancelled, for which the session must stay open.
+    #[cold]
+    fn abandon(&mut self, context: &mut LoopContext<'_>) -> Status {
+        let is_waiting = self.client.is_waiting();
+        self.client.abandoned(context.now_ns, &mut context.recorder);
+        match std::mem::replace(&mut self.session, Session::Closed) {
+            Session::Open(connection) if is_waiting => context.unanswered.push(connection),
+            session => self.session = session,
+        }
+        Status::Ended
+    }
+
+    #[cold]
+    pub fn lost(&mut self, error: &SystemError, context: &mut LoopContext<'_>) -> Status {
+        let now_ns = context.read_clock();
+        self.session = Session::Closed;
+        let after = self.client.lost(now_ns, error, &mut context.recorder);
+        self.follow(after, context)
+    }
+
+    /// Nobody can drive the client any longer.
+    #[cold]
+    pub fn given_up(&mut self, error: &SystemError, context: &mut LoopContext<'_>) {
+        self.client
+            .given_up(context.now_ns, error, &mut context.recorder);
+    }
+
+    pub fn goodbye(&mut self, context: &mut LoopContext<'_>) {
+        context.deadlines[self.place] = u64::MAX;
+        if let Session::Open(connection) = &mut self.session {
+            connection.goodbye(&mut context.scratch);
+        }
+    }
+
+    /// The session of one transaction ends with it.
+    #[inline]
+    fn transaction_ended(&mut self, context: &mut LoopContext<'_>) {
+        if context.shared.plan.connects_each {
+            self.goodbye(context);
+            self.session = Session::Closed;
+        }
+    }
+
+    /// Nothing was asked, and the server has gone.
+    #[cold]
+    fn hung_up(&mut self, context: &mut LoopContext<'_>) -> Status {
+        let Session::Open(connection) = &mut self.session else {
+            return Status::Open;
+        };
+        let gone = io::Error::from(io::ErrorKind::UnexpectedEof);
+        self.answer.clear(Keep::Count);
+        let error = connection.last_words(&gone, &mut context.scratch, &mut self.answer);
+        self.lost(&error, context)
+    }
+
+    /// Begins to open a session.
+    fn connect(&mut self, context: &mut LoopContext<'_>) -> Status {
+        let mut opener = Box::new(SessionOpener::new());
+        let patience_ns =
+            u64::try_from(context.site.connect_timeout.as_nanos()).unwrap_or(u64::MAX);
+        context.deadlines[self.place] = context.now_ns.saturating_add(patience_ns);
+        let script = self.client.script_to_connect_for();
+        let begun = opener.begin(&mut context.opening(script), Token(self.place));
+        self.session = Session::Opening(opener);
+        self.opening_went(begun, context)
+    }
+
+    /// The socket of a session that is not open yet is ready for something.
+    #[cold]
+    fn ready_to_open(&mut self, event: &Event, context: &mut LoopContext<'_>) -> Status {
+        let Session::Opening(opener) = &mut self.session else {
+            return Status::Open;
+        };
+        let script = self.client.script_to_connect_for();
+        let result = opener.ready(&mut context.opening(script), event);
+        self.opening_went(result, context)
+    }
+
+    /// It may be time to try again, or to give up.
+    fn look_at_opening(&mut self, context: &mut LoopContext<'_>) -> Status {
+        let Session::Opening(opener) = &mut self.session else {
+            return Status::Open;
+        };
+        let script = self.client.script_to_connect_for();
+        let looked = opener.look(
+            &mut context.opening(script),
+            Instant::now(),
+            Token(self.place),
+        );
+        self.opening_went(looked, context)
+    }
+
+    fn opening_went(
+        &mut self,
+        result: Result<(), OpenError>,
+        context: &mut LoopContext<'_>,
+    ) -> Status {
+        if let Err(error) = result {
+            self.session = Session::Closed;
+            let now_ns = context.read_clock();
+            let error = error.into_error();
+            let after = self
+                .client
+                .not_connected(now_ns, &error, &mut context.recorder);
+            return self.follow(after, context);
+        }
+        match std::mem::replace(&mut self.session, Session::Closed) {
+            Session::Opening(opener) if opener.is_open() => {
+                let Some(connection) = opener.into_connection() else {
+                    unreachable!("it is open")
+                };
+                context.deadlines[self.place] = u64::MAX;
+                self.wake_ns = u64::MAX;
+                let now_ns = context.read_clock();
+                self.client
+                    .connected(connection.pipelines(), &mut context.recorder);
+                self.session = Session::Open(connection);
+                self.go_on(now_ns, context)
+            }
+            session => {
+                if let Session::Opening(opener) = &session
+                    && opener.patience() < Duration::MAX
+                {
+                    let patience_ns = u64::try_from(opener.patience().as_nanos());
+                    let until_ns = context.now_ns + patience_ns.unwrap_or(0);
+                    self.sleep(until_ns, context);
+                }
+                self.session = session;
+                Status::Open
+            }
+        }
+    }
+
+    /// What comes after a session was lost, or could not be had.
+    fn follow(&mut self, after: After, context: &mut LoopContext<'_>) -> Status {
+        context.deadlines[self.place] = u64::MAX;
+        match after {
+            After::Ended => Status::Ended,
+            After::GoOn => self.go_on(context.now_ns, context),
+            After::Pause { until_ns } => {
+                self.sleep(until_ns, context);
+                Status::Open
+            }
+        }
+    }
+
+    fn sleep(&mut self, until_ns: u64, context: &mut LoopContext<'_>) {
+        self.wake_ns = until_ns;
+        context.timers.set(until_ns, self.place);
+    }
+
+    /// A request is to be sent with those of the others.
+    #[inline]
+    fn has_put(&mut self, now_ns: u64, context: &mut LoopContext<'_>) -> Status {
+        if let Some(timeout_ns) = context.shared.plan.statement_timeout_ns {
+            context.deadlines[self.place] = now_ns.saturating_add(timeout_ns);
+        }
+        if !self.is_waiting_to_send {
+            self.is_waiting_to_send = true;
+            context.to_send.push(self.place);
+        }
+        Status::Open
+    }
+
+    /// Whether it still has something to send, which will now be done.
+    #[inline]
+    pub fn sends(&mut self) -> bool {
+        std::mem::take(&mut self.is_waiting_to_send) && self.outgoing().is_some()
+    }
+
+    /// What it has to send.
+    #[inline]
+    pub fn outgoing(&self) -> Option<Outgoing<'_>> {
+        match &self.session {
+            Session::Open(connection) if connection.has_unsent() => Some(connection.to_send()),
+            _ => None,
+        }
+    }
+
+    /// That is what came of sending it.
+    #[inline]
+    pub fn has_sent(&mut self, result: io::Result<usize>, context: &mut LoopContext<'_>) -> Status {
+        let Session::Open(connection) = &mut self.session else {
+            return Status::Open;
+        };
+        let sent = connection.sent(result);
+        if sent.is_ok() && !connection.has_unsent() {
+            return Status::Open;
+        }
+        let watched = match sent {
+            Ok(()) => watch(connection, self.place, context),
+            // The server may have said why.
+            Err(error) => {
+                Err(connection.last_words(&error, &mut context.scratch, &mut self.answer))
+            }
+        };
+        match watched {
+            Ok(()) => Status::Open,
+            Err(error) => self.lost(&error, context),
+        }
+    }
+}
+
+#[cold]
+fn send_rest(
+    connection: &mut Connection,
+    place: usize,
+    context: &mut LoopContext<'_>,
+) -> Result<(), SystemError> {
+    connection
+        .writable(&mut context.scratch)
+        .map_err(|error| lost(&error))?;
+    watch(connection, place, context)
+}
+
+fn watch(
+    connection: &mut Connection,
+    place: usize,
+    context: &LoopContext<'_>,
+) -> Result<(), SystemError> {
+    connection
+        .watch(context.poll.registry(), Token(place))
+        .map_err(|error| out_of_resources(&error))
+}
+
+/// The client's own deadline has passed.
+pub fn timed_out(plan: &Plan) -> SystemError {
+    let timeout = Duration::from_nanos(plan.statement_timeout_ns.unwrap_or(0));
+    let message = format!("no answer within {timeout:?} (statement_timeout_s)");
+    SystemError::new(ErrorClass::Timeout, "", message)
+}

@@ -1,0 +1,146 @@
+//! One thread of a server: takes new clients, and serves all of them by readiness.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver};
+use std::time::Duration;
+
+use assay_drivers::servers::NewServer;
+use mio::{Events, Poll, Token, Waker};
+
+use super::acceptor::{NewClient, WorkerHandle};
+use super::counts::Counts;
+use super::session::{NullSession, Scratch, Status, WorkerContext};
+use crate::clock::Clock;
+use crate::timer::Timer;
+use crate::timer_queue::TimerQueue;
+
+const NEW_CLIENTS: Token = Token(usize::MAX);
+const TIMER: Token = Token(usize::MAX - 1);
+/// How long it sleeps at most where nothing happens.
+const LONGEST_SLEEP: Duration = Duration::from_secs(1);
+
+pub struct Worker<'a> {
+    new_server: NewServer,
+    counts: &'a Counts,
+    is_over: &'a AtomicBool,
+    new_clients: Receiver<NewClient>,
+    poll: Poll,
+    timer: Timer,
+    timers: TimerQueue,
+    clock: Clock,
+    scratch: Scratch,
+    /// By token; none where a session has ended.
+    sessions: Vec<Option<Box<NullSession>>>,
+    /// Places in that list to be used again.
+    free: Vec<usize>,
+    statements: u64,
+}
+
+impl<'a> Worker<'a> {
+    /// # Errors
+    /// Where the operating system lacks something.
+    pub fn new(
+        new_server: NewServer,
+        counts: &'a Counts,
+        is_over: &'a AtomicBool,
+    ) -> io::Result<(Self, WorkerHandle)> {
+        let poll = Poll::new()?;
+        let waker = Waker::new(poll.registry(), NEW_CLIENTS)?;
+        let clock = Clock::start();
+        let timer = Timer::new(poll.registry(), TIMER, clock)?;
+        let (sender, new_clients) = mpsc::channel();
+        let worker = Self {
+            new_server,
+            counts,
+            is_over,
+            new_clients,
+            poll,
+            timer,
+            timers: TimerQueue::default(),
+            clock,
+            scratch: Scratch::default(),
+            sessions: Vec::new(),
+            free: Vec::new(),
+            statements: 0,
+        };
+        let handle = WorkerHandle {
+            new_clients: sender,
+            waker,
+        };
+        Ok((worker, handle))
+    }
+
+    /// Serves until it is over.
+    pub fn run(mut self) {
+        let mut events = Events::with_capacity(1024);
+        while !self.is_over.load(Ordering::Relaxed) {
+            if let Some(next_ns) = self.timers.next_ns() {
+                self.timer.set(next_ns);
+            }
+            if let Err(error) = self.poll.poll(&mut events, Some(LONGEST_SLEEP))
+                && error.kind() != io::ErrorKind::Interrupted
+            {
+                break;
+            }
+            for event in &events {
+                match event.token() {
+                    NEW_CLIENTS => self.admit(),
+                    TIMER => self.timer.rang(),
+                    Token(place) => {
+                        self.with(place, |session, context| session.ready(event, context))
+                    }
+                }
+            }
+            self.wake();
+        }
+        self.counts
+            .statements
+            .fetch_add(self.statements, Ordering::Relaxed);
+    }
+
+    /// Lets `act` do something with a session; ends the session where it says so.
+    #[inline]
+    fn with(
+        &mut self,
+        place: usize,
+        act: impl FnOnce(&mut NullSession, &mut WorkerContext<'_>) -> Status,
+    ) {
+        let Some(Some(session)) = self.sessions.get_mut(place) else {
+            return;
+        };
+        let mut context = WorkerContext {
+            place,
+            registry: self.poll.registry(),
+            timers: &mut self.timers,
+            clock: self.clock,
+            scratch: &mut self.scratch,
+            statements: &mut self.statements,
+        };
+        if act(session, &mut context) == Status::Ended {
+            self.sessions[place] = None;
+            self.free.push(place);
+        }
+    }
+
+    fn admit(&mut self) {
+        while let Ok(new_client) = self.new_clients.try_recv() {
+            let place = self.free.pop().unwrap_or(self.sessions.len());
+            if place == self.sessions.len() {
+                self.sessions.push(None);
+            }
+            self.sessions[place] = Some(Box::new(NullSession::new(new_client, self.new_server)));
+            self.with(place, NullSession::begin);
+        }
+    }
+
+    fn wake(&mut self) {
+        if self.timers.next_ns().is_none() {
+            return;
+        }
+        let now_ns = self.clock.now_ns();
+        while let Some((at_ns, place)) = self.timers.due(now_ns) {
+            self.with(place, |session, context| session.woken(at_ns, context));
+        }
+    }
+}
