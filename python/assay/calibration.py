@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from assay import _engine
+from assay import _engine, registry
 from assay.drive.transactions import observe
 from assay.experiment.values import StorageChoice, SystemChoice
 from assay.provision.stage import provision
@@ -23,9 +23,13 @@ IN_PROCESS = "none"
 
 WARM_UP_S = 0.5
 
-_SCRIPT = """\\set id random(1, 1000000)
-SELECT value FROM data WHERE id = :id;
-"""
+_NULL = "null"
+"""The system that does nothing."""
+
+
+def _script() -> str:
+    statement = registry.system(_NULL).dialect.read_by_key("data", ["value"], "id", ":id")
+    return f"\\set id random(1, 1000000)\n{statement};\n"
 
 
 def protocols() -> tuple[str, ...]:
@@ -42,9 +46,9 @@ def calibrate(
     progress: Callable[[dict[str, Any]], None] | None = None,
 ) -> CalibrationRecord:
     """One measurement; ``threads`` 0: one per processor. Raises as `provision` does."""
-    choice = SystemChoice("null", options={"protocol": protocol, "rows": "1"})
+    choice = SystemChoice(_NULL, options={"protocol": protocol, "rows": "1"})
     document = {
-        "scripts": [{"name": "point-select", "path": "calibration", "text": _SCRIPT}],
+        "scripts": [{"name": "point-select", "path": "calibration", "text": _script()}],
         "order": "sequence",
         "clients": clients,
         "threads": threads,

@@ -400,7 +400,9 @@ def _find_reported(lab: Laboratory, planned: PlannedRun, pooled: PooledSystem) -
         test = lab.workload.test(planned.cell.test)
         scripts = lab.workload.scripts_for(test, pooled.system.dialect.name)
         document = document_of(lab.workload, planned, pooled.system.dialect, scripts)
-        lab.reported = reported_entries(pooled.deployment, document, lab.workload.update)
+        lab.reported = reported_entries(
+            pooled.deployment, pooled.system.dialect, document, lab.workload.update
+        )
 
 
 def _request(

@@ -30,7 +30,7 @@ def program(name: str, *arguments: str, **given: object) -> subprocess.Completed
     """The program as it is installed, without depending on where; it reads nothing by default."""
     if "input" not in given:
         given.setdefault("stdin", subprocess.DEVNULL)
-    code = f"from assay.cli.{name} import main; main()"
+    code = f"from assay.bibsql.commands.{name} import main; main()"
     return subprocess.run(
         [sys.executable, "-c", code, *arguments],
         capture_output=True,

@@ -9,6 +9,7 @@ import pytest
 from servers import ask, provisioned, with_client
 
 from assay.dialects.protocol import Column, Index, Table
+from assay.errors import SystemRefused
 from assay.provision.deployment import StorageFacts
 from assay.systems import System
 
@@ -60,6 +61,24 @@ def test_the_dialects_statements_are_what_the_server_takes(
                 ask(deployment, statement)
             kept = ask(deployment, f"SELECT {key}, entry FROM {order} ORDER BY 1")
             assert kept == [("0", entries[0]), ("1", entries[1])]
+            assert ask(deployment, dialect.exists("order")) == []
+            assert ask(deployment, dialect.read_by_key("order", ["key"], "user", "1")) == [("1",)]
+            awkward_name = 'two `"words"`'
+            deletions = {
+                1: dialect.delete_where("order", "entry", [entries[0], "it's \\ nowhere"]),
+                0: dialect.delete_all("order"),
+            }
+            for left, statements in deletions.items():
+                for statement in statements:
+                    ask(deployment, statement)
+                assert ask(deployment, dialect.count("order")) == [(str(left),)]
+                expected = [("1", None)][:left]
+                assert ask(deployment, dialect.read_all("order", ["key", awkward_name])) == expected
+        for statement in dialect.drop_table(table):
+            ask(deployment, statement)
+        with pytest.raises(SystemRefused) as refused:
+            ask(deployment, dialect.exists("order"))
+        assert refused.value.error_class == "unknown object"
 
 
 def test_a_script_makes_its_database_keeps_its_literals_and_stops_at_an_error(

@@ -58,9 +58,7 @@ def update(
 ) -> UpdateReport:
     """Deletes the rows of the files named in ``changed`` and ``vanished`` and inserts those of
     ``changed`` anew, in one transaction; ``request`` names all files as they are now."""
-    table, key = dialect.identifier(rule.table), dialect.identifier(rule.key)
-    names = ", ".join(dialect.literal(name) for name in [*changed, *vanished])
-    before_rows = _count(deployment, table)
+    before_rows = _count(deployment, dialect, rule.table)
     began_ns = time.monotonic_ns()
     report = fill(
         deployment,
@@ -68,14 +66,14 @@ def update(
         tables,
         {**request.source, "only": list(changed)},
         before=[
-            f"DELETE FROM {table} WHERE {key} IN ({names})",
-            *(f"DELETE FROM {dialect.identifier(name)}" for name in rule.rebuilt),
+            *dialect.delete_where(rule.table, rule.key, [*changed, *vanished]),
+            *(one for name in rule.rebuilt for one in dialect.delete_all(name)),
         ],
     )
     elapsed_ns = time.monotonic_ns() - began_ns
     inserted = _rows_sent(report, rule.table)
     return UpdateReport(
-        deleted_rows=before_rows + inserted - _count(deployment, table),
+        deleted_rows=before_rows + inserted - _count(deployment, dialect, rule.table),
         inserted_rows=inserted,
         elapsed_ns=elapsed_ns,
     )
@@ -85,6 +83,6 @@ def _rows_sent(report: dict[str, Any], table: str) -> int:
     return next((int(sent["rows"]) for sent in report["tables"] if sent["name"] == table), 0)
 
 
-def _count(deployment: Deployment, table: str) -> int:
+def _count(deployment: Deployment, dialect: Dialect, table: str) -> int:
     with session(deployment.address) as opened:
-        return int(opened.execute(f"SELECT count(*) FROM {table}").rows[0][0] or 0)
+        return int(opened.execute(dialect.count(table)).rows[0][0] or 0)

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from assay import _engine
+from assay.dialects.protocol import Dialect
 from assay.provision.deployment import Deployment
 from assay.provision.session import raise_as_ours, session
 from assay.workload.values import FileRows
@@ -21,7 +22,7 @@ LABEL = "label"
 
 
 def reported_entries(
-    deployment: Deployment, document: Mapping[str, Any], rows: FileRows
+    deployment: Deployment, dialect: Dialect, document: Mapping[str, Any], rows: FileRows
 ) -> list[tuple[str, str]]:
     """(file name, label) of every entry in the answer of any statement of the drive document.
 
@@ -35,7 +36,7 @@ def reported_entries(
     except _engine.EngineError as error:
         raise_as_ours(error)
     with session(deployment.address) as opened:
-        everything = opened.execute(f"SELECT {rows.key}, {LABEL} FROM {rows.table}").rows
+        everything = opened.execute(dialect.read_all(rows.table, [rows.key, LABEL])).rows
         files: set[str | None] = set()
         labels: set[str | None] = set()
         entries: set[tuple[str | None, ...]] = set()

@@ -14,7 +14,7 @@ from assay import registry
 from assay.cli.numbers import Number
 from assay.cli.options import is_typed
 from assay.cli.streams import OutputLost
-from assay.dialects.protocol import Dialect, Table
+from assay.dialects.protocol import Dialect, SqlText, Table
 from assay.errors import ArgumentError
 from assay.files import output_file
 from assay.text import quantities
@@ -157,6 +157,10 @@ def _part(word: str) -> list[int]:
 
 def _sql(workload: Workload, name: str | None, table: Table) -> dict[str, Any]:
     dialect = _dialect(name or workload.default_system)
+    if not isinstance(dialect, SqlText):
+        raise ArgumentError(
+            f"the dialect {dialect.name} is not SQL", hint="--format csv, or another --dialect"
+        )
     return {
         "insert": dialect.insert(table),
         "literal_style": dialect.literal_style,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from assay.dialects.protocol import Column, Dialect, Table
+from assay.dialects.protocol import Column, Table
 from assay.dialects.standard import StandardSql, may_be_long
 from assay.errors import ArgumentError
 
@@ -150,9 +150,9 @@ class MysqlDialect(StandardSql):
     def begin_at(self, level: str) -> list[str]:
         """The level is said first: START TRANSACTION takes none."""
         if not level:
-            return [self.begin()]
+            return self.begin()
         self.insist_on_level(level)
-        return [f"SET TRANSACTION ISOLATION LEVEL {level.upper()}", self.begin()]
+        return [f"SET TRANSACTION ISOLATION LEVEL {level.upper()}", *self.begin()]
 
     def default(self, column: Column) -> str:
         """A text without bounded length takes its default as an expression alone."""
@@ -177,4 +177,4 @@ class MysqlDialect(StandardSql):
                 )
 
 
-MYSQL: Dialect = MysqlDialect()
+MYSQL = MysqlDialect()

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.dialects.protocol import Dialect, Table
+from assay.dialects.protocol import Table
 from assay.dialects.standard import StandardSql
 
 
 class NullDialect(StandardSql):
     name = "null"
-    server_names: tuple[str, ...] = ()
 
     def session_read_only(self) -> list[str]:
         """Nothing: there is nothing that it would refuse."""
@@ -24,15 +23,10 @@ class NullDialect(StandardSql):
     def multi_row_statement(self, table: Table) -> str | None:
         return self.insert(table)
 
-    def script_prologue(self, database: str, create: bool) -> list[str]:
-        """Nothing: it has no client of its own."""
-        del database, create
-        return []
-
     def after_load(self, tables: Sequence[Table]) -> list[str]:
         """Nothing: it keeps no statistics."""
         del tables
         return []
 
 
-NULL: Dialect = NullDialect()
+NULL = NullDialect()

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from assay.dialects.protocol import Column, Dialect, Table
+from assay.dialects.protocol import Column, Table
 from assay.dialects.standard import StandardSql, may_be_long
 
 _PREFIX_CHARACTERS = 200
@@ -57,7 +57,7 @@ class PostgresqlDialect(StandardSql):
     def create_marked_table(self, table: Table, options: Mapping[str, str], mark: str) -> list[str]:
         """In one transaction: a table is never there without its mark."""
         comment = f"COMMENT ON TABLE {self.identifier(table.name)} IS {self.literal(mark)}"
-        return [self.begin(), *self.create_table(table, options), comment, self.commit()]
+        return [*self.begin(), *self.create_table(table, options), comment, *self.commit()]
 
     def marks_query(self) -> str | None:
         return (
@@ -97,4 +97,4 @@ class PostgresqlDialect(StandardSql):
         ]
 
 
-POSTGRESQL: Dialect = PostgresqlDialect()
+POSTGRESQL = PostgresqlDialect()

@@ -1,12 +1,12 @@
 """Neutral tables, and what a dialect must be able to spell. Pure text; nothing is sent from
-here.
+here. `assay.dialects.minimal` has a default for all that a system may lack.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 
 @dataclass(frozen=True)
@@ -67,20 +67,17 @@ ISOLATION_LEVELS = ("read uncommitted", "read committed", "repeatable read", "se
 
 
 class Dialect(Protocol):
+    """The statements of one family of systems, in whatever language these take: SQL, CQL,
+    documents. Rooms ask for a statement by what it does and write none themselves."""
+
     name: str
-    server_names: tuple[str, ...]
-    """Names `bibtosql --server` knows it by, the proper one first."""
     literal_style: str
-    carriage_return: str | None
-    """An expression for a carriage return, where the system's own client drops those that stand
-    before a line feed within literals."""
     """How a text literal is quoted: ``doubled`` (quotes doubled) or ``backslash`` (quotes and
     backslashes escaped by a backslash)."""
     bulk_form: str
     """``native`` or ``multi-row``: the engine's `BulkForm`."""
     isolation_levels: tuple[str, ...]
-    """Those of `ISOLATION_LEVELS` that can be asked for."""
-
+    """Those of `ISOLATION_LEVELS` that can be asked for; none where there are no transactions."""
     read_only_codes: tuple[str, ...]
     """The codes by which a system refuses to write after `session_read_only`."""
 
@@ -88,20 +85,21 @@ class Dialect(Protocol):
         """The name, quoted only where the dialect reserves it."""
         ...
 
+    # Tables.
+
     def create_table(self, table: Table, options: Mapping[str, str]) -> list[str]:
-        """Statements that make the table as it is filled, without its indexes (``options``: the
-        system's own). Keys stand here only where adding them later would be slower, or cannot
-        be."""
+        """Statements that make the empty table, as it is best filled; ``options`` are the system's
+        own (``engine``)."""
         ...
 
     def create_marked_table(self, table: Table, options: Mapping[str, str], mark: str) -> list[str]:
-        """The same for a server that is not ours, with a mark on the table that `marks_query` finds
-        and that goes with the table. The mark is of letters that need no quoting."""
+        """`create_table`, with a mark on the table that `marks_query` finds again. Without one
+        where a table can carry none."""
         ...
 
     def marks_query(self) -> str | None:
-        """A query of (table, text in which its mark is) for every table that may have one; None
-        where a table can carry no mark."""
+        """A statement whose rows are (name, mark) of every table that may have one; None where a
+        table can carry no mark."""
         ...
 
     def create_indexes(self, table: Table) -> list[str]:
@@ -113,27 +111,66 @@ class Dialect(Protocol):
         where ``create_table`` has done so, or where tables of these options have none."""
         ...
 
+    def after_load(self, tables: Sequence[Table]) -> list[str]:
+        """Statements that bring statistics up to date after a load."""
+        ...
+
     def drop_table(self, table: Table) -> list[str]:
         """Statements that leave no such table, also where there is none."""
         ...
+
+    # Rows.
 
     def bulk_statement(self, table: Table) -> str:
         """What `Request::Bulk` sends for ``bulk_form``: columns in the table's order."""
         ...
 
     def multi_row_statement(self, table: Table) -> str | None:
-        """``INSERT INTO t (…) VALUES`` for the fallback, None where there is none to need."""
+        """What it sends for the fallback ``multi-row``, up to the rows; None where there is none to
+        need."""
         ...
 
-    def insert(self, table: Table) -> str:
-        """An INSERT statement up to its rows, which follow in parentheses."""
+    def exists(self, table: str) -> str:
+        """A statement that reads nothing of the table, and is refused as ``unknown object`` where
+        there is no such table."""
         ...
 
-    def begin(self) -> str: ...
+    def count(self, table: str) -> str:
+        """A statement whose one cell is the number of rows."""
+        ...
 
-    def commit(self) -> str: ...
+    def read_all(self, table: str, columns: Sequence[str]) -> str:
+        """A statement that gives these columns of every row, in any order of rows."""
+        ...
 
-    def rollback(self) -> str: ...
+    def read_by_key(self, table: str, columns: Sequence[str], key: str, value: str) -> str:
+        """A statement that gives these columns of the rows whose column ``key`` holds ``value``: a
+        value as scripts spell it, ``:id``."""
+        ...
+
+    def delete_all(self, table: str) -> list[str]:
+        """Statements that leave no row of the table; they can be part of a transaction."""
+        ...
+
+    def delete_where(self, table: str, column: str, texts: Sequence[str]) -> list[str]:
+        """Statements that delete the rows whose column holds one of the texts."""
+        ...
+
+    # Transactions and sessions.
+
+    def begin(self) -> list[str]:
+        """Statements that begin a transaction; none where there are no transactions, as in the next
+        two."""
+        ...
+
+    def begin_at(self, level: str) -> list[str]:
+        """Statements that begin one transaction of this isolation level; of the session's own for
+        an empty word. Raises `ArgumentError` for one that is not in `isolation_levels`."""
+        ...
+
+    def commit(self) -> list[str]: ...
+
+    def rollback(self) -> list[str]: ...
 
     def session_isolation(self, level: str) -> list[str]:
         """Statements after which each transaction of the session has this isolation level.
@@ -147,20 +184,30 @@ class Dialect(Protocol):
         it cannot be asked to."""
         ...
 
-    def begin_at(self, level: str) -> list[str]:
-        """Statements that begin one transaction of this isolation level; of the session's own for
-        an empty word. Raises `ArgumentError` for one that is not in `isolation_levels`."""
-        ...
 
-    def script_prologue(self, database: str, create: bool) -> list[str]:
-        """What a script of SQL text for this dialect's own client says before anything else
-        (drop and create the database, choose it, set the literal style)."""
-        ...
+@runtime_checkable
+class SqlText(Protocol):
+    """A dialect whose rows and schema can also be written as a script of SQL for the system's own
+    client."""
 
-    def after_load(self, tables: Sequence[Table]) -> list[str]:
-        """Statements that bring statistics up to date after a load (ANALYZE)."""
+    name: str
+    server_names: tuple[str, ...]
+    """Names that `bibtosql --server` takes for it, the proper one first; none where the system has
+    no client."""
+    literal_style: str
+    carriage_return: str | None
+    """An expression for a carriage return, where the system's own client drops those that stand
+    before a line feed within literals."""
+
+    def insert(self, table: Table) -> str:
+        """An INSERT statement up to its rows, which follow in parentheses."""
         ...
 
     def literal(self, text: str | None) -> str:
         """The value as a literal."""
+        ...
+
+    def script_prologue(self, database: str, create: bool) -> list[str]:
+        """What the script says before anything else (drop and create the database, choose it, set
+        the literal style)."""
         ...

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from assay.dialects.protocol import Dialect, Table
+from assay.dialects.minimal import MinimalDialect
+from assay.dialects.protocol import Table
 from assay.dialects.standard import StandardSql
 
 # Those of sqlite_keywords() in version 3.54 that the parser does not also take for names (found by
@@ -70,11 +71,6 @@ class SqliteDialect(StandardSql):
     def session_read_only(self) -> list[str]:
         return ["PRAGMA query_only = ON"]
 
-    def begin_at(self, level: str) -> list[str]:
-        if level:
-            self.insist_on_level(level)
-        return [self.begin()]
-
     def bulk_statement(self, table: Table) -> str:
         """Prepared once and run for each row."""
         places = ", ".join("?" for _ in table.columns)
@@ -85,9 +81,13 @@ class SqliteDialect(StandardSql):
         del table
         return None
 
-    def begin(self) -> str:
+    def begin(self) -> list[str]:
         """There is no START."""
-        return "BEGIN TRANSACTION"
+        return ["BEGIN TRANSACTION"]
+
+    def begin_at(self, level: str) -> list[str]:
+        """Nothing to say of the only level."""
+        return MinimalDialect.begin_at(self, level)
 
     def script_prologue(self, database: str, create: bool) -> list[str]:
         """A line for the sqlite3 shell: stop at the first error, before the COMMIT that would keep
@@ -96,4 +96,4 @@ class SqliteDialect(StandardSql):
         return [".bail on"]
 
 
-SQLITE: Dialect = SqliteDialect()
+SQLITE = SqliteDialect()

@@ -7,21 +7,19 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from assay.dialects.minimal import MinimalDialect
 from assay.dialects.protocol import ISOLATION_LEVELS, Column, ForeignKey, Index, Table
-from assay.errors import ArgumentError
 
 _QUOTED = frozenset({"char", "varchar", "text", "date", "timestamp"})
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-class StandardSql:
-    """What dialects share. One that derives from it adds its names, `script_prologue` and the bulk
-    load, and says anew only what it spells otherwise."""
+class StandardSql(MinimalDialect):
+    """What dialects of SQL share. One that derives from it adds its name and the bulk load, and
+    says anew only what it spells otherwise."""
 
-    name: str
-    literal_style = "doubled"
+    server_names: tuple[str, ...] = ()
     carriage_return: str | None = None
-    bulk_form = "native"
     read_only_codes: tuple[str, ...] = ("25006",)
     isolation_levels: tuple[str, ...] = ISOLATION_LEVELS
 
@@ -76,14 +74,6 @@ class StandardSql:
         in one way only."""
         del options
         return self.table_of(table, [*self.columns(table), *self.keys(table)])
-
-    def create_marked_table(self, table: Table, options: Mapping[str, str], mark: str) -> list[str]:
-        """Without a mark: the standard has no comments on tables."""
-        del mark
-        return self.create_table(table, options)
-
-    def marks_query(self) -> str | None:
-        return None
 
     def table_of(self, table: Table, lines: Sequence[str]) -> list[str]:
         """The statement that makes a table of these lines."""
@@ -143,14 +133,38 @@ class StandardSql:
         """An INSERT statement up to its rows."""
         return f"INSERT INTO {self.identifier(table.name)} ({self.column_names(table)}) VALUES"
 
-    def begin(self) -> str:
-        return "START TRANSACTION"
+    def script_prologue(self, database: str, create: bool) -> list[str]:
+        del database, create
+        return []
 
-    def commit(self) -> str:
-        return "COMMIT"
+    def exists(self, table: str) -> str:
+        return f"SELECT 1 FROM {self.identifier(table)} WHERE 1 = 0"
 
-    def rollback(self) -> str:
-        return "ROLLBACK"
+    def count(self, table: str) -> str:
+        return f"SELECT count(*) FROM {self.identifier(table)}"
+
+    def read_all(self, table: str, columns: Sequence[str]) -> str:
+        return f"SELECT {self.names(columns)} FROM {self.identifier(table)}"
+
+    def read_by_key(self, table: str, columns: Sequence[str], key: str, value: str) -> str:
+        return f"{self.read_all(table, columns)} WHERE {self.identifier(key)} = {value}"
+
+    def delete_all(self, table: str) -> list[str]:
+        return [f"DELETE FROM {self.identifier(table)}"]
+
+    def delete_where(self, table: str, column: str, texts: Sequence[str]) -> list[str]:
+        literals = ", ".join(map(self.literal, texts))
+        where = f"{self.identifier(column)} IN ({literals})"
+        return [f"DELETE FROM {self.identifier(table)} WHERE {where}"] if texts else []
+
+    def begin(self) -> list[str]:
+        return ["START TRANSACTION"]
+
+    def commit(self) -> list[str]:
+        return ["COMMIT"]
+
+    def rollback(self) -> list[str]:
+        return ["ROLLBACK"]
 
     def session_isolation(self, level: str) -> list[str]:
         self.insist_on_level(level)
@@ -161,17 +175,9 @@ class StandardSql:
 
     def begin_at(self, level: str) -> list[str]:
         if not level:
-            return [self.begin()]
+            return self.begin()
         self.insist_on_level(level)
         return [f"START TRANSACTION ISOLATION LEVEL {level.upper()}"]
-
-    def insist_on_level(self, level: str) -> None:
-        """Raises `ArgumentError` for an isolation level that cannot be asked for here."""
-        if level not in self.isolation_levels:
-            raise ArgumentError(
-                f"the isolation level {level!r} cannot be asked of the dialect {self.name}",
-                hint=f"it has: {', '.join(self.isolation_levels)}",
-            )
 
     def after_load(self, tables: Sequence[Table]) -> list[str]:
         return [f"ANALYZE {self.identifier(table.name)}" for table in tables]

@@ -16,10 +16,10 @@ from assay.provision.session import session
 
 def table_digest(deployment: Deployment, dialect: Dialect, table: Table) -> tuple[int, str]:
     """(rows, 16 hex digits) over all columns in the table's order."""
-    columns = ", ".join(dialect.identifier(column.name) for column in table.columns)
+    statement = dialect.read_all(table.name, [column.name for column in table.columns])
     types = [column.type for column in table.columns]
     with session(deployment.address) as opened:
-        return opened.digest(f"SELECT {columns} FROM {dialect.identifier(table.name)}", types)
+        return opened.digest(statement, types)
 
 
 def verify(

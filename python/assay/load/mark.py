@@ -38,7 +38,7 @@ def refuse_foreign_tables(
         marks = _marks(opened, dialect)
         for table in tables:
             try:
-                opened.execute(f"SELECT 1 FROM {dialect.identifier(table.name)} WHERE 1 = 0")
+                opened.execute(dialect.exists(table.name))
             except _engine.EngineError as error:
                 if error.error_class != "unknown object":
                     raise

@@ -116,7 +116,7 @@ def fill(
     form = deployment.options.get("bulk_form", dialect.bulk_form)
     document = {
         "site": deployment.address.for_engine(),
-        "before": [dialect.begin(), *before],
+        "before": [*dialect.begin(), *before],
         "tables": [
             {
                 "name": table.name,
@@ -126,8 +126,8 @@ def fill(
             }
             for table in tables
         ],
-        "after": [dialect.commit()],
-        "on_error": [dialect.rollback()],
+        "after": dialect.commit(),
+        "on_error": dialect.rollback(),
         "sessions": sessions,
         "checksums": with_checksums,
     }
@@ -210,9 +210,6 @@ def _timed(deployment: Deployment, statements: Sequence[str]) -> int:
 def _count(deployment: Deployment, dialect: Dialect, tables: Sequence[Table]) -> dict[str, int]:
     with session(deployment.address) as opened:
         return {
-            table.name: int(
-                opened.execute(f"SELECT count(*) FROM {dialect.identifier(table.name)}").rows[0][0]
-                or 0
-            )
+            table.name: int(opened.execute(dialect.count(table.name)).rows[0][0] or 0)
             for table in tables
         }

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay import registry
+from assay.dialects.protocol import SqlText
 from assay.errors import ArgumentError
 from assay.systems.protocol import System
 
@@ -24,23 +25,26 @@ class Server:
     name: str
     """The proper one, as a comment header prints it."""
     system: System
+    dialect: SqlText
 
     @property
     def names(self) -> tuple[str, ...]:
-        return (*self.system.dialect.server_names, self.system.name)
+        return (*self.dialect.server_names, self.system.name)
 
 
 def servers() -> list[Server]:
     """Every system whose dialect has a name for these programs."""
     found = [registry.system(name) for name in registry.systems()]
-    return [Server(one.dialect.server_names[0], one) for one in found if one.dialect.server_names]
+    return [
+        Server(one.dialect.server_names[0], one, one.dialect)
+        for one in found
+        if isinstance(one.dialect, SqlText) and one.dialect.server_names
+    ]
 
 
 def names() -> list[str]:
     """All names, for help and hints."""
-    return list(
-        dict.fromkeys(name for server in servers() for name in server.system.dialect.server_names)
-    )
+    return list(dict.fromkeys(name for server in servers() for name in server.dialect.server_names))
 
 
 def server(word: str) -> Server:
@@ -53,7 +57,7 @@ def server(word: str) -> Server:
             return one
         if wanted and any(name.startswith(wanted) for name in lowered):
             # Systems of one dialect are the same server to these programs.
-            matching.setdefault(one.system.dialect.name, one)
+            matching.setdefault(one.dialect.name, one)
     if len(matching) > 1:
         raise ArgumentError(
             f"server {word!r} may mean {' or '.join(one.name for one in matching.values())}",

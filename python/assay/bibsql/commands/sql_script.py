@@ -30,13 +30,13 @@ def script_document(
     workload: Workload, server: servers.Server, parsed: Parsed, files: list[str]
 ) -> dict[str, Any]:
     """The engine's `SqlOptions`: everything the script says, and where its rows come from."""
-    dialect = server.system.dialect
+    dialect, text = server.system.dialect, server.dialect
     _refuse_unused(parsed)
     database = servers.database_name(parsed.last_or("database", servers.DEFAULT_DATABASE))
     is_new = "create" in parsed.given
     options = _table_options(server, parsed)
     indexes = [one for table in workload.tables for one in dialect.create_indexes(table)]
-    after = [dialect.commit(), *(indexes if is_new else [])]
+    after = [*dialect.commit(), *(indexes if is_new else [])]
     return {
         "source": {
             "files": files,
@@ -45,16 +45,16 @@ def script_document(
             "strict": "strict" in parsed.given,
             "replicas": _replicas(parsed),
         },
-        "literal_style": dialect.literal_style,
-        "carriage_return": dialect.carriage_return,
+        "literal_style": text.literal_style,
+        "carriage_return": text.carriage_return,
         "header": _header(server.name, files),
         "create": [
-            *dialect.script_prologue(database, is_new),
+            *text.script_prologue(database, is_new),
             *_ended(_schema(workload, dialect, options) if is_new else []),
         ],
-        "begin": f"{dialect.begin()};",
+        "begin": "\n".join(_ended(dialect.begin())),
         "commit": "\n".join(_ended(after)),
-        "rollback": f"{dialect.rollback()};",
+        "rollback": "\n".join(_ended(dialect.rollback())),
         "tables": [_table_name(dialect, table) for table in workload.tables],
     }
 

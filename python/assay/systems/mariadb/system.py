@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from assay.dialects.mysql import MYSQL as DIALECT
+from assay.dialects.protocol import Dialect
 from assay.errors import Bug, SystemRefused
 from assay.experiment.values import SystemChoice
 from assay.provision import process, sampling
@@ -61,7 +62,7 @@ WHERE variable_name = 'THREADS_CONNECTED'
 
 class Mariadb:
     name = "mariadb"
-    dialect = DIALECT
+    dialect: Dialect = DIALECT
     driver = "mysql"
     option_specs: tuple[OptionSpec, ...] = (ENGINE, BUFFER, TRANSPORT, BULK_FORM)
     url_schemes: tuple[str, ...] = url.SCHEMES

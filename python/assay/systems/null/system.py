@@ -15,6 +15,7 @@ from dataclasses import replace
 
 from assay import __version__, server_url
 from assay.dialects.null import NULL as DIALECT
+from assay.dialects.protocol import Dialect
 from assay.errors import ArgumentError, Bug, SystemRefused
 from assay.experiment.values import SystemChoice
 from assay.provision import process, sampling
@@ -28,7 +29,7 @@ from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory, S
 
 class Null:
     name = "null"
-    dialect = DIALECT
+    dialect: Dialect = DIALECT
     driver = "null"
     option_specs: tuple[OptionSpec, ...] = OPTIONS
     url_schemes: tuple[str, ...] = ("null",)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from assay.dialects.postgresql import POSTGRESQL as DIALECT
+from assay.dialects.protocol import Dialect
 from assay.errors import Bug, SystemRefused
 from assay.experiment.values import SystemChoice
 from assay.provision import process, sampling
@@ -64,7 +65,7 @@ _IN_USE_QUERY = "SELECT sum(numbackends) FROM pg_stat_database"
 
 class Postgresql:
     name = "postgresql"
-    dialect = DIALECT
+    dialect: Dialect = DIALECT
     driver = "postgresql"
     option_specs: tuple[OptionSpec, ...] = (BUFFER, CHECKSUMS, TRANSPORT)
     url_schemes: tuple[str, ...] = url.SCHEMES

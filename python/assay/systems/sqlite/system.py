@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from assay.dialects.protocol import Dialect
 from assay.dialects.sqlite import SQLITE as DIALECT
 from assay.errors import Bug, SystemMissing
 from assay.experiment.values import SystemChoice
@@ -41,7 +42,7 @@ FILE_NAME = "assay.db"
 
 class Sqlite:
     name = "sqlite"
-    dialect = DIALECT
+    dialect: Dialect = DIALECT
     driver = "sqlite"
     option_specs: tuple[OptionSpec, ...] = (BUFFER, BUSY_TIMEOUT)
     url_schemes: tuple[str, ...] = url.SCHEMES

@@ -1,0 +1,109 @@
+"""The dialect of a system of few abilities: no transactions, isolation levels, indexes, foreign
+keys, statistics, marks on tables or read-only sessions.
+
+A dialect that derives from it must add the abstract methods, and adds what its system can do
+besides.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+
+from assay.dialects.protocol import Table
+from assay.errors import ArgumentError
+
+
+class MinimalDialect(ABC):
+    name: str
+    literal_style: str = "doubled"
+    bulk_form: str = "native"
+    isolation_levels: tuple[str, ...] = ()
+    read_only_codes: tuple[str, ...] = ()
+
+    def identifier(self, name: str) -> str:
+        return name
+
+    @abstractmethod
+    def create_table(self, table: Table, options: Mapping[str, str]) -> list[str]: ...
+
+    @abstractmethod
+    def drop_table(self, table: Table) -> list[str]: ...
+
+    @abstractmethod
+    def bulk_statement(self, table: Table) -> str: ...
+
+    @abstractmethod
+    def exists(self, table: str) -> str: ...
+
+    @abstractmethod
+    def count(self, table: str) -> str: ...
+
+    @abstractmethod
+    def read_all(self, table: str, columns: Sequence[str]) -> str: ...
+
+    @abstractmethod
+    def read_by_key(self, table: str, columns: Sequence[str], key: str, value: str) -> str: ...
+
+    def create_marked_table(self, table: Table, options: Mapping[str, str], mark: str) -> list[str]:
+        del mark
+        return self.create_table(table, options)
+
+    def marks_query(self) -> str | None:
+        return None
+
+    def create_indexes(self, table: Table) -> list[str]:
+        del table
+        return []
+
+    def add_foreign_keys(self, table: Table, options: Mapping[str, str]) -> list[str]:
+        del table, options
+        return []
+
+    def after_load(self, tables: Sequence[Table]) -> list[str]:
+        del tables
+        return []
+
+    def multi_row_statement(self, table: Table) -> str | None:
+        del table
+        return None
+
+    def delete_all(self, table: str) -> list[str]:
+        raise self._lacks(f"deletion of all rows of {table}")
+
+    def delete_where(self, table: str, column: str, texts: Sequence[str]) -> list[str]:
+        del texts
+        raise self._lacks(f"deletion of rows of {table} by {column}")
+
+    def begin(self) -> list[str]:
+        return []
+
+    def begin_at(self, level: str) -> list[str]:
+        if level:
+            self.insist_on_level(level)
+        return self.begin()
+
+    def commit(self) -> list[str]:
+        return []
+
+    def rollback(self) -> list[str]:
+        return []
+
+    def session_isolation(self, level: str) -> list[str]:
+        self.insist_on_level(level)
+        return []
+
+    def session_read_only(self) -> list[str]:
+        return []
+
+    def insist_on_level(self, level: str) -> None:
+        """Raises `ArgumentError` for an isolation level that cannot be asked for here."""
+        if level not in self.isolation_levels:
+            known = ", ".join(self.isolation_levels)
+            raise ArgumentError(
+                f"the dialect {self.name} has no isolation level {level!r}",
+                hint=f"it has: {known}" if known else "leave the isolation level out",
+            )
+
+    def _lacks(self, what: str) -> ArgumentError:
+        return ArgumentError(f"the dialect {self.name} has no {what}")
