@@ -100,6 +100,7 @@ fn compiled(text: &str, values: Values) -> Result<Program, ScriptError> {
         ]),
         values,
         allow_shell: false,
+        ..Options::default()
     };
     assay_script::compile(&[source(text)], &options)
 }

@@ -144,6 +144,35 @@ def test_the_plan_misses_a_bibliography_as_the_run_does(capfd: pytest.CaptureFix
         assert "no.bib: there is no such file" in capfd.readouterr().err
 
 
+@pytest.mark.parametrize("protocol", ["simple", "extended", "prepared"])
+def test_a_statement_that_the_server_refuses_is_a_failed_run_by_every_protocol(
+    protocol: str,
+) -> None:
+    Path("nosuch.sql").write_text("select nosuch from nosuch;\n")
+    assert run("nosuch.sql", "--on", "sqlite", "--protocol", protocol) == 1
+    assert "no such table: nosuch" in ended()["sqlite"]
+
+
+def test_a_script_that_always_fails_by_itself_ends_the_run_and_does_not_spin() -> None:
+    Path("own.sql").write_text("\\set x -1 - :client_id\n\\sleep :x ms\nselect 1;\n")
+    assert run_program(["run", "own.sql", "--on", "sqlite", "--duration", "600"]) == 1
+    assert "every client failed: script: own.sql:2:" in ended()["sqlite"]
+    words = ["run", "own.sql", "--on", "sqlite", "--duration", "600", "--warm-up", "600"]
+    assert run_program(words) == 1
+
+
+def test_a_statement_that_the_system_does_not_know_is_refused_with_its_place(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    Path("end.sql").write_text("begin;\nselect 1;\nEnd;\n")
+    assert run("end.sql", "--on", "mysql://u@127.0.0.1:1/d") == 2
+    said = capfd.readouterr().err
+    assert "end.sql:3:1: found END, which this system does not know" in said
+    assert "write COMMIT" in said
+    assert run("end.sql", "--on", "sqlite") == 0
+
+
 def test_null_takes_no_address(capfd: pytest.CaptureFixture[str]) -> None:
     assert run("one.sql", "--on", "null://127.0.0.1:5432") == 2
     assert "null takes no address" in capfd.readouterr().err
+    assert run("one.sql", "--on", "null:///?rows=2") == 0

@@ -100,11 +100,8 @@ impl From<ScriptError> for Failure {
 pub fn raise(error: Engine) -> PyErr {
     match error {
         Engine::Script(error) => Failure::from(error).into_exception(),
-        Engine::System(error, context) => {
-            let mut failure = Failure::from(error);
-            failure.message = format!("{context}: {}", failure.message);
-            failure.into_exception()
-        }
+        Engine::System(error, context) => in_context("system", error, &context),
+        Engine::Unprepared(error, context) => in_context("statement", error, &context),
         Engine::Source(error) => Failure::from(error).into_exception(),
         Engine::Machine { message, hint } => Failure {
             kind: "machine",
@@ -116,6 +113,13 @@ pub fn raise(error: Engine) -> PyErr {
         Engine::Document(message) => Failure::document(message).into_exception(),
         Engine::Interrupted => PyKeyboardInterrupt::new_err("interrupted"),
     }
+}
+
+fn in_context(kind: &'static str, error: SystemError, context: &str) -> PyErr {
+    let mut failure = Failure::from(error);
+    failure.kind = kind;
+    failure.message = format!("{context}: {}", failure.message);
+    failure.into_exception()
 }
 
 /// What the operating system refused, with its number: Python knows a closed pipe by it.

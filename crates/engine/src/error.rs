@@ -13,6 +13,9 @@ pub enum EngineError {
     /// The system refused or died; the text says what it was asked at that moment.
     #[error("{1}: {0}")]
     System(SystemError, String),
+    /// The system refused to prepare a statement of the scripts; the text says which.
+    #[error("{1}: {0}")]
+    Unprepared(SystemError, String),
     /// The source of rows is wrong.
     #[error("{0}")]
     Source(SourceError),

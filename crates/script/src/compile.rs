@@ -70,6 +70,7 @@ pub fn compile(sources: &[Source<'_>], options: &Options<'_>) -> Result<Program,
     for gather in &mut program.gathers {
         *gather = variables.gather(&gather.prefix);
     }
+    refuse_unknown_statements(&program, options)?;
     program.own = variables.own();
     program.variables = variables.into_slots();
     let with_transactions = program.scripts.iter().filter(|script| !script.is_plain);
@@ -78,6 +79,23 @@ pub fn compile(sources: &[Source<'_>], options: &Options<'_>) -> Result<Program,
         .collect::<Result<Vec<_>, _>>()?;
     program.warnings.extend(left_open.into_iter().flatten());
     Ok(program)
+}
+
+fn refuse_unknown_statements(program: &Program, options: &Options<'_>) -> Result<(), ScriptError> {
+    for statement in &program.statements {
+        let words: Vec<_> = statement.text.split_whitespace().collect();
+        let spelled = words.join(" ").to_uppercase();
+        if let Some(instead) = options.unknown_statements.get(&spelled) {
+            return Err(ScriptError {
+                path: program.scripts[statement.script as usize].path.clone(),
+                line: statement.line,
+                column: statement.column,
+                message: format!("found {spelled}, which this system does not know"),
+                hint: Some(instead.clone()),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Numbers of things in a program; the bound on the size of scripts keeps them far below 2^32.

@@ -5,7 +5,9 @@ use crate::assemble::{Assembler, UNKNOWN};
 use crate::blocks::Blocks;
 use crate::command::{Command, Duration};
 use crate::compile::short;
+use crate::execute::duration_ns;
 use crate::items::{Content, Item};
+use crate::number::Fault;
 use crate::opcode::Instruction;
 use crate::operand::{DistributionId, ShellId, Target, Unit};
 use crate::options::Values;
@@ -148,7 +150,14 @@ impl<'a> Emitter<'_, 'a> {
     ) -> Result<(), Defect> {
         let unit = match duration {
             Duration::Computed(expression, unit) => {
+                let expression_at = expression.at;
+                let before = self.assembler.program.instructions.len();
                 self.assembler.expression(expression)?;
+                let program = &self.assembler.program;
+                if let [Instruction::Constant { constant }] = program.instructions[before..] {
+                    duration_ns(program.constant(constant), unit)
+                        .map_err(|Fault(message)| Defect::new(expression_at, message))?;
+                }
                 unit
             }
             Duration::Drawn(spelled, drawn) => {

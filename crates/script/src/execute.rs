@@ -355,7 +355,7 @@ fn met(difference: Option<String>) -> Result<(), Box<Failure>> {
     clippy::cast_precision_loss,
     reason = "the bounds are tested before"
 )]
-fn duration_ns(value: &Value, unit: Unit) -> Result<u64, Fault> {
+pub(crate) fn duration_ns(value: &Value, unit: Unit) -> Result<u64, Fault> {
     let duration_ns = number(value)?.double() * f64::from(unit.nanoseconds());
     if (0.0..u64::MAX as f64).contains(&duration_ns) {
         Ok(duration_ns as u64)

@@ -25,11 +25,15 @@ pub struct Options<'a> {
     pub identifiers: &'a BTreeMap<String, Vec<String>>,
     /// The statements of `\begin`, by isolation level in lower case; `""` where none is named.
     pub begins: &'a BTreeMap<String, Vec<String>>,
+    /// Statements that the system does not know, as one word or two in upper case, and what to write
+    /// in their place.
+    pub unknown_statements: &'a BTreeMap<String, String>,
     pub values: Values,
     /// Whether `\shell` and `\setshell` are allowed: they run whatever a script says on this machine.
     pub allow_shell: bool,
 }
 
+static NO_STATEMENTS: BTreeMap<String, String> = BTreeMap::new();
 static NONE: BTreeMap<String, Vec<String>> = BTreeMap::new();
 
 impl Default for Options<'_> {
@@ -38,6 +42,7 @@ impl Default for Options<'_> {
             variables: &[],
             identifiers: &NONE,
             begins: &NONE,
+            unknown_statements: &NO_STATEMENTS,
             values: Values::default(),
             allow_shell: false,
         }

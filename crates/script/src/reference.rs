@@ -74,9 +74,10 @@ const LANGUAGE: &str = "\
 # The script language
 
 A script is one transaction type: statements, and meta commands that say which of them are sent,
-how often and with which values. The language is that of [pgbench][]: a script of pgbench runs unchanged,
-and what is added to its language is marked as an addition. Everything is settled before a server is
-touched, and what is wrong is told with path, line and column.
+how often and with which values. The language is that of [pgbench][]: on PostgreSQL a
+script of pgbench runs unchanged, elsewhere as far as the system knows its statements (`END` is written `COMMIT`). What is
+added to the language is marked as an addition. Everything is settled before a server is touched, and what is wrong is told
+with path, line and column.
 
 [pgbench]: https://www.postgresql.org/docs/current/pgbench.html
 

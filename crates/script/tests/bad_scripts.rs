@@ -52,6 +52,8 @@ const BAD: &[(&str, &str, &str, &str)] = &[
     ("\\abort now", "1:8", "expected the end of the line, found now", "\\abort"),
     ("\\set x 1 \\set y 2", "1:10", "found \\", "a line of its own"),
     ("\\sleep", "1:7", "expected a value", "\\sleep duration [us | ms | s]"),
+    ("SELECT 1;\n\\sleep -1 ms", "2:8", "expected a duration of zero or more, found -1", ""),
+    ("\\think 'soon'", "1:8", "expected a number, found", ""),
     ("\\sleep 1 min", "1:10", "expected us, ms or s, found min", ""),
     ("SELECT 1;\n\\gset 1", "2:7", "expected the name of a variable, found 1", "\\gset [prefix]"),
     ("\\sleep exponential:1", "1:8", "expected a distribution, found exponential:1", "as in constant:1ms"),

@@ -54,6 +54,10 @@ _RESERVED_WORDS = """
 class MysqlDialect(StandardSql):
     name = "mysql"
     read_only_codes: tuple[str, ...] = ("1792",)
+    unknown_statements: Mapping[str, str] = dict.fromkeys(
+        ("END", "END TRANSACTION", "END WORK"),
+        "write COMMIT, as standard SQL has it; pgbench's own scripts write END",
+    )
     server_names: tuple[str, ...] = ("MySQL", "MariaDB")
     literal_style = "backslash"
     carriage_return: str | None = r"'\r'"

@@ -72,6 +72,7 @@ def document_of(
         **_driving(cell.driving),
         **_filled(
             identifiers=workload.identifiers_for(cell.parameters),
+            unknown_statements=dict(dialect.unknown_statements),
             begins=_begins(dialect) if any("\\begin" in one.text for one in scripts) else None,
         ),
     }

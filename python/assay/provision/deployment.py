@@ -28,6 +28,8 @@ class Address:
     session_statements: tuple[str, ...] = ()
     """What each new session runs first."""
     connect_timeout_s: float = 30.0
+    answer_timeout_s: float | None = None
+    """How long a session outside the measurement waits for one answer; None: without end."""
     options: Mapping[str, str] = field(default_factory=dict)
     """The driver's own (the null driver's delays)."""
 
@@ -46,12 +48,17 @@ class Address:
             "ca_file": self.ca_file,
             "session_statements": list(self.session_statements),
             "connect_timeout_s": self.connect_timeout_s,
+            "answer_timeout_s": self.answer_timeout_s,
             "options": dict(self.options),
         }
 
     def for_record(self) -> dict[str, Any]:
         """The same without the password."""
-        return {**self.for_engine(), "password": None}
+        return {
+            name: None if name == "password" else value
+            for name, value in self.for_engine().items()
+            if name != "answer_timeout_s"
+        }
 
 
 @dataclass(frozen=True)

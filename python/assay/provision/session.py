@@ -18,12 +18,16 @@ from assay.errors import (
     Bug,
     InputError,
     MachineLimit,
+    RunFailed,
     ScriptError,
     SystemDied,
     SystemRefused,
     SystemUnderTestError,
 )
 from assay.provision.deployment import Address
+
+LOST = "lost connection"
+"""The engine's word for a session whose server is gone."""
 
 _RESPONSE_S = 3.0
 
@@ -65,10 +69,13 @@ def as_ours(error: _engine.EngineError) -> AssayError:
         return InputError(
             error.message, file=error.file, line=error.line, column=error.column, hint=error.hint
         )
+    if error.kind == "statement" and error.error_class not in (LOST, RESOURCES):
+        # As where it is refused during the measurement: with another protocol it would be.
+        return RunFailed(error.message, hint=error.hint)
     if error.kind == "machine":
         return MachineLimit(error.message, hint=error.hint)
-    if error.kind == "system":
-        if error.error_class == "lost connection":
+    if error.kind in ("system", "statement"):
+        if error.error_class == LOST:
             return SystemDied(error.message, hint=error.hint)
         is_out = error.error_class == RESOURCES
         return SystemRefused(

@@ -11,11 +11,9 @@ from assay import _engine
 from assay._engine import Session
 from assay.errors import SystemRefused
 from assay.provision.deployment import Deployment
-from assay.provision.session import session
+from assay.provision.session import LOST, session
 
 Row = tuple[str | None, ...]
-
-_LOST = "lost connection"
 
 
 def rows_of(opened: Session, question: str, columns: int) -> list[Row] | None:
@@ -24,7 +22,7 @@ def rows_of(opened: Session, question: str, columns: int) -> list[Row] | None:
     try:
         rows = opened.execute(question).rows
     except _engine.EngineError as error:
-        if error.kind != "system" or error.error_class == _LOST:
+        if error.kind != "system" or error.error_class == LOST:
             raise
         return None
     return rows if all(len(row) == columns for row in rows) else None

@@ -5,12 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from assay import _engine, server_url
 from assay.errors import SystemDied, SystemRefused
 from assay.provision.deployment import Address
 from assay.provision.session import session
+
+FIRST_ANSWER_S = 30.0
+"""How long the answer to one of our first queries may take: a server may complete the login and
+never answer."""
 
 _NO_TLS = "no TLS"
 """The engine's code where TLS is required and the server has none."""
@@ -33,10 +37,11 @@ class Server:
 
 @contextmanager
 def first_session(url: str | None, address: Address, server: Server) -> Iterator[_engine.Session]:
-    """An open session; without a URL (a server of ours) as `session` has it."""
+    """An open session, which waits for each answer for a limited time; without a URL (a server of
+    ours) a refusal is as `session` has it."""
     with ExitStack() as stack:
         try:
-            opened = stack.enter_context(session(address))
+            opened = stack.enter_context(session(replace(address, answer_timeout_s=FIRST_ANSWER_S)))
         except (SystemRefused, SystemDied) as error:
             if url is not None:
                 raise _explained(error, url, address, server) from error

@@ -54,6 +54,8 @@ pub enum State {
     TimedOut,
     Refused,
     Interrupted,
+    /// Its script fails by itself, again and again.
+    Failed,
 }
 
 impl ThreadRecorder {

@@ -26,6 +26,9 @@ pub struct DriveDocument {
     /// By isolation level, "" where none is named: the statements that `\\begin` executes.
     #[serde(default, deserialize_with = "null_is_default")]
     pub begins: BTreeMap<String, Vec<String>>,
+    /// Statements that the system does not know, in upper case, and what to write in their place.
+    #[serde(default, deserialize_with = "null_is_default")]
+    pub unknown_statements: BTreeMap<String, String>,
     /// Whether scripts may run programs of this machine.
     #[serde(default, deserialize_with = "null_is_default")]
     pub allow_shell: bool,

@@ -40,6 +40,8 @@ pub struct SiteDocument {
     pub session_statements: Vec<String>,
     #[serde(default, deserialize_with = "null_is_default")]
     connect_timeout_s: ConnectTimeout,
+    #[serde(default, deserialize_with = "positive_seconds_or_none")]
+    answer_timeout_s: Option<Duration>,
     /// The driver's own.
     #[serde(default, deserialize_with = "null_is_default")]
     pub options: BTreeMap<String, String>,
@@ -56,6 +58,12 @@ impl SiteDocument {
     #[must_use]
     pub fn connect_timeout(&self) -> Duration {
         self.connect_timeout_s.0
+    }
+
+    /// How long a [`crate::Session`] waits for one answer; none: without end.
+    #[must_use]
+    pub fn answer_timeout(&self) -> Option<Duration> {
+        self.answer_timeout_s
     }
 }
 
@@ -98,6 +106,13 @@ impl<'de> Deserialize<'de> for ConnectTimeout {
     fn deserialize<D: serde::Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
         positive_seconds(reader).map(Self)
     }
+}
+
+fn positive_seconds_or_none<'de, D>(reader: D) -> Result<Option<Duration>, D::Error>
+where
+    D: serde::Deserializer<'de>,
+{
+    Ok(Option::<ConnectTimeout>::deserialize(reader)?.map(|seconds| seconds.0))
 }
 
 /// A number of seconds above 0.

@@ -99,7 +99,10 @@ enum Closed {
 impl Closed {
     fn into_error(self) -> SystemError {
         match self {
-            Self::Refused(error) | Self::Failed(EngineError::System(error, _)) => error,
+            Self::Refused(error)
+            | Self::Failed(EngineError::System(error, _) | EngineError::Unprepared(error, _)) => {
+                error
+            }
             Self::Failed(other) => SystemError::new(ErrorClass::Other, "", other.to_string()),
         }
     }

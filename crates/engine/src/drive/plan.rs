@@ -223,6 +223,7 @@ pub fn compile(document: &DriveDocument) -> Result<Program, EngineError> {
         variables: &variables,
         identifiers: &document.identifiers,
         begins: &document.begins,
+        unknown_statements: &document.unknown_statements,
         values: match (document.protocol, document.requires_bound_values) {
             (Protocol::Extended | Protocol::Prepared, _) => Values::Bound,
             (Protocol::Simple, false) => Values::Pasted,

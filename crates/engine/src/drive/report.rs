@@ -283,6 +283,7 @@ fn client_end(end: &End, began_ns: u64) -> ClientEnd {
             State::Done => "done",
             // Its connection is gone either way; the errors say who ended it.
             State::Lost | State::TimedOut => "lost",
+            State::Failed => "failed",
             State::Refused => "refused",
             State::Interrupted => "interrupted",
         },
@@ -299,7 +300,7 @@ fn ended_by(ends: &[End], was_interrupted: bool) -> &'static str {
         "lost"
     } else if ends
         .iter()
-        .all(|end| matches!(end.state, State::Lost | State::TimedOut))
+        .all(|end| matches!(end.state, State::Lost | State::TimedOut | State::Failed))
     {
         "all clients failed"
     } else {

@@ -55,7 +55,10 @@ impl OpenError {
     #[must_use]
     pub fn into_error(self) -> SystemError {
         match self {
-            Self::Refused(error) | Self::Failed(EngineError::System(error, _)) => error,
+            Self::Refused(error)
+            | Self::Failed(EngineError::System(error, _) | EngineError::Unprepared(error, _)) => {
+                error
+            }
             Self::Failed(other) => SystemError::new(ErrorClass::Other, "", other.to_string()),
         }
     }
@@ -300,7 +303,7 @@ impl SessionOpener {
 
 /// The error of a run of which a statement cannot be prepared.
 pub fn unprepared(plan: &Plan, statement: u32, error: SystemError) -> EngineError {
-    EngineError::System(
+    EngineError::Unprepared(
         error,
         format!("preparing the statement at {}", plan.place(statement)),
     )

@@ -39,6 +39,8 @@ pub struct TransactionState<'a> {
     pub pipelines: bool,
     /// What stands in the pipeline, and the answers as far as there are any.
     pub pipeline: Vec<Queued>,
+    /// Transactions in a row that the script itself has failed, before it executed anything.
+    own_failures: u32,
     has_begun: bool,
     due_ns: u64,
     started_ns: u64,
@@ -54,6 +56,10 @@ pub struct TransactionState<'a> {
     /// Has been away, and had no transaction since that ended `ok`.
     is_unserved: bool,
 }
+
+/// A script that fails so often in a row by itself, without asking the system anything, will go on to:
+/// it would only keep a processor busy.
+const MOST_OWN_FAILURES: u32 = 100;
 
 /// The pass under way.
 #[derive(Clone, Copy, Debug, Default)]
@@ -85,6 +91,7 @@ impl<'a> TransactionState<'a> {
             asked_ns: 0,
             pipelines: false,
             pipeline: Vec::new(),
+            own_failures: 0,
             has_begun: false,
             due_ns: 0,
             started_ns: 0,
@@ -203,6 +210,9 @@ impl<'a> TransactionState<'a> {
                 Phase::Away { state, .. } => state,
                 _ => State::Done,
             });
+        }
+        if self.own_failures >= MOST_OWN_FAILURES {
+            return Some(State::Failed);
         }
         self.is_interrupted().then_some(State::Interrupted)
     }
@@ -340,14 +350,20 @@ impl<'a> TransactionState<'a> {
     /// What the script's end means; a failure is written down in the words of whoever knows most of it.
     pub fn judge(&mut self, ending: Ending, now_ns: u64, recorder: &mut ThreadRecorder) -> Then {
         let (class, message) = match ending {
-            Ending::Done => return Then::Ended(Outcome::Ok),
+            Ending::Done => {
+                self.own_failures = 0;
+                return Then::Ended(Outcome::Ok);
+            }
             Ending::Aborted => return Then::Ended(Outcome::Aborted),
             Ending::Failed { class, message } => (class, message),
         };
+        let is_own = class == ErrorClass::Script.word() && !self.has_executed;
+        self.own_failures = if is_own { self.own_failures + 1 } else { 0 };
         let is_again = self.retries < self.plan.most_retries
             && self.plan.retried_classes.contains(&class)
             && !self.is_interrupted();
-        if self.is_measured {
+        // The one that ends the client is said also where nothing is measured yet.
+        if self.is_measured || self.own_failures == MOST_OWN_FAILURES {
             let script = self.next_script.script;
             let code = match &self.error {
                 Some(error) if error.class.word() == class => {

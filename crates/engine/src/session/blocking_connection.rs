@@ -10,7 +10,7 @@ use assay_drivers::{
 use assay_values::{ColumnType, Row};
 use mio::{Events, Poll, Token};
 
-use super::connect_errors::{RETRY_AFTER, out_of_resources, too_late, unreachable};
+use super::connect_errors::{RETRY_AFTER, no_answer, out_of_resources, too_late, unreachable};
 use super::{Cancellation, Connection, Halt, LOOK_UP_EVERY, Scratch, WireSite};
 
 /// Bulk rows are gathered into messages of about this size (measured: more gains nothing).
@@ -24,6 +24,8 @@ pub struct BlockingConnection {
     bytes_sent: u64,
     /// To the request or the bulk load under way.
     answer: Answer,
+    /// How long each answer is waited for, and what to say where none came.
+    limit: Option<(Duration, SystemError)>,
 }
 
 impl BlockingConnection {
@@ -73,6 +75,9 @@ impl BlockingConnection {
             scratch: Scratch::new(),
             bytes_sent: 0,
             answer: Answer::new(Keep::Count),
+            limit: site
+                .answer_timeout
+                .map(|longest| (longest, no_answer(site, longest))),
         };
         loop {
             let opening = !connection.connection.is_connected();
@@ -232,12 +237,18 @@ impl BlockingConnection {
     }
 
     fn finish(&mut self, cancellation: &mut Cancellation<'_>) -> Result<Progress, Halt> {
+        let asked = Instant::now();
         loop {
             let progress = self
                 .turn(LOOK_UP_EVERY)
                 .map_err(|trouble| self.last_words(trouble))?;
             if matches!(progress, Progress::Ready | Progress::BulkReady) {
                 return Ok(progress);
+            }
+            if let Some((longest, silent)) = &self.limit
+                && asked.elapsed() >= *longest
+            {
+                return Err(silent.clone().into());
             }
             cancellation.look_up()?;
         }

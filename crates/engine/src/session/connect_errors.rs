@@ -37,6 +37,18 @@ pub fn too_late(site: &WireSite) -> SystemError {
     )
 }
 
+/// A session whose server does not answer is as good as lost.
+pub fn no_answer(site: &WireSite, longest: Duration) -> SystemError {
+    SystemError::new(
+        ErrorClass::LostConnection,
+        "",
+        format!(
+            "{} accepted the session but did not answer a query within {longest:?}",
+            site.address
+        ),
+    )
+}
+
 /// The client's machine, not the server's, has run out of something.
 pub fn out_of_resources(error: &io::Error) -> SystemError {
     SystemError::new(

@@ -226,8 +226,9 @@ fn in_context(halt: Halt, context: &str) -> EngineError {
 
 /// What was under way, with the statement's beginning.
 fn executing(statement: &str) -> String {
-    let beginning: String = statement.chars().take(80).collect();
-    let rest = if beginning.len() < statement.len() {
+    let line = statement.split_whitespace().collect::<Vec<_>>().join(" ");
+    let beginning: String = line.chars().take(80).collect();
+    let rest = if beginning.len() < line.len() {
         " …"
     } else {
         ""

@@ -21,6 +21,8 @@ pub struct WireSite {
     pub address: Address,
     pub tls: Option<TlsOffer>,
     pub connect_timeout: Duration,
+    /// Of one answer outside the measurement; none: without end.
+    pub answer_timeout: Option<Duration>,
     options: ConnectOptions,
     begin: fn(ConnectOptions) -> AnyWire,
 }
@@ -96,6 +98,7 @@ impl WireSite {
             address,
             tls,
             connect_timeout: document.connect_timeout(),
+            answer_timeout: document.answer_timeout(),
             begin,
         })
     }

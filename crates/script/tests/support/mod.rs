@@ -44,6 +44,7 @@ pub fn try_compile_as(
         ]),
         values,
         allow_shell: true,
+        ..Options::default()
     };
     compile(&[source], &options)
 }
