@@ -74,7 +74,7 @@ const LANGUAGE: &str = "\
 # The script language
 
 A script is one transaction type: statements, and meta commands that say which of them are sent,
-how often and with which values. The language is that of [pgbench][]: on PostgreSQL a
+how often and with which values. The language is that of [pgbench][]: on its own system a
 script of pgbench runs unchanged, elsewhere as far as the system knows its statements (`END` is written `COMMIT`). What is
 added to the language is marked as an addition. Everything is settled before a server is touched, and what is wrong is told
 with path, line and column.
