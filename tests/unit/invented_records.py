@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from assay.drive.sampler import TimedSample
 from assay.experiment import Driving, Experiment, StorageChoice, SystemChoice
-from assay.plan import Cell, Plan, PlannedRun
+from assay.plan import Cell, Plan, PlannedRun, fingerprint
 from assay.provision.deployment import Address, Deployment, StorageFacts
 from assay.record import ExperimentRecord, Store
 from assay.systems.protocol import ProcessSample
@@ -64,13 +65,13 @@ def plan(
             "simple",
             0,
             driving=driven,
-            fingerprint="",
         )
         for driven in driving
         for count in clients
         for storage in storages
         for system in systems
     ]
+    cells = [replace(cell, fingerprint=fingerprint.of_cell(cell)) for cell in cells]
     experiment = Experiment("bibsql", (test,), systems, storages, clients, repetitions=repetitions)
     runs = [(cell, repetition) for repetition in range(1, repetitions + 1) for cell in cells]
     return Plan(

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import json
 import lzma
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from assay.cli.program import run_program
+from assay.record import Store, schema
 
 DATA = Path(__file__).parents[1] / "data" / "records"
 EXPERIMENTS = range(1, 15)
@@ -83,3 +86,39 @@ def test_it_can_be_written_to_and_merged(
     listed = json.loads(output(capsys, "list", "runs", "--format", "json", "--records", str(new)))
     assert len(listed) == 27
     assert run_program(["merge", str(new), "--records", str(records)]) == 0  # opens it for writing
+
+
+def test_its_tables_and_views_keep_their_columns_and_what_they_hold(records: Path) -> None:
+    """All but the fingerprints of cells, which are of another version since step 7."""
+    with closing(sqlite3.connect(records, isolation_level=None)) as connection:
+        names = [
+            name
+            for (name,) in connection.execute(
+                "SELECT name FROM sqlite_master WHERE type IN ('table', 'view')"
+            )
+        ]
+        before = {name: _rows(connection, name) for name in names}
+        schema.prepare(connection, records, schema.steps())
+        for name, rows in before.items():
+            assert [
+                {column: row[column] for column in rows[0]} for row in _rows(connection, name)
+            ] == rows, name
+        assert not connection.execute("PRAGMA foreign_key_check").fetchall()
+
+
+def test_its_equal_cells_have_equal_fingerprints_across_experiments(records: Path) -> None:
+    with Store(records) as store:
+        cells = {run.id: run.cell_fingerprint for run in store.runs()}
+    assert len(set(cells.values())) == 23
+    assert cells[24] == cells[25] == cells[26]  # repetitions, and the same asked again
+    assert cells[3] == cells[6] != cells[4]
+
+
+def _rows(connection: sqlite3.Connection, name: str) -> list[dict[str, Any]]:
+    cursor = connection.execute(f"SELECT * FROM {name}")
+    columns = [column for column, *_ in cursor.description if column != "cell_fingerprint"]
+    places = [place for place, (column, *_) in enumerate(cursor.description) if column in columns]
+    return [
+        {column: row[place] for column, place in zip(columns, places, strict=True)}
+        for row in cursor.fetchall()
+    ]

@@ -191,3 +191,55 @@ def test_the_views_lay_the_documents_out(path: Path) -> None:
     assert ("strtab", 1610) in ask("SELECT table_name, row_count FROM dataset_rows")
     assert ask("SELECT * FROM errors") == []
     connection.close()
+
+
+def test_steps_keep_what_each_of_them_did_and_the_run_has_the_numbers_of_the_last_drive(
+    tmp_path: Path,
+) -> None:
+    with Store(tmp_path / "r.sqlite") as store:
+        (run,) = begin(store, invented.SQLITE).runs
+        store.begin_run(run)
+        store.provisioned(invented.deployment(run.cell))
+        store.begin_step(0, "load")
+        store.loaded(invented.dataset())
+        store.end_step("done")
+        for position, seconds in ((1, 1), (2, 3)):
+            store.begin_step(position, "drive", f"drive {seconds} s")
+            store.driving(invented.drive_document(run.cell))
+            store.observed(invented.observation(run.cell, seconds * invented.S))
+            store.observed(invented.observation(run.cell, seconds * invented.S), agent=1)
+            store.checked(invented.checks())
+            store.end_step("done")
+        store.begin_step(3, "compare")
+        store.end_run("failed", reason="the rows differ")
+        found = store.latest().runs[0]
+    assert [(one.position, one.do, one.name, one.state) for one in found.steps] == [
+        (0, "load", "", "done"),
+        (1, "drive", "drive 1 s", "done"),
+        (2, "drive", "drive 3 s", "done"),
+        (3, "compare", "", "failed"),
+    ]
+    assert found.steps[3].reason == found.reason == "the rows differ"
+    assert [len(one.agents) for one in found.steps] == [0, 1, 1, 0]
+    assert found.observation is not None and found.observation["elapsed_ns"] == 3 * invented.S
+    assert found.dataset is not None and len(found.checks) == 2 * len(invented.CHECKS)
+    assert [state for state, _ in found.stages] == [
+        "provisioning", "loading", "loading", "driving", "driving", "checking", "failed"
+    ]  # fmt: skip
+
+
+def test_a_run_that_names_no_step_has_one(tmp_path: Path) -> None:
+    record = invented.experiment(tmp_path / "r.sqlite", invented.plan([invented.SQLITE]), 1.0)
+    assert [(one.do, one.state) for one in record.runs[0].steps] == [("drive", "done")]
+
+
+def test_a_step_begins_only_after_the_one_before_it_ended(tmp_path: Path) -> None:
+    with Store(tmp_path / "r.sqlite") as store:
+        planned = begin(store, invented.SQLITE)
+        store.begin_run(planned.runs[0])
+        store.begin_step(0, "load")
+        with pytest.raises(Bug, match="step 0 has not ended"):
+            store.begin_step(1, "drive")
+        store.end_step("done")
+        with pytest.raises(Bug, match="none is under way"):
+            store.end_step("done")

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from assay.errors import ArgumentError
 from assay.experiment import Driving, Experiment, Scalar, StorageChoice, SystemChoice
+from assay.plan import fingerprint
 from assay.plan.driving import driving
 from assay.plan.values import Cell, Plan, PlannedRun
 from assay.workload.values import Test, Workload
@@ -134,39 +135,7 @@ def _cell(experiment: Experiment, test: Test, place: Place, levels: Levels) -> C
         scripts=experiment.scripts,
         driving=levels.driving,
     )
-    return replace(cell, fingerprint=fingerprint(cell))
-
-
-def fingerprint(cell: Cell) -> str:
-    """SHA-256 of the cell in canonical JSON, without its own fingerprint and without a password."""
-    return hashlib.sha256(_canonical(_plain(cell)).encode()).hexdigest()
-
-
-def _plain(cell: Cell) -> dict[str, Any]:
-    system, storage = cell.system, cell.storage
-    return {
-        "workload": cell.workload,
-        "test": cell.test,
-        "system": {
-            "name": system.name,
-            "url": system.url_without_password,
-            "options": dict(system.options),
-            "settings": dict(system.settings),
-        },
-        "storage": {
-            "name": storage.name,
-            "kind": storage.kind,
-            "directory": storage.directory,
-            "options": dict(storage.options),
-        },
-        "clients": cell.clients,
-        "parameters": dict(cell.parameters),
-        "protocol": cell.protocol,
-        "threads": cell.threads,
-        "feed": cell.feed,
-        "scripts": [[one.path, one.weight] for one in cell.scripts],
-        "driving": vars(cell.driving),
-    }
+    return replace(cell, fingerprint=fingerprint.of_cell(cell))
 
 
 def _canonical(document: Any) -> str:

@@ -28,8 +28,7 @@ class Cell:
     driving: Driving = field(default_factory=Driving)
     """Of numbers alone: no name of a parameter is left in it."""
     fingerprint: str = ""
-    """SHA-256 of all of the above in canonical JSON, passwords left out: equal cells have equal
-    fingerprints (`assay.plan.layout.fingerprint`)."""
+    """Equal cells have equal fingerprints (`assay.plan.fingerprint`)."""
 
     @property
     def storage_name(self) -> str:

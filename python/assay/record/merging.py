@@ -106,6 +106,7 @@ def _bring(
     for table in of_runs:
         target.execute(f"DELETE FROM {table} WHERE run_id = ?", (here_id,))
         for row in _rows(source, f"SELECT * FROM {table} WHERE run_id = ? ORDER BY rowid", own_id):
+            row.pop("id", None)  # of a step: what belongs to it names it by its position
             insert(target, table, **{**row, "run_id": here_id})
     return True
 

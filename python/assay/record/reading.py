@@ -9,27 +9,24 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from assay.drive.sampler import TimedSample
 from assay.errors import ArgumentError
-from assay.record import calibrations
+from assay.record import calibrations, run_steps
 from assay.record.process import ProcessIdentity, is_alive
 from assay.record.records import (
+    END_STATES,
     PROCESS_ENDED,
-    UNFINISHED_STATES,
     Document,
     ExperimentRecord,
     RunRecord,
     RunSummary,
-    ScriptRecord,
+    StepRecord,
     WarningRecord,
 )
-from assay.systems.protocol import ProcessSample
 
-_SAMPLE = ", ".join(ProcessSample.__dataclass_fields__)
 _REFERENCE = re.compile(r"(?:(experiment|run)[ :]?)?(\d{1,30})", re.IGNORECASE)
 
 _RUNS = """
@@ -51,29 +48,20 @@ def run(connection: sqlite3.Connection, run_id: int) -> RunRecord:
     row = next(_rows(connection, f"{_RUNS} WHERE runs.id = ?", run_id), None)
     if row is None:
         raise _unknown(connection, "run", "runs", run_id)
-    site, observation = (_document(connection, one, run_id) for one in ("sites", "observations"))
+    site = _document(connection, "sites", run_id)
+    steps = run_steps.of_run(connection, run_id)
+    measured = _measured(steps)
+    observation = measured.observation if measured else None
     return RunRecord(
         **_summary(row),
         site=site,
-        dataset=_document(connection, "datasets", run_id),
-        drive=_document(connection, "drives", run_id),
+        dataset=next((one.dataset for one in reversed(steps) if one.dataset is not None), None),
+        drive=measured.drive if measured else None,
         observation=observation,
-        checks=tuple(_document(connection, "checks", run_id) or ()),
-        scripts=tuple(
-            ScriptRecord(*values)
-            for values in connection.execute(
-                "SELECT name, path, text, weight FROM scripts WHERE run_id = ? ORDER BY position",
-                (run_id,),
-            )
-        ),
-        samples=tuple(
-            TimedSample(at_s, ProcessSample(*values), device_read_bytes, device_written_bytes)
-            for at_s, device_read_bytes, device_written_bytes, *values in connection.execute(
-                f"SELECT at_s, device_read_bytes, device_written_bytes, {_SAMPLE} "
-                "FROM samples WHERE run_id = ? ORDER BY at_s",
-                (run_id,),
-            )
-        ),
+        checks=tuple(check for one in steps for check in one.checks),
+        scripts=measured.scripts if measured else (),
+        samples=measured.samples if measured else (),
+        steps=steps,
         warnings=tuple(
             WarningRecord(*values)
             for values in connection.execute(
@@ -147,13 +135,29 @@ def find(connection: sqlite3.Connection, path: Path, reference: str) -> Experime
 
 def settle_dead_runs(connection: sqlite3.Connection) -> None:
     """Writes down what reading shows anyway, for people who ask the file with SQL."""
-    for row in _rows(connection, f"{_RUNS} WHERE state IN {UNFINISHED_STATES}"):
-        if _summary(row)["state"] == "interrupted":
+    unended = f"{_RUNS} WHERE runs.begun_unix_ns IS NOT NULL AND runs.ended_unix_ns IS NULL"
+    for row in _rows(connection, unended):
+        if row["state"] not in END_STATES and _summary(row)["state"] == "interrupted":
             connection.execute(
                 "UPDATE runs SET state = 'interrupted', reason = ?, verdict = 'invalid', "
                 "verdict_reason = ? WHERE id = ?",
                 (PROCESS_ENDED, PROCESS_ENDED, row["id"]),
             )
+            connection.execute(
+                "UPDATE steps SET state = 'interrupted', reason = ? "
+                "WHERE run_id = ? AND ended_unix_ns IS NULL",
+                (PROCESS_ENDED, row["id"]),
+            )
+
+
+def _measured(steps: Sequence[StepRecord]) -> StepRecord | None:
+    """The step that the run's numbers are of."""
+    in_turn = [
+        *(one for one in reversed(steps) if one.do == "drive" and one.observation is not None),
+        *(one for one in reversed(steps) if one.observation is not None),
+        *(one for one in reversed(steps) if one.drive is not None),
+    ]
+    return in_turn[0] if in_turn else None
 
 
 def _summary(row: dict[str, Any]) -> dict[str, Any]:
@@ -163,7 +167,8 @@ def _summary(row: dict[str, Any]) -> dict[str, Any]:
     values["parameters"] = json.loads(row["parameters"])
     values["seed"] = int(row["seed"])
     values["driving"] = json.loads(row["driving"] or "{}")
-    if row["state"] in UNFINISHED_STATES and not is_alive(process):
+    is_unended = row["state"] not in (*END_STATES, "planned")
+    if is_unended and not is_alive(process):
         values["state"], values["reason"] = "interrupted", PROCESS_ENDED
         values["verdict"], values["verdict_reason"] = "invalid", PROCESS_ENDED
     return values

@@ -11,9 +11,7 @@ from assay.drive.sampler import TimedSample
 
 Document = Mapping[str, Any]
 
-UNFINISHED_STATES = ("provisioning", "loading", "driving", "checking")
-"""States of a run that is under way."""
-END_STATES = ("done", "failed", "interrupted")
+END_STATES = ("done", "failed", "interrupted", "refused")
 PROCESS_ENDED = "process ended"
 """Reason of an unfinished run whose process is no more: killed, or the power was cut."""
 
@@ -82,9 +80,9 @@ class RunSummary:
     seed: int
     cell_fingerprint: str
     state: str
-    """planned, provisioning, loading, driving, checking, done, failed or interrupted."""
+    """planned, provisioning, loading, driving, checking, done, failed, interrupted or refused."""
     reason: str
-    """Why it failed or was interrupted; else empty."""
+    """Why it failed, was interrupted or refused; else empty."""
     verdict: str
     verdict_reason: str
     driving: Mapping[str, Any]
@@ -99,20 +97,51 @@ class RunSummary:
 
 
 @dataclass(frozen=True)
+class StepRecord:
+    """What is kept of one step of a run. A document is None where the step has none."""
+
+    position: int
+    do: str
+    """Its kind: load, drive, restart, compare …"""
+    name: str
+    state: str
+    """running, done, failed, interrupted, refused or skipped."""
+    reason: str
+    begun_unix_ns: int | None
+    ended_unix_ns: int | None
+    dataset: Document | None
+    drive: Document | None
+    """The drive document, without site and scripts."""
+    scripts: tuple[ScriptRecord, ...]
+    observation: Document | None
+    """Of all its clients together."""
+    agents: tuple[Document, ...]
+    """The observations of each machine, where several drove the clients."""
+    samples: tuple[TimedSample, ...]
+    checks: tuple[Document, ...]
+
+
+@dataclass(frozen=True)
 class RunRecord(RunSummary):
-    """All that is kept of one run. A document is None where the run did not get so far."""
+    """All that is kept of one run. A document is None where the run did not get so far.
+
+    What is measured of a run is its last step of kind ``drive``, or else the last one that observed
+    anything: its drive, scripts, observation and samples are the run's own.
+    """
 
     site: Document | None
     dataset: Document | None
     drive: Document | None
-    """What the engine was told, without site and scripts."""
+    """The drive document, without site and scripts."""
     scripts: tuple[ScriptRecord, ...]
     observation: Document | None
     samples: tuple[TimedSample, ...]
     checks: tuple[Document, ...]
+    """Of all steps."""
     warnings: tuple[WarningRecord, ...]
     stages: tuple[tuple[str, int], ...]
     """(state, Unix time in ns at which it began), in order."""
+    steps: tuple[StepRecord, ...] = ()
     calibration: CalibrationRecord | None = None
     """The nearest one of its driver, machine and build; None where there is none."""
 

@@ -16,12 +16,14 @@ transaction. A file with more steps than this program knows is refused.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 
 from assay.errors import ArgumentError
+from assay.plan import fingerprint
 
 APPLICATION_ID = 0x41535359
 """``ASSY`` in the file's header: tells our records from any other SQLite file."""
@@ -51,6 +53,7 @@ def prepare(connection: sqlite3.Connection, path: Path, known: Sequence[Step]) -
     connection.execute("BEGIN IMMEDIATE")
     try:
         # Asked again inside: another process may have done it while we waited for the lock.
+        connection.create_function("cell_fingerprint_2", 1, _cell_fingerprint, deterministic=True)
         for step in known[_version(connection, path, known) :]:
             for statement in step:
                 connection.execute(statement)
@@ -61,6 +64,14 @@ def prepare(connection: sqlite3.Connection, path: Path, known: Sequence[Step]) -
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+
+
+def _cell_fingerprint(cell: str) -> str | None:
+    """What step 7 asks of a cell; None where its document is none of a cell."""
+    try:
+        return fingerprint.of_document(json.loads(cell))
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None
 
 
 def version_of(connection: sqlite3.Connection, path: Path, known: Sequence[Step]) -> int:

@@ -4,17 +4,21 @@ What a call was given is on disk when it returns. That costs a flush, so `lab.ru
 stages, never while clients are at work. The order of calls is that of the stages::
 
     begin_experiment                                       every planned run is kept
-        begin_run → provisioned → loaded → driving → observed → sampled, checked → end_run
+        begin_run → provisioned
+            begin_step → loaded → driving → observed → sampled, checked → end_step
+            begin_step → …
+        end_run
     end_experiment
 
-A run may end after any of them.
+A run may end after any of them. What a step is not asked to keep it leaves out; where no step is
+begun the run has one, ``drive``.
 """
 
 from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import TracebackType
@@ -25,16 +29,17 @@ from assay.errors import Bug, SystemUnderTestError
 from assay.experiment import Experiment
 from assay.plan import Plan, PlannedRun
 from assay.provision.deployment import Deployment
-from assay.record import calibrations, reading
+from assay.record import calibrations, reading, run_steps
 from assay.record.document import json_text, storable, without_secrets
 from assay.record.file import RecordIsLocked, insert, reading_errors
 from assay.record.process import this_process
 from assay.record.read_only import open_for_reading
 from assay.record.records import CalibrationRecord, ExperimentRecord, RunRecord, RunSummary
+from assay.record.run_steps import StepState
 from assay.record.writer import Change, Told, Writer
 
 T = TypeVar("T")
-EndState = Literal["done", "failed", "interrupted"]
+EndState = Literal["done", "failed", "interrupted", "refused"]
 
 
 class Store:
@@ -58,6 +63,10 @@ class Store:
         self._reader = open_for_reading(path) if must_exist else None
         self._experiment_id: int | None = None
         self._run_id: int | None = None
+        self._step: int | None = None
+        """Position of the step under way, or else of the last one."""
+        self._is_step_open = False
+        self._has_named_steps = False
 
     @property
     def path(self) -> Path:
@@ -148,12 +157,43 @@ class Store:
 
         self._write().run_begins()
         self._run_id = self._write().change(change)
+        self._step, self._is_step_open, self._has_named_steps = None, False, False
         return self._run_id
+
+    def begin_step(self, position: int, do: str, name: str = "") -> None:
+        """A step of the run begins; what is kept from here on is of this step. ``do`` is its kind:
+        load, drive, restart, compare …"""
+        if self._is_step_open:
+            raise Bug(f"step {self._step} has not ended, and another begins")
+        run_id, now_ns = self._run(), time.time_ns()
+
+        def change(connection: sqlite3.Connection) -> None:
+            run_steps.begin(connection, run_id, position, do, name, now_ns)
+            _enter(connection, run_id, run_steps.run_state(do), now_ns)
+
+        self._write().change(change)
+        self._step, self._is_step_open, self._has_named_steps = position, True, True
+
+    def end_step(self, state: StepState, reason: str = "") -> None:
+        """The step is over; the run goes on, or ends with `end_run`."""
+        run_id, position, now_ns = self._run(), self._step, time.time_ns()
+        if position is None or not self._is_step_open:
+            raise Bug("a step ends, and none is under way")
+        self._write().change(
+            lambda connection: run_steps.end(connection, run_id, position, state, reason, now_ns)
+        )
+        self._is_step_open = False
 
     def provisioned(self, deployment: Deployment) -> None:
         """What was brought up, without its password: state loading."""
         kept = replace(deployment, address=replace(deployment.address, password=None))
-        self._keep("sites", json_text(kept), state="loading")
+        run_id, text, now_ns = self._run(), json_text(kept), time.time_ns()
+
+        def change(connection: sqlite3.Connection) -> None:
+            insert(connection, "sites", run_id=run_id, document=text)
+            _enter(connection, run_id, "loading", now_ns)
+
+        self._write().change(change)
 
     def restarted(self, deployment: Deployment) -> None:
         """The deployment was stopped and brought up again: what is kept of it is as it is now."""
@@ -170,14 +210,14 @@ class Store:
         self._keep("datasets", json_text(dataset), state="driving")
 
     def driving(self, document: Mapping[str, Any]) -> None:
-        """What the engine is told (a drive document): keeps the texts, leaves the deployment out.
-        State driving, also where nothing was loaded."""
+        """The drive document: keeps the texts, leaves the deployment out. State driving, also where
+        nothing was loaded."""
         rest = {key: value for key, value in document.items() if key not in {"site", "scripts"}}
-        run_id, text, scripts = self._run(), json_text(rest), tuple(document.get("scripts", ()))
+        text, scripts = json_text(rest), tuple(document.get("scripts", ()))
         now_ns = time.time_ns()
 
-        def change(connection: sqlite3.Connection) -> None:
-            insert(connection, "drives", run_id=run_id, document=text)
+        def change(connection: sqlite3.Connection, run_id: int, step: int) -> None:
+            insert(connection, "drives", run_id=run_id, step=step, document=text)
             (state,) = connection.execute(
                 "SELECT state FROM runs WHERE id = ?", (run_id,)
             ).fetchone()
@@ -188,6 +228,7 @@ class Store:
                     connection,
                     "scripts",
                     run_id=run_id,
+                    step=step,
                     position=position,
                     name=script["name"],
                     path=storable(script["path"]),
@@ -195,29 +236,31 @@ class Store:
                     weight=script.get("weight", 1),
                 )
 
-        self._write().change(change)
+        self._change_step(change)
 
-    def observed(self, observation: Mapping[str, Any]) -> None:
-        """What was measured, as given: state checking."""
-        self._keep("observations", json_text(observation), state="checking")
+    def observed(self, observation: Mapping[str, Any], *, agent: int = 0) -> None:
+        """What was measured, as given: state checking. ``agent``: 0 for all clients of the step; 1,
+        2 … for those of one machine, where several drove it."""
+        self._keep("observations", json_text(observation), state="checking", agent=agent)
 
     def sampled(self, samples: Iterable[TimedSample]) -> None:
         """The server's processes while the clients were at work."""
-        run_id, taken = self._run(), tuple(samples)
+        taken = tuple(samples)
 
-        def change(connection: sqlite3.Connection) -> None:
+        def change(connection: sqlite3.Connection, run_id: int, step: int) -> None:
             for one in taken:
                 insert(
                     connection,
                     "samples",
                     run_id=run_id,
+                    step=step,
                     at_s=one.at_s,
                     **asdict(one.sample),
                     device_read_bytes=one.device_read_bytes,
                     device_written_bytes=one.device_written_bytes,
                 )
 
-        self._write().change(change)
+        self._change_step(change)
 
     def checked(self, checks: Sequence[Mapping[str, Any]]) -> None:
         """Whether the answers were right: per check id, title, expected, found, ok, note."""
@@ -230,10 +273,11 @@ class Store:
         verdict: tuple[str, str] = ("", ""),
         warnings: Iterable[tuple[str, str]] = (),
     ) -> None:
-        """The run is over. ``verdict``: (word, reason), and invalid where the run is not done;
-        ``warnings``: (name, detail)."""
+        """The run is over. ``verdict``: (word, reason), and invalid where the run failed or was
+        interrupted; ``warnings``: (name, detail)."""
         run_id, found, now_ns = self._run(), tuple(warnings), time.time_ns()
-        if state != "done" and verdict[0] != "invalid":
+        step = self._step if self._is_step_open else None
+        if state in ("failed", "interrupted") and verdict[0] != "invalid":
             verdict = ("invalid", storable(without_secrets(reason or state)))
 
         def change(connection: sqlite3.Connection) -> None:
@@ -246,6 +290,8 @@ class Store:
                     name=name,
                     detail=storable(detail),
                 )
+            if step is not None:
+                run_steps.end(connection, run_id, step, state, reason or "", now_ns)
             _enter(connection, run_id, state, now_ns)
             connection.execute(
                 "UPDATE runs SET reason = ?, verdict = ?, verdict_reason = ?, ended_unix_ns = ? "
@@ -255,7 +301,7 @@ class Store:
 
         self._write().change(change)
         self._write().run_ended(run_id)
-        self._run_id = None
+        self._run_id, self._step, self._is_step_open = None, None, False
 
     def end_experiment(self) -> None:
         """No more runs of this experiment will begin."""
@@ -325,15 +371,32 @@ class Store:
             raise Bug("a stage reports to the record, and no run is under way")
         return self._run_id
 
-    def _keep(self, table: str, document: str, *, state: str | None = None) -> None:
-        run_id, now_ns = self._run(), time.time_ns()
+    def _change_step(self, change: Callable[[sqlite3.Connection, int, int], None]) -> None:
+        """A change of the step under way, or of the last one: it is given the run and the step's
+        position. A step that was not begun begins in the same transaction."""
+        run_id, now_ns, is_new = self._run(), time.time_ns(), self._step is None
+        step = self._step or 0
+        if is_new:
+            self._step, self._is_step_open = step, True
 
-        def change(connection: sqlite3.Connection) -> None:
-            insert(connection, table, run_id=run_id, document=document)
-            if state is not None:
-                _enter(connection, run_id, state, now_ns)
+        def whole(connection: sqlite3.Connection) -> None:
+            if is_new:
+                run_steps.begin(connection, run_id, step, "drive", "", now_ns)
+            change(connection, run_id, step)
 
-        self._write().change(change)
+        self._write().change(whole)
+
+    def _keep(self, table: str, document: str, *, state: str | None = None, **key: int) -> None:
+        """Adds a row of the step under way. A run that names its steps has the states of these."""
+        now_ns = time.time_ns()
+        entered = None if self._has_named_steps else state
+
+        def change(connection: sqlite3.Connection, run_id: int, step: int) -> None:
+            insert(connection, table, run_id=run_id, step=step, document=document, **key)
+            if entered is not None:
+                _enter(connection, run_id, entered, now_ns)
+
+        self._change_step(change)
 
 
 def _plan_run(connection: sqlite3.Connection, experiment_id: int, run: PlannedRun) -> None:

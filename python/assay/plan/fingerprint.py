@@ -1,0 +1,82 @@
+"""Takes a cell, or its document in a record; gives its fingerprint, version 2: equal cells have
+equal fingerprints, also where one was recorded by a program that knew fewer fields.
+
+SHA-256 of canonical JSON of the fields that are not at their defaults. So a new field changes no
+fingerprint, unless it is set. A password is left out, and ``10.0`` is ``10``. A default that is to
+change must be kept here as it was: fingerprints are compared between records of many years.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from assay import server_url
+from assay.experiment import Driving, ScriptFile, StorageChoice, SystemChoice
+from assay.plan.values import Cell
+
+_PASSWORD_IN_QUERY = re.compile(r"(\w*passw(?:or)?d|passphrase|pwd)\s*=[^&]*", re.IGNORECASE)
+_WITHIN: Mapping[str, type] = {
+    "system": SystemChoice,
+    "storage": StorageChoice,
+    "driving": Driving,
+}
+"""Fields of a cell that are values with fields of their own."""
+
+
+def of_cell(cell: Cell) -> str:
+    return of_document(dataclasses.asdict(cell))
+
+
+def of_document(cell: Mapping[str, Any]) -> str:
+    """Of a cell as a record holds it (``runs.cell``). Raises `ValueError` and its like where the
+    document is none of a cell."""
+    fields = {name: value for name, value in cell.items() if name != "fingerprint"}
+    fields["system"] = {**fields["system"], "url": _without_password(fields["system"].get("url"))}
+    for name, kind in _WITHIN.items():
+        fields[name] = _not_default(kind, fields.get(name) or {})
+    fields["scripts"] = [_not_default(ScriptFile, one) for one in fields.get("scripts") or ()]
+    text = json.dumps(
+        _not_default(Cell, fields), sort_keys=True, separators=(",", ":"), ensure_ascii=True
+    )
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _not_default(kind: type, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that say something; one that ``kind`` does not know stays, if it is not empty."""
+    defaults = {field.name: _default(field) for field in dataclasses.fields(kind)}
+    plain = {str(name): _plain(value) for name, value in fields.items()}
+    return {
+        name: value
+        for name, value in plain.items()
+        if value not in (None, {}, []) and value != _plain(defaults.get(name))
+    }
+
+
+def _default(field: dataclasses.Field[Any]) -> Any:
+    """None where the field has no default: then its value always says something."""
+    if field.default_factory is not dataclasses.MISSING:
+        made = field.default_factory()
+        return dataclasses.asdict(made) if dataclasses.is_dataclass(made) else made  # type: ignore[arg-type]
+    return None if field.default is dataclasses.MISSING else field.default
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(name): _plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
+
+
+def _without_password(url: str | None) -> str | None:
+    """A record holds the URL with its password masked: both must come out the same."""
+    if url is None:
+        return None
+    return _PASSWORD_IN_QUERY.sub(r"\1=", server_url.without_password(url))

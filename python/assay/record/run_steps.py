@@ -1,0 +1,129 @@
+"""Takes how a step of a run begins and ends, and keeps it; gives all that is kept of each step.
+
+A run whose stages name no step has one, ``drive``, which begins with the first thing kept of it.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from typing import Any, Literal
+
+from assay.drive.sampler import TimedSample
+from assay.record.document import storable, without_secrets
+from assay.record.file import insert
+from assay.record.records import Document, ScriptRecord, StepRecord
+from assay.systems.protocol import ProcessSample
+
+StepState = Literal["done", "failed", "interrupted", "refused", "skipped"]
+RUNNING = "running"
+_SAMPLE = ", ".join(ProcessSample.__dataclass_fields__)
+_RUN_STATES = {
+    "load": "loading",
+    "ddl": "loading",
+    "update": "loading",
+    "restart": "provisioning",
+    "check": "checking",
+    "compare": "checking",
+    "dump": "checking",
+}
+"""Kind of step → state of its run meanwhile; of all others it is driving."""
+
+
+def run_state(do: str) -> str:
+    return _RUN_STATES.get(do, "driving")
+
+
+def begin(
+    connection: sqlite3.Connection, run_id: int, position: int, do: str, name: str, now_ns: int
+) -> None:
+    insert(
+        connection,
+        "steps",
+        run_id=run_id,
+        position=position,
+        do=do,
+        name=storable(name),
+        state=RUNNING,
+        begun_unix_ns=now_ns,
+    )
+
+
+def end(
+    connection: sqlite3.Connection, run_id: int, position: int, state: str, reason: str, now_ns: int
+) -> None:
+    connection.execute(
+        "UPDATE steps SET state = ?, reason = ?, ended_unix_ns = ? "
+        "WHERE run_id = ? AND position = ?",
+        (state, storable(without_secrets(reason)), now_ns, run_id, position),
+    )
+
+
+def of_run(connection: sqlite3.Connection, run_id: int) -> tuple[StepRecord, ...]:
+    found = connection.execute(
+        "SELECT position, do, name, state, reason, begun_unix_ns, ended_unix_ns FROM steps "
+        "WHERE run_id = ? ORDER BY position",
+        (run_id,),
+    ).fetchall()
+    return tuple(_step(connection, run_id, *values) for values in found)
+
+
+def _step(
+    connection: sqlite3.Connection,
+    run_id: int,
+    position: int,
+    do: str,
+    name: str,
+    state: str,
+    reason: str,
+    begun_unix_ns: int | None,
+    ended_unix_ns: int | None,
+) -> StepRecord:
+    place = (run_id, position)
+    observations = _documents(connection, "observations", place, order="agent")
+    return StepRecord(
+        position,
+        do,
+        name,
+        state,
+        reason,
+        begun_unix_ns,
+        ended_unix_ns,
+        dataset=_document(connection, "datasets", place),
+        drive=_document(connection, "drives", place),
+        scripts=tuple(
+            ScriptRecord(*values)
+            for values in connection.execute(
+                "SELECT name, path, text, weight FROM scripts WHERE run_id = ? AND step = ? "
+                "ORDER BY position",
+                place,
+            )
+        ),
+        observation=observations[0] if observations else None,
+        agents=tuple(observations[1:]),
+        samples=tuple(
+            TimedSample(at_s, ProcessSample(*values), device_read_bytes, device_written_bytes)
+            for at_s, device_read_bytes, device_written_bytes, *values in connection.execute(
+                f"SELECT at_s, device_read_bytes, device_written_bytes, {_SAMPLE} "
+                "FROM samples WHERE run_id = ? AND step = ? ORDER BY at_s",
+                place,
+            )
+        ),
+        checks=tuple(_document(connection, "checks", place) or ()),
+    )
+
+
+def _documents(
+    connection: sqlite3.Connection, table: str, place: tuple[int, int], *, order: str = "rowid"
+) -> list[Document]:
+    """The JSON documents kept of that step."""
+    found = connection.execute(
+        f"SELECT document FROM {table} WHERE run_id = ? AND step = ? ORDER BY {order}", place
+    )
+    return [json.loads(text) for (text,) in found]
+
+
+def _document(connection: sqlite3.Connection, table: str, place: tuple[int, int]) -> Any:
+    """None where the step did not get so far."""
+    found = _documents(connection, table, place)
+    return found[0] if found else None

@@ -1,0 +1,106 @@
+"""Fingerprints of version 2 never change: records of many years are compared by them."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from assay.experiment import Driving, ScriptFile, StorageChoice, SystemChoice
+from assay.plan import Cell, fingerprint
+from assay.record.document import json_text
+
+PLAIN = Cell(
+    workload="tpcb",
+    test="tpcb-like",
+    system=SystemChoice("postgresql"),
+    storage=StorageChoice(),
+    clients=8,
+    parameters={"scale": 10},
+    protocol="prepared",
+    threads=0,
+)
+RICH = Cell(
+    workload="mine.sql",
+    test="script",
+    system=SystemChoice(
+        "mariadb",
+        url="mariadb://me:secret@db:3306/shop",
+        options={"engine": "MyISAM"},
+        settings={"max_connections": "500"},
+    ),
+    storage=StorageChoice("ssd", "here", "/mnt/ssd", {"size": "1GB"}),
+    clients=32,
+    parameters={"copies": 10, "share": 0.5, "kind": "wide"},
+    protocol="simple",
+    threads=2,
+    feed="statements.sql",
+    scripts=(ScriptFile("read.sql", 9), ScriptFile("write.sql")),
+    driving=Driving(
+        duration_s=60.0,
+        warm_up_s=5,
+        arrival="poisson",
+        offered_rate_per_s=500.0,
+        latency_limit_s=0.05,
+        retries=3,
+        isolation="serializable",
+        per_statement=True,
+    ),
+)
+GOLDEN = {
+    "plain": "60cbf6daae976ffe114f664da71d0edf65ae6c3c8711bc8fd4674c53f99164d0",
+    "rich": "de3f4542002e657a61b0299dcdd4a97cf98a09e9279694c8bca08b783e6a083b",
+}
+CELLS = {"plain": PLAIN, "rich": RICH}
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_the_fingerprint_is_the_one_it_was(name: str) -> None:
+    assert fingerprint.of_cell(CELLS[name]) == GOLDEN[name]
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_a_recorded_cell_has_the_fingerprint_of_the_planned_one(name: str) -> None:
+    recorded = json.loads(json_text(CELLS[name]))
+    assert "secret" not in str(recorded)
+    assert fingerprint.of_document(recorded) == GOLDEN[name]
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_fields_at_their_defaults_change_nothing(name: str) -> None:
+    """As with a record of before they were there, or a program that has new ones."""
+    document: dict[str, Any] = dataclasses.asdict(CELLS[name])
+    for kind, part in ((Cell, document), (Driving, document["driving"])):
+        for field in dataclasses.fields(kind):
+            if field.default is not dataclasses.MISSING and part[field.name] == field.default:
+                del part[field.name]
+    document["driving"]["of_a_later_program"] = None
+    assert fingerprint.of_document(document) == GOLDEN[name]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(PLAIN, clients=9),
+        replace(PLAIN, parameters={"scale": 11}),
+        replace(PLAIN, driving=Driving(drain_s=5)),
+        replace(PLAIN, system=SystemChoice("postgresql", settings={"fsync": "off"})),
+        replace(PLAIN, storage=StorageChoice("here", "here", "/mnt/ssd")),
+        replace(PLAIN, scripts=(ScriptFile("read.sql"),)),
+        replace(PLAIN, scripts=(ScriptFile("read.sql", 2),)),
+    ],
+)
+def test_what_makes_another_cell_makes_another_fingerprint(other: Cell) -> None:
+    assert fingerprint.of_cell(other) != GOLDEN["plain"]
+
+
+def test_a_number_is_the_same_however_it_is_written() -> None:
+    assert fingerprint.of_cell(replace(PLAIN, parameters={"scale": 10.0})) == GOLDEN["plain"]
+
+
+def test_a_password_is_no_part_of_it() -> None:
+    other = replace(RICH.system, url="mariadb://me:other@db:3306/shop")
+    assert fingerprint.of_cell(replace(RICH, system=other)) == GOLDEN["rich"]
