@@ -144,7 +144,7 @@ class PooledSystem:
     def _clear(self) -> None:
         """Takes away what another load left: it would count as data of this one."""
         data = self.deployment.data_directory
-        if self._running.can_restart and self.deployment.server_pid is None and data is not None:
+        if self._running.can_restart and self.deployment.is_embedded and data is not None:
             # In this process a new file costs nothing, and one that held more would stay as large.
             self._running.stop()
             shutil.rmtree(data, ignore_errors=True)

@@ -101,5 +101,5 @@ def test_a_script_makes_its_database_keeps_its_literals_and_stops_at_an_error(
             done = with_client(server, deployment, "\n".join([*script, ""]))
             assert done.returncode == 0, done.stderr
         assert with_client(server, deployment, "\n".join([*failing, ""])).returncode != 0
-        made = replace(deployment, address=replace(deployment.address, database="select"))
+        made = replace(deployment, endpoints=(replace(deployment.address, database="select"),))
         assert ask(made, "SELECT a, b FROM t") == [(text, None)]

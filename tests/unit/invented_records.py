@@ -11,7 +11,7 @@ from typing import Any
 from assay.drive.sampler import TimedSample
 from assay.experiment import Driving, Experiment, StorageChoice, SystemChoice
 from assay.plan import Cell, Plan, PlannedRun, fingerprint
-from assay.provision.deployment import Address, Deployment, StorageFacts
+from assay.provision.deployment import Address, Deployment, Node, StorageFacts
 from assay.record import ExperimentRecord, Store
 from assay.systems.protocol import ProcessSample
 
@@ -88,25 +88,29 @@ def deployment(cell: Cell, *, password: str | None = None, **changes: Any) -> De
     values: dict[str, Any] = {
         "system": cell.system.name,
         "label": cell.system.label,
-        "address": Address(
-            driver={"mariadb": "mysql"}.get(cell.system.name, cell.system.name),
-            unix=None if is_file else "/run/socket",
-            file="/data/bibtex" if is_file else None,
-            user="reader",
-            password=password,
-            database="bibtex",
+        "endpoints": (
+            Address(
+                driver={"mariadb": "mysql"}.get(cell.system.name, cell.system.name),
+                unix=None if is_file else "/run/socket",
+                file="/data/bibtex" if is_file else None,
+                user="reader",
+                password=password,
+                database="bibtex",
+            ),
         ),
         "version": f"{cell.system.name} 1.2.3",
-        "storage": StorageFacts(
-            cell.storage.name, "here", "/data", "ext4", "/dev/sda1", "rw", 10**12, 5 * 10**11
-        ),
         "options": dict(cell.system.options),
         "settings_asked": {},
         "settings": {"max_connections": "1000", "password_encryption": "strong"},
         "connection_limit": None if is_file else 1000,
-        "server_pid": None if is_file else 4711,
+        "is_embedded": is_file,
     }
-    return Deployment(**{**values, **changes})
+    given = StorageFacts(
+        cell.storage.name, "here", "/data", "ext4", "/dev/sda1", "rw", 10**12, 5 * 10**11
+    )
+    storage = changes.pop("storage", given)
+    nodes = (Node("node", storage, None if is_file else 4711),)
+    return Deployment(**{**values, "nodes": nodes, **changes})
 
 
 def dataset(**changes: Any) -> dict[str, Any]:

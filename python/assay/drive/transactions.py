@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from assay import _engine
@@ -32,9 +31,7 @@ def observe(
         if progress is not None:
             progress(json.loads(text))
 
-    own = deployment.address.session_statements
-    address = replace(deployment.address, session_statements=(*own, *session_statements))
-    document = {**document, "site": address.for_engine()}
+    document = {**document, "site": deployment.for_engine(session_statements)}
     try:
         return dict(json.loads(_engine.drive(json.dumps(document), told)))
     except _engine.EngineError as error:

@@ -38,9 +38,8 @@ def observe_watched(
 
     with Sampler(deployment, system) as sampler:
         observation = observe(deployment, document, told, session_statements)
-    is_process_of_its_own = deployment.server_pid is not None
     cost = server_cost(sampler.samples, sampler.began_unix_ns, observation)
-    if cost is not None and is_process_of_its_own:
+    if cost is not None and not deployment.is_embedded:
         observation["server_cost"] = cost
     moved = device_cost(sampler.samples, sampler.began_unix_ns, observation)
     if moved is not None and sampler.devices is not None:

@@ -30,8 +30,7 @@ class Loading:
         machine: a session keeps one of them busy in the server and a part of another one here. Few
         rows have one. With several, a table that is a heap holds the parts side by side, in an
         order that no two loads have in common."""
-        in_process = deployment.is_private and deployment.server_pid is None
-        if request.origin != "generated" or in_process or deployment.address.file is not None:
+        if request.origin != "generated" or deployment.is_embedded:
             return 1
         if self.sessions is not None:
             return self.sessions

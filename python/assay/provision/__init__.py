@@ -1,5 +1,5 @@
 """Takes a system and a storage; gives a `Deployment`: an address, what it is, and its teardown."""
 
-from assay.provision.deployment import Address, Deployment, StorageFacts
+from assay.provision.deployment import Address, Deployment, Node, StorageFacts
 
-__all__ = ["Address", "Deployment", "StorageFacts"]
+__all__ = ["Address", "Deployment", "Node", "StorageFacts"]

@@ -1,11 +1,14 @@
-"""A system that is up on a storage: where it listens, what it is, and what it was really given."""
+"""A system that is up: its nodes and their storages, where it listens, what it is, and what it was
+really given."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
+
+from assay.errors import Bug
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,11 @@ class Address:
             "options": dict(self.options),
         }
 
+    def place(self) -> dict[str, Any]:
+        """Where it is, and nothing of how one logs in there."""
+        where = {"unix": self.unix, "host": self.host, "port": self.port, "file": self.file}
+        return {name: value for name, value in where.items() if value is not None}
+
     def for_record(self) -> dict[str, Any]:
         """The same without the password."""
         return {
@@ -77,33 +85,106 @@ class StorageFacts:
 
 
 @dataclass(frozen=True)
+class Node:
+    """One server of a deployment, or the file of one that is embedded."""
+
+    name: str
+    storage: StorageFacts
+    pid: int | None = None
+    """Its first process; None: in this process, or not ours (a URL)."""
+    directory: Path | None = None
+    """The data directory, where we can see it."""
+
+
+@dataclass(frozen=True)
 class Deployment:
-    """A system brought up on a storage."""
+    """A system that is up: its nodes, and the endpoints at which clients reach it."""
 
     system: str
     """Name in the registry."""
     label: str
     """As the report names it (`SystemChoice.label`)."""
-    address: Address
+    nodes: tuple[Node, ...]
+    endpoints: tuple[Address, ...]
+    """Client c uses endpoint c mod n. They differ in where they are (socket, host, port, file) and
+    in nothing else."""
     version: str
-    storage: StorageFacts
     options: Mapping[str, str]
     """The system's own options as used (``engine``), defaults filled in."""
     settings_asked: Mapping[str, str]
     settings: Mapping[str, str]
     """*Effective* settings, read back from the server."""
-    settings_confirmed: tuple[str, ...] = field(default=(), kw_only=True)
+    settings_confirmed: tuple[str, ...] = ()
     """Names of the settings asked that the system found in effect, by what their values mean."""
-    settings_unknown: str = field(default="", kw_only=True)
+    settings_unknown: str = ""
     """Why the settings cannot be read (another program that speaks the protocol); empty: they
     are."""
-    connection_limit: int | None
+    connection_limit: int | None = None
     """None: the system has none."""
-    server_pid: int | None = None
-    """The server's first process; None: in this process, or not ours (a URL)."""
-    data_directory: Path | None = None
+    is_embedded: bool = False
+    """A library that works in the client's own process, not a server."""
     is_private: bool = True
     """We made it and will take it down; False: reached by URL."""
     durability_lowered_by: tuple[str, ...] = ()
     """Effective settings with which an acknowledged commit can be lost, in the system's own words
     (``fsync = off``); empty: the system knows of none."""
+
+    def __post_init__(self) -> None:
+        if not self.nodes or not self.endpoints:
+            raise Bug(f"{self.label}: a deployment needs a node and an endpoint")
+        if any(_login(one) != _login(self.address) for one in self.endpoints):
+            raise Bug(f"{self.label}: endpoints differ in more than socket, host, port and file")
+
+    @property
+    def address(self) -> Address:
+        """The first endpoint: for our own sessions, and of a system that has one."""
+        return self.endpoints[0]
+
+    @property
+    def storage(self) -> StorageFacts:
+        """Of the first node."""
+        return self.nodes[0].storage
+
+    @property
+    def server_pid(self) -> int | None:
+        """Of the first node."""
+        return self.nodes[0].pid
+
+    @property
+    def data_directory(self) -> Path | None:
+        """Of the first node."""
+        return self.nodes[0].directory
+
+    def for_engine(self, session_statements: Iterable[str] = ()) -> dict[str, Any]:
+        """Where the engine's clients go, as it takes it (``site``); holds the password. Each
+        session runs ``session_statements`` behind its own."""
+        own = self.address.session_statements
+        first = replace(self.address, session_statements=(*own, *session_statements))
+        document = first.for_engine()
+        if len(self.endpoints) > 1:
+            document["endpoints"] = [one.place() for one in self.endpoints]
+        return document
+
+    def for_record(self) -> dict[str, Any]:
+        """All of it but the password. What is of the first node and endpoint stands beside the
+        lists as well, where it stood before there were lists."""
+        document = {one.name: getattr(self, one.name) for one in fields(self)}
+        return document | {
+            "endpoints": [one.for_record() for one in self.endpoints],
+            "address": self.address.for_record(),
+            "storage": self.storage,
+            "server_pid": self.server_pid,
+            "data_directory": self.data_directory,
+        }
+
+
+def _login(address: Address) -> Address:
+    return replace(address, unix=None, host=None, port=None, file=None)
+
+
+def was_embedded(document: Mapping[str, Any]) -> bool:
+    """Whether a kept deployment (`Deployment.for_record`) was in the client's process. One that was
+    kept before this was noted: one without a socket and a host."""
+    address = document.get("address", {})
+    is_nowhere = address.get("unix") is None and address.get("host") is None
+    return bool(document.get("is_embedded", is_nowhere))

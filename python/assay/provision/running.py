@@ -71,10 +71,10 @@ class RunningSystem:
     def stop(self) -> bool:
         """Takes the system down and leaves its files; whether they are as it leaves them in order.
         Not so where it had to be killed: then nobody may take them for a consistent copy."""
-        pid = None if self._deployment is None else self._deployment.server_pid
+        nodes = () if self._deployment is None else self._deployment.nodes
         self._deployment = None
         self._up.close()
-        return pid is None or ended_well(pid)
+        return all(node.pid is None or ended_well(node.pid) for node in nodes)
 
 
 @contextlib.contextmanager

@@ -19,7 +19,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar
@@ -186,8 +186,7 @@ class Store:
 
     def provisioned(self, deployment: Deployment) -> None:
         """What was brought up, without its password: state loading."""
-        kept = replace(deployment, address=replace(deployment.address, password=None))
-        run_id, text, now_ns = self._run(), json_text(kept), time.time_ns()
+        run_id, text, now_ns = self._run(), json_text(deployment.for_record()), time.time_ns()
 
         def change(connection: sqlite3.Connection) -> None:
             insert(connection, "sites", run_id=run_id, document=text)
@@ -197,8 +196,7 @@ class Store:
 
     def restarted(self, deployment: Deployment) -> None:
         """The deployment was stopped and brought up again: what is kept of it is as it is now."""
-        kept = replace(deployment, address=replace(deployment.address, password=None))
-        values = (json_text(kept), self._run())
+        values = (json_text(deployment.for_record()), self._run())
 
         def change(connection: sqlite3.Connection) -> None:
             connection.execute("UPDATE sites SET document = ? WHERE run_id = ?", values)

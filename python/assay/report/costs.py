@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from assay.provision.deployment import was_embedded
 from assay.record import RunRecord
 from assay.report import pivot, units
 from assay.report.pivot import CellRuns
@@ -78,8 +79,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
 
 def is_in_process(run: RunRecord) -> bool:
     """Whether the system lives in the client's process."""
-    address = (run.site or {}).get("address", {})
-    return address.get("unix") is None and address.get("host") is None
+    return was_embedded(run.site or {})
 
 
 def ended(run: RunRecord) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from assay.provision.deployment import was_embedded
 from assay.record import CalibrationRecord, RunRecord
 from assay.report import units
 from assay.report.values import Cell, Column, Number, Row, Table, absent, text
@@ -77,6 +78,6 @@ def _statements_per_s(run: RunRecord) -> float | None:
     """None for a library that works in the client's own process: it is not the client's work."""
     observation, site = run.observation or {}, run.site or {}
     statements, elapsed_ns = observation.get("statements"), observation.get("elapsed_ns")
-    if not statements or not elapsed_ns or site.get("address", {}).get("file") is not None:
+    if not statements or not elapsed_ns or was_embedded(site):
         return None
     return float(statements) / (float(elapsed_ns) / 1e9)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from assay.provision.deployment import was_embedded
 from assay.record import RunRecord
 from assay.record.records import WarningRecord
 from assay.report import headroom, service, standstills, units
@@ -227,7 +228,7 @@ def client_shares(run: RunRecord, machine: Mapping[str, Any]) -> tuple[float, fl
     """
     observation, site = run.observation or {}, run.site or {}
     cost, elapsed_ns = observation.get("client_cost"), observation.get("elapsed_ns")
-    if not cost or not elapsed_ns or site.get("address", {}).get("file") is not None:
+    if not cost or not elapsed_ns or was_embedded(site):
         return None
     if elapsed_ns < LEAST_COST_NS:
         return None
@@ -248,7 +249,7 @@ def processor_wait(run: RunRecord, machine: Mapping[str, Any]) -> tuple[float, f
     if waited_ns is None or busy_ns is None or elapsed_ns < LEAST_COST_NS:
         return None
     server_ns = (observation.get("server_cost") or {}).get("cpu_ns")
-    if server_ns is None and site.get("address", {}).get("file") is None:
+    if server_ns is None and not was_embedded(site):
         return None
     others_ns = max(0, busy_ns - cost["user_ns"] - cost["system_ns"] - (server_ns or 0))
     threads = max(1, observation.get("threads") or 1)

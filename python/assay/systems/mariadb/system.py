@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 from assay.dialects.mysql import MYSQL as DIALECT
 from assay.dialects.protocol import Dialect
 from assay.errors import Bug, SystemRefused
 from assay.experiment.values import SystemChoice
 from assay.provision import process, sampling
-from assay.provision.deployment import Address, Deployment, StorageFacts
+from assay.provision.deployment import Address, Deployment, Node, StorageFacts
 from assay.provision.session import session
 from assay.systems import room
 from assay.systems.answers import number_of
@@ -96,9 +95,7 @@ class Mariadb:
                 choice,
                 _address(running),
                 options=options,
-                storage=directory.storage,
-                server_pid=running.process.pid,
-                data_directory=directory.data,
+                node=Node(self.name, directory.storage, running.process.pid, directory.data),
             )
             _insist_on_room(deployment, room)
             yield deployment
@@ -131,7 +128,7 @@ class Mariadb:
             choice,
             url.address_of(choice.url, session_statements=tuple(statements)),
             options=dict(choice.options),
-            storage=StorageFacts(name="not seen", kind="url", directory=""),
+            node=Node(self.name, StorageFacts(name="not seen", kind="url", directory="")),
             is_private=False,
         )
 
@@ -233,9 +230,7 @@ def _deployment(
     address: Address,
     *,
     options: Mapping[str, str],
-    storage: StorageFacts,
-    server_pid: int | None = None,
-    data_directory: Path | None = None,
+    node: Node,
     is_private: bool = True,
 ) -> Deployment:
     """Asks the server what it is and what it was really given."""
@@ -254,17 +249,15 @@ def _deployment(
     return Deployment(
         system=Mariadb.name,
         label=choice.label,
-        address=address,
+        nodes=(node,),
+        endpoints=(address,),
         version=version,
-        storage=storage,
         options=options,
         settings_asked=dict(choice.settings),
         settings=effective,
         settings_confirmed=tuple(choice.settings) if found else (),
         settings_unknown="" if found else settings.UNKNOWN,
         connection_limit=int(limit) if limit.isdecimal() else None,
-        server_pid=server_pid,
-        data_directory=data_directory,
         is_private=is_private,
         durability_lowered_by=settings.durability_lowered_by(effective, engine),
     )

@@ -19,7 +19,7 @@ from assay.dialects.protocol import Dialect
 from assay.errors import ArgumentError, Bug, SystemRefused
 from assay.experiment.values import SystemChoice
 from assay.provision import process, sampling
-from assay.provision.deployment import Address, Deployment, StorageFacts
+from assay.provision.deployment import Address, Deployment, Node, StorageFacts
 from assay.provision.session import session
 from assay.systems.null import server
 from assay.systems.null.options import IN_PROCESS, OPTIONS, PROTOCOL, REACHED_BY, TOLD
@@ -43,13 +43,14 @@ class Null:
         told = _told(choice)
         protocol = choice.options.get(PROTOCOL.name, IN_PROCESS)
         if protocol == IN_PROCESS:
-            yield _deployment(choice, _address(told), directory.storage)
+            yield _deployment(choice, _address(told), Node("null", directory.storage))
             return
         transport = choice.options.get(REACHED_BY.name, REACHED_BY.default)
         server.check_open_files(connections)
         with server.running(protocol, told, transport, directory) as running:
-            deployment = _deployment(choice, running.address, directory.storage)
-            yield replace(deployment, version=f"null {__version__}", server_pid=running.process.pid)
+            node = Node("null", directory.storage, running.process.pid)
+            deployment = _deployment(choice, running.address, node, is_embedded=False)
+            yield replace(deployment, version=f"null {__version__}")
 
     def check_url(self, text: str) -> None:
         parts = server_url.parts(text)
@@ -76,9 +77,8 @@ class Null:
                 "this URL",
                 hint=f"--on 'null[protocol={chosen.options[PROTOCOL.name]}]'",
             )
-        deployment = _deployment(
-            chosen, _address(_told(chosen)), StorageFacts(name="none", kind="url", directory="")
-        )
+        node = Node("null", StorageFacts(name="none", kind="url", directory=""))
+        deployment = _deployment(chosen, _address(_told(chosen)), node)
         yield replace(deployment, is_private=False)
 
     def size_on_disk_bytes(self, deployment: Deployment) -> int:
@@ -112,9 +112,9 @@ class Null:
 
     def sample(self, deployment: Deployment) -> ProcessSample | None:
         """Its own process, or this one, where the null system lives beside us."""
-        if deployment.server_pid is not None:
-            return sampling.sample(deployment.server_pid)
-        return sampling.sample(os.getpid(), with_descendants=False)
+        if deployment.is_embedded:
+            return sampling.sample(os.getpid(), with_descendants=False)
+        return None if deployment.server_pid is None else sampling.sample(deployment.server_pid)
 
     def why_it_died(self, deployment: Deployment) -> str | None:
         """In this process never: it dies with us."""
@@ -144,7 +144,9 @@ def _address(told: Mapping[str, str]) -> Address:
     return Address(driver=Null.driver, options={**told, "site": secrets.token_hex(8)})
 
 
-def _deployment(choice: SystemChoice, address: Address, storage: StorageFacts) -> Deployment:
+def _deployment(
+    choice: SystemChoice, address: Address, node: Node, *, is_embedded: bool = True
+) -> Deployment:
     options = values(OPTIONS, choice)
     try:
         with session(address) as opened:
@@ -154,13 +156,14 @@ def _deployment(choice: SystemChoice, address: Address, storage: StorageFacts) -
     return Deployment(
         system=Null.name,
         label=choice.label,
-        address=address,
+        nodes=(node,),
+        endpoints=(address,),
         version=version,
-        storage=storage,
         options=options,
         settings_asked={},
         settings={},
         connection_limit=int(options["refuse_after"]) if options["refuse_after"] else None,
+        is_embedded=is_embedded,
     )
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 from assay.dialects.postgresql import POSTGRESQL as DIALECT
 from assay.dialects.protocol import Dialect
 from assay.errors import Bug, SystemRefused
 from assay.experiment.values import SystemChoice
 from assay.provision import process, sampling
-from assay.provision.deployment import Address, Deployment, StorageFacts
+from assay.provision.deployment import Address, Deployment, Node, StorageFacts
 from assay.provision.session import session
 from assay.provision.size import allocated_bytes
 from assay.systems import room
@@ -98,9 +97,7 @@ class Postgresql:
                 address,
                 options=options,
                 source="command line",
-                storage=directory.storage,
-                server_pid=running.process.pid,
-                data_directory=directory.data,
+                node=Node(self.name, directory.storage, running.process.pid, directory.data),
             )
 
     def check_url(self, text: str) -> None:
@@ -128,7 +125,7 @@ class Postgresql:
             url.address_of(choice.url, session_statements=statements),
             options={},
             source="session",
-            storage=StorageFacts(name="not seen", kind="url", directory=""),
+            node=Node(self.name, StorageFacts(name="not seen", kind="url", directory="")),
             is_private=False,
         )
 
@@ -229,9 +226,7 @@ def _deployment(
     *,
     options: Mapping[str, str],
     source: str,
-    storage: StorageFacts,
-    server_pid: int | None = None,
-    data_directory: Path | None = None,
+    node: Node,
     is_private: bool = True,
 ) -> Deployment:
     """Asks the server what it is and what it was really given; `source` is where it must say that
@@ -247,17 +242,15 @@ def _deployment(
     return Deployment(
         system=Postgresql.name,
         label=choice.label,
-        address=address,
+        nodes=(node,),
+        endpoints=(address,),
         version=version,
-        storage=storage,
         options=options,
         settings_asked=dict(choice.settings),
         settings=effective,
         settings_confirmed=tuple(choice.settings) if found else (),
         settings_unknown="" if found else settings.UNKNOWN,
         connection_limit=limit[0] if limit else None,
-        server_pid=server_pid,
-        data_directory=data_directory,
         is_private=is_private,
         durability_lowered_by=settings.durability_lowered_by(effective),
     )

@@ -19,7 +19,7 @@ from assay.dialects.sqlite import SQLITE as DIALECT
 from assay.errors import Bug, SystemMissing
 from assay.experiment.values import SystemChoice
 from assay.provision import sampling
-from assay.provision.deployment import Address, Deployment, StorageFacts
+from assay.provision.deployment import Address, Deployment, Node, StorageFacts
 from assay.provision.session import session
 from assay.systems.options import BUFFER, buffer_bytes, rounded_up
 from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory, System
@@ -167,14 +167,14 @@ def _deployment(
     return Deployment(
         system=Sqlite.name,
         label=choice.label,
-        address=address,
+        nodes=(Node(file.name, storage, directory=file.parent),),
+        endpoints=(address,),
         version=found.version,
-        storage=storage,
         options=options,
         settings_asked=dict(choice.settings),
         settings=found.settings,
         connection_limit=None,
-        data_directory=file.parent,
+        is_embedded=True,
         is_private=is_private,
         durability_lowered_by=settings.durability_lowered_by(found.settings),
     )

@@ -1,0 +1,84 @@
+"""A deployment: nodes, endpoints, and whether it is in this process."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from assay.errors import Bug
+from assay.experiment.values import StorageChoice, SystemChoice
+from assay.load.loading import Loading
+from assay.provision.deployment import Address, Deployment, Node, StorageFacts, was_embedded
+from assay.provision.stage import provision
+from assay.record.document import json_text
+from assay.row_sources.request import DataRequest
+
+STORAGES = [StorageFacts(name, "here", f"/{name}") for name in ("one", "two", "three")]
+NODES = tuple(
+    Node(f"node {pid}", storage, pid) for pid, storage in zip((11, 12, 13), STORAGES, strict=True)
+)
+ADDRESS = Address("postgresql", host="10.0.0.1", port=5432, user="reader", password="known to few")
+ENDPOINTS = (ADDRESS, replace(ADDRESS, host="10.0.0.2"), replace(ADDRESS, port=5433))
+
+
+def deployment(*endpoints: Address) -> Deployment:
+    return Deployment(
+        system="cluster",
+        label="cluster",
+        nodes=NODES,
+        endpoints=endpoints,
+        version="1",
+        options={},
+        settings_asked={},
+        settings={},
+    )
+
+
+def test_the_engine_gets_all_endpoints_and_one_login() -> None:
+    alone = deployment(ADDRESS).for_engine(["SET a = 1"])
+    assert "endpoints" not in alone
+    assert (alone["host"], alone["session_statements"]) == ("10.0.0.1", ["SET a = 1"])
+    assert deployment(*ENDPOINTS).for_engine()["endpoints"] == [
+        {"host": "10.0.0.1", "port": 5432},
+        {"host": "10.0.0.2", "port": 5432},
+        {"host": "10.0.0.1", "port": 5433},
+    ]
+    for wrong in ((), (ADDRESS, replace(ADDRESS, user="another"))):
+        with pytest.raises(Bug, match="endpoint"):
+            deployment(*wrong)
+
+
+def test_what_is_kept_names_every_node_and_no_password() -> None:
+    many = deployment(*ENDPOINTS)
+    kept = json_text(many.for_record())
+    assert "known to few" not in kept
+    document = many.for_record()
+    assert [one["port"] for one in document["endpoints"]] == [5432, 5432, 5433]
+    assert document["address"] == document["endpoints"][0]
+    assert (document["server_pid"], document["storage"]) == (11, STORAGES[0])
+    assert '"name": "node 13"' in kept
+
+
+@pytest.mark.parametrize(
+    ("choice", "is_embedded"),
+    [
+        (SystemChoice("sqlite"), True),
+        (SystemChoice("null"), True),
+        (SystemChoice("null", url="null:///"), True),
+        (SystemChoice("null", options={"protocol": "postgresql"}), False),
+    ],
+)
+def test_one_word_says_that_a_system_is_in_this_process(
+    choice: SystemChoice, is_embedded: bool
+) -> None:
+    with provision(choice, StorageChoice(), connections=1) as made:
+        assert made.is_embedded == is_embedded
+        assert was_embedded(made.for_record()) == is_embedded
+        request = DataRequest({}, "generated", "", "f", 0, rows_expected={"t": 10**9})
+        assert Loading(sessions=4).sessions_for(made, request) == (1 if is_embedded else 4)
+
+
+def test_a_record_of_before_is_read_as_it_was_meant() -> None:
+    assert was_embedded({"address": {"unix": None, "host": None, "file": "/data/assay.db"}})
+    assert not was_embedded({"address": {"unix": "/run/socket", "host": None, "file": None}})
