@@ -13,9 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from assay.provision import ledger, leftovers, process_tags
+from assay.provision import clean_up, ledger, process_tags
+from assay.provision.clean_up import undone_at_end
 from assay.provision.identity import ProcessIdentity
-from assay.provision.leftovers import clear_leftovers, noted
+from assay.provision.leftovers import clear_leftovers
+from assay.provision.resources import Directory
 from assay.provision.signals import Terminated, raise_on_termination
 
 # An Assay that holds a real server, which listens on a Unix socket and has a child in a session of
@@ -129,7 +131,8 @@ def test_an_interrupted_assay_takes_everything_down_itself(
 
 
 def _dead_entry(**fields: object) -> Path:
-    """An entry as a killed Assay leaves it: on disk, and nobody holds its lock."""
+    """An entry as a killed Assay leaves it: on disk, and nobody holds its lock. Version 1, of
+    before resources had kinds."""
     identity = ledger.new_id()
     path = ledger.state_directory() / f"{identity}.json"
     document = {
@@ -195,10 +198,12 @@ def test_what_was_not_yet_an_entry_is_dropped_and_what_is_not_understood_is_kept
     damaged.write_text(damaged.read_text()[:40])
     fits_all = _dead_entry(id="", directories=[str(precious)])
     precious.mkdir()
-    newer = _dead_entry(version=2)
+    newer = _dead_entry(version=99)
+    unknown_kind = _dead_entry(version=2, resources=[{"kind": "zeppelin", "path": "/x"}])
     assert clear_leftovers() == []
     assert not half.exists()
-    assert damaged.exists() and fits_all.exists() and newer.exists() and precious.exists()
+    assert damaged.exists() and fits_all.exists() and precious.exists()
+    assert newer.exists() and unknown_kind.exists(), "another version knows what they mean"
 
 
 def test_two_assays_do_not_clear_the_same_entry(tmp_path: Path) -> None:
@@ -252,20 +257,21 @@ def test_a_signal_does_not_cut_a_removal_short(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    take_away = leftovers.take_away
+    undo = clean_up.undo
 
     def interrupted(entry: ledger.Entry) -> object:
         os.kill(os.getpid(), number)
-        return take_away(entry)
+        return undo(entry)
 
-    monkeypatch.setattr(leftovers, "take_away", interrupted)
+    monkeypatch.setattr(clean_up, "undo", interrupted)
     identity = ledger.new_id()
     folder = tmp_path / f"assay-{identity}"
     with (
         pytest.raises(raised),
         raise_on_termination(),
-        noted(identity, directories=(folder,)),
+        undone_at_end(identity) as entry,
     ):
+        entry.add(Directory(str(folder)))
         folder.mkdir()
     assert not folder.exists()
     assert list(ledger.state_directory().iterdir()) == []

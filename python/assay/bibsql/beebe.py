@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,9 @@ from pathlib import Path
 from assay.bibsql import debian_package
 from assay.errors import InputError
 from assay.files import toml_file
+from assay.provision import ledger
+from assay.provision.clean_up import undone_at_end
+from assay.provision.resources import UnfinishedPackage
 from assay.row_sources.data_folder import PLACE_HINT, input_folder
 from assay.text.quantities import COUNT
 
@@ -90,8 +92,11 @@ def get(to: Path | None = None, tell: Tell = lambda _line: None, *, force: bool 
 def _bring(wanted: Manifest, folder: Path, tell: Tell, force: bool) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".incomplete-", dir=folder) as temporary:
-            incomplete = Path(temporary)
+        identity = ledger.new_id()
+        with undone_at_end(identity) as entry:
+            entry.add(package := UnfinishedPackage.within(folder, identity))
+            incomplete = Path(package.path)
+            incomplete.mkdir()
             _fetch(wanted, incomplete, tell)
             for file in incomplete.iterdir():
                 if force or not (folder / file.name).exists():

@@ -35,9 +35,10 @@ from assay.files import paths
 from assay.load import manifest
 from assay.load.dataset import Dataset
 from assay.provision import ledger
+from assay.provision.clean_up import undone_at_end
 from assay.provision.copying import Copied, OnCopied, copy_directory
 from assay.provision.deployment import Deployment
-from assay.provision.leftovers import noted
+from assay.provision.resources import Directory
 from assay.row_sources.request import DataRequest
 from assay.systems.protocol import System
 
@@ -147,7 +148,8 @@ class Copies:
         target = self.folder / digest_of(facts)
         identity = ledger.new_id()
         unfinished = self.folder / f".unfinished-{identity}"
-        with noted(identity, directories=(unfinished,)):
+        with undone_at_end(identity) as entry:
+            entry.add(Directory(str(unfinished)))
             _in_place(lambda: unfinished.mkdir(mode=0o700), unfinished)
             copied = copy_directory(data, unfinished / DATA, told)
             document = _document(facts, dataset, copied)
@@ -183,7 +185,8 @@ class Copies:
             if is_damaged and {one.name for one in target.iterdir()} <= _OURS:
                 identity = ledger.new_id()
                 aside = self.folder / f".unfinished-{identity}"
-                with noted(identity, directories=(aside,)):  # which removes it
+                with undone_at_end(identity) as entry:
+                    entry.add(Directory(str(aside)))
                     target.rename(aside)
                     unfinished.rename(target)
 

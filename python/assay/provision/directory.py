@@ -17,8 +17,9 @@ from pathlib import Path
 from assay.errors import ArgumentError, AssayError, SystemUnderTestError
 from assay.files.text_file import shown_if_not_utf8
 from assay.provision import ledger
+from assay.provision.clean_up import undone_at_end
 from assay.provision.deployment import StorageFacts
-from assay.provision.leftovers import noted
+from assay.provision.resources import Directory, TaggedProcesses
 from assay.provision.users import ServerUser, first_unreachable, server_user
 from assay.systems.protocol import ServerDirectory
 
@@ -30,7 +31,7 @@ _LONGEST_RUN_PATH = 70  # leaves 37 bytes for the name of a socket
 def server_directory(storage: StorageFacts) -> Iterator[ServerDirectory]:
     """A `ServerDirectory` on the storage, owned by the servers' user.
 
-    At the end every process that still carries the directory's mark is killed and everything below
+    At the end every process that still carries the directory's tag is killed and everything below
     is removed. Raises `SystemUnderTestError` if the directory cannot be made, reached or removed.
     """
     _refuse_other_encodings(storage.directory)
@@ -38,9 +39,11 @@ def server_directory(storage: StorageFacts) -> Iterator[ServerDirectory]:
     identity = ledger.new_id()
     root = Path(storage.directory).resolve() / f"assay-{identity}"
     run = _short_directory() / f"assay-run-{identity}"
-    with noted(identity, directories=(root, run)):
+    with undone_at_end(identity) as entry:
         for path in (root, run):
+            entry.add(Directory(str(path)))
             _make(path, user)
+        entry.add(TaggedProcesses())
         directory = ServerDirectory(root=root, data=root / "data", run=run, storage=storage)
         directory.plain_root.symlink_to(root)
         yield directory

@@ -1,18 +1,18 @@
 """What we made and must take away, on disk before it exists: one small file per server or mount.
 
 An entry is held by an exclusive lock for as long as its maker lives; the kernel drops the lock
-when the maker dies, however it dies. So *whoever can take the lock knows that the maker is dead*,
-with no process number to be mistaken about, from any process namespace, and two Assays cannot clear
-the same entry. The file carries the numbers all the same, for people.
+when the maker dies, however it dies. So *a process that can take the lock knows that the maker is
+dead*, with no process number to be mistaken about, from any process namespace, and two Assays
+cannot clear the same entry. The file carries the numbers all the same, for people.
 
 An entry is replaced by writing a new file, locking it, and renaming it over the old one: a reader
 sees the old or the new one, whole and locked.
 
 ::
 
-    {"version": 1, "id": "9f86d081884c", "owner_pid": 4711, "made": "2026-01-02T03:04:05Z",
-     "directories": ["/…/assay-9f86d081884c"], "mounts": [],
-     "leader": {"pid": 4720, "start_ticks": 88123, "boot": "…"}}
+    {"version": 2, "id": "9f86d081884c", "owner_pid": 4711, "made": "2026-01-02T03:04:05Z",
+     "resources": [{"kind": "directory", "path": "/…/assay-9f86d081884c"},
+                   {"kind": "process", "leader": {"pid": 4720, "start_ticks": 88123, "boot": "…"}}]}
 """
 
 from __future__ import annotations
@@ -24,28 +24,35 @@ import os
 import re
 import secrets
 import stat
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from assay import env_vars
 from assay.errors import ArgumentError
-from assay.provision.identity import ProcessIdentity
+from assay.provision.resources import Resource
 
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True)
 class Entry:
-    """Things that belong to `id`. Each path's last part ends in the id: that is how we know that
-    a path is the one we made."""
+    """Resources that belong to `id`, in the order in which they are made. Each carries the id: that
+    is how we know that it is the one we made."""
 
     id: str
     owner_pid: int
     made: str
-    directories: tuple[str, ...] = ()
-    mounts: tuple[str, ...] = ()
-    leader: ProcessIdentity | None = None
-    """The server's first process, once it runs."""
+    resources: tuple[Resource, ...] = ()
+
+    def document(self) -> dict[str, Any]:
+        return {
+            "version": VERSION,
+            "id": self.id,
+            "owner_pid": self.owner_pid,
+            "made": self.made,
+            "resources": [one.document() for one in self.resources],
+        }
 
 
 class HeldEntry:
@@ -58,8 +65,15 @@ class HeldEntry:
         self._write()
         _held[entry.id] = self
 
-    def update(self, *, leader: ProcessIdentity | None) -> None:
-        self.entry = replace(self.entry, leader=leader)
+    def add(self, resource: Resource) -> None:
+        """Notes what is about to be made."""
+        self.entry = replace(self.entry, resources=(*self.entry.resources, resource))
+        self._write()
+
+    def drop(self, resource: Resource) -> None:
+        """It is gone already."""
+        rest = tuple(one for one in self.entry.resources if one != resource)
+        self.entry = replace(self.entry, resources=rest)
         self._write()
 
     def remove(self) -> None:
@@ -73,8 +87,7 @@ class HeldEntry:
         fresh = self._path.with_suffix(".new")
         lock = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         fcntl.flock(lock, fcntl.LOCK_EX)
-        document = {"version": VERSION, **asdict(self.entry)}
-        os.write(lock, json.dumps(document).encode())
+        os.write(lock, json.dumps(self.entry.document()).encode())
         os.fsync(lock)
         fresh.rename(self._path)
         if self._lock >= 0:
@@ -90,19 +103,10 @@ def held(identity: str) -> HeldEntry | None:
     return _held.get(identity)
 
 
-def new_entry(
-    identity: str, *, directories: tuple[Path, ...], mounts: tuple[Path, ...] = ()
-) -> HeldEntry:
-    """Notes that we are about to make these."""
-    return HeldEntry(
-        Entry(
-            id=identity,
-            owner_pid=os.getpid(),
-            made=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-            directories=tuple(str(path) for path in directories),
-            mounts=tuple(str(path) for path in mounts),
-        )
-    )
+def new_entry(identity: str) -> HeldEntry:
+    """An entry to which everything that is made is added before it is made."""
+    made = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    return HeldEntry(Entry(id=identity, owner_pid=os.getpid(), made=made))
 
 
 def new_id() -> str:

@@ -24,6 +24,7 @@ from assay.errors import Bug, SystemDied, SystemMissing, SystemRefused
 from assay.provision import ledger, process_tags
 from assay.provision.directory import identity_of
 from assay.provision.identity import ProcessIdentity
+from assay.provision.resources import TaggedProcesses
 from assay.provision.signals import is_ending, is_ending_at_once
 from assay.systems.protocol import ServerDirectory
 
@@ -167,8 +168,9 @@ def start(
         )
     server = ServerProcess(child, program, log, identity_of(directory))
     _running[child.pid] = server
+    noted = TaggedProcesses(ProcessIdentity.of(child.pid))
     try:
-        held.update(leader=ProcessIdentity.of(child.pid))
+        held.add(noted)
         yield server
     finally:
         try:
@@ -176,7 +178,7 @@ def start(
         finally:
             del _running[child.pid]
             _ended[child.pid] = child.returncode
-            held.update(leader=None)
+            held.drop(noted)
 
 
 def run(

@@ -17,8 +17,9 @@ from pathlib import Path
 from assay.errors import ArgumentError, SystemUnderTestError
 from assay.experiment.values import StorageChoice
 from assay.provision import ledger
+from assay.provision.clean_up import undone_at_end
 from assay.provision.deployment import StorageFacts
-from assay.provision.leftovers import noted
+from assay.provision.resources import Directory, Mount
 from assay.storages.here import refuse_options
 from assay.storages.mounts import facts_of, mount_of
 
@@ -59,8 +60,10 @@ class Tmpfs:
         is_own = os.geteuid() == 0
         parent = Path(tempfile.gettempdir()) if is_own else SHARED_MEMORY
         directory = parent / f"assay-tmpfs-{identity}"
-        mounts = (directory,) if is_own else ()
-        with noted(identity, directories=(directory,), mounts=mounts):
+        with undone_at_end(identity) as entry:
+            entry.add(Directory(str(directory)))
+            if is_own:
+                entry.add(Mount(str(directory)))
             _make(directory, size, is_own=is_own)
             yield facts_of(choice, directory)
 

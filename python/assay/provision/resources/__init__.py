@@ -1,0 +1,36 @@
+"""Everything that Assay makes outside its own process and must take away again, a kind to a file.
+
+A new kind is a file here and a line in `KINDS`.
+"""
+
+from assay.provision.resources.control_group import ControlGroup
+from assay.provision.resources.directory import Directory
+from assay.provision.resources.loop_device import LoopDevice
+from assay.provision.resources.mount import Mount
+from assay.provision.resources.package import UnfinishedPackage
+from assay.provision.resources.process import TaggedProcesses
+from assay.provision.resources.resource import CannotUndo, Resource
+
+KINDS: dict[str, type[Resource]] = {
+    kind.kind: kind
+    for kind in (
+        TaggedProcesses,
+        Mount,
+        LoopDevice,
+        ControlGroup,
+        Directory,
+        UnfinishedPackage,
+    )
+}
+
+__all__ = [
+    "KINDS",
+    "CannotUndo",
+    "ControlGroup",
+    "Directory",
+    "LoopDevice",
+    "Mount",
+    "Resource",
+    "TaggedProcesses",
+    "UnfinishedPackage",
+]

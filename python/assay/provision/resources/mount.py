@@ -1,0 +1,61 @@
+"""A file system that we mounted."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.provision.resources.resource import NOTHING, CannotUndo, Resource, Undone, retry
+
+_PATIENCE_S = 10.0
+_MOUNT_POINT = 4
+_OCTAL = re.compile(r"\\([0-7]{3})")
+
+
+@dataclass(frozen=True)
+class Mount(Resource):
+    """The name of its mount point ends in the mark."""
+
+    kind = "mount"
+    path: str
+
+    def undo(self, identity: str) -> Undone:
+        path = Path(self.path)
+        if not path.name.endswith(identity):
+            raise CannotUndo("it is not a mount that Assay made")
+        if not path.is_mount():
+            return NOTHING
+        retry(lambda: _unmount(path), _PATIENCE_S)
+        return Undone(self.path)
+
+    def __str__(self) -> str:
+        return self.path
+
+
+def mounted_within(path: Path) -> list[Path]:
+    """The mount points at the path and below it."""
+    resolved = path.resolve()
+    lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    points = [Path(_plain(line.split(" ")[_MOUNT_POINT])) for line in lines]
+    return [point for point in points if point.is_relative_to(resolved)]
+
+
+def _plain(word: str) -> str:
+    """Blank, tab, newline and backslash stand as octal numbers in the table."""
+    return _OCTAL.sub(lambda found: chr(int(found[1], 8)), word)
+
+
+def _unmount(path: Path) -> str | None:
+    if not path.is_mount():
+        return None
+    try:
+        done = subprocess.run(
+            ["umount", str(path)], capture_output=True, text=True, check=False, cwd="/"
+        )
+    except OSError as error:
+        return f"umount cannot be run: {error.strerror}"
+    if done.returncode != 0:
+        return done.stderr.strip() or f"umount ended with status {done.returncode}"
+    return None

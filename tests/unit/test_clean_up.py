@@ -1,0 +1,276 @@
+"""What is made is undone in reverse order, of every kind, in every way that a program can end."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from assay.bibsql import beebe
+from assay.errors import SystemUnderTestError
+from assay.provision import ledger
+from assay.provision.clean_up import undone_at_end
+from assay.provision.leftovers import clear_leftovers
+from assay.provision.resources import (
+    KINDS,
+    CannotUndo,
+    ControlGroup,
+    Directory,
+    LoopDevice,
+    Mount,
+    Resource,
+    TaggedProcesses,
+)
+from assay.provision.resources.resource import Undone
+
+IS_ROOT = os.geteuid() == 0
+GROUPS = [path for path in map(Path, ("/sys/fs/cgroup/pids", "/sys/fs/cgroup")) if path.is_dir()]
+HAS_GROUPS = IS_ROOT and bool(GROUPS) and os.access(GROUPS[0], os.W_OK)
+HAS_LOOP_DEVICES = (
+    IS_ROOT and Path("/dev/loop-control").exists() and shutil.which("mkfs.ext4") is not None
+)
+
+
+@pytest.fixture(autouse=True)
+def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
+    yield
+    assert list(ledger.state_directory().iterdir()) == [], "nothing is noted any longer"
+
+
+@dataclass(frozen=True)
+class Told(Resource):
+    """Says into a list that it is undone."""
+
+    kind = "told"
+    name: str
+    undone: list[str]
+    reason: str = ""
+
+    def undo(self, identity: str) -> Undone:
+        del identity
+        self.undone.append(self.name)
+        if self.reason and self.undone.count(self.name) == 1:
+            raise CannotUndo(self.reason)
+        return Undone(self.name)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@pytest.mark.parametrize("end", [None, SystemUnderTestError("it fails"), KeyboardInterrupt()])
+def test_the_last_made_is_undone_first_however_the_block_ends(end: BaseException | None) -> None:
+    undone: list[str] = []
+    ends = pytest.raises(type(end)) if end else nullcontext()
+    with ends, undone_at_end(ledger.new_id()) as entry:
+        for name in ("directory", "mount", "server"):
+            entry.add(Told(name, undone))
+        entry.drop(Told("mount", undone))
+        if end is not None:
+            raise end
+    assert undone == ["server", "directory"]
+
+
+def test_one_that_cannot_be_undone_is_said_and_does_not_keep_the_others() -> None:
+    undone: list[str] = []
+    fails = pytest.raises(SystemUnderTestError, match="could not remove mount: busy")
+    with fails, undone_at_end(ledger.new_id()) as entry:
+        for name, reason in (("directory", ""), ("mount", "busy"), ("server", "")):
+            entry.add(Told(name, undone, reason))
+    assert undone == ["server", "mount", "directory"]
+    for left in ledger.state_directory().iterdir():
+        left.unlink()
+    entry.remove()
+
+
+def test_every_kind_is_written_down_and_read_back(tmp_path: Path) -> None:
+    def one_of(kind: type[Resource]) -> Resource:
+        words = [name for name in kind.__dataclass_fields__ if name in ("path", "file")]
+        return kind(**{word: str(tmp_path / "x") for word in words})
+
+    for name, kind in KINDS.items():
+        made = one_of(kind)
+        document = made.document()
+        assert document["kind"] == name
+        assert KINDS[name].of_document(document) == made
+        if not isinstance(made, TaggedProcesses):
+            with pytest.raises(CannotUndo, match="that Assay made"):
+                made.undo(ledger.new_id())
+
+
+def test_a_directory_on_which_a_file_system_is_mounted_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    identity = ledger.new_id()
+    folder = tmp_path / f"assay {identity}"
+    (folder / "within").mkdir(parents=True)
+    monkeypatch.setattr(
+        "assay.provision.resources.directory.mounted_within", lambda path: [path / "within"]
+    )
+    with pytest.raises(CannotUndo, match="a file system is mounted at"):
+        Directory(str(folder)).undo(identity)
+    assert (folder / "within").is_dir()
+
+
+@pytest.mark.skipif(not IS_ROOT, reason="only root mounts")
+def test_mounts_are_found_whatever_their_path(tmp_path: Path) -> None:
+    identity = ledger.new_id()
+    folder = tmp_path / f"a blank and a \\ {identity}"
+    folder.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "assay", str(folder)], check=True)
+    try:
+        with pytest.raises(CannotUndo, match="is mounted at"):
+            Directory(str(folder)).undo(identity)
+    finally:
+        assert Mount(str(folder)).undo(identity).removed == str(folder)
+    assert Directory(str(folder)).undo(identity).removed == str(folder)
+
+
+# A program that notes and makes something, says so, and waits to be killed.
+_MAKER = """
+import os, subprocess, sys, time
+from pathlib import Path
+from assay.provision import ledger, process_tags
+from assay.provision.clean_up import undone_at_end
+from assay.provision.resources import *
+
+identity = ledger.new_id()
+with undone_at_end(identity) as entry:
+    {work}
+    print(identity, flush=True)
+    time.sleep(1000)
+"""
+
+
+def killed(work: str) -> str:
+    """The identity of an entry whose maker did ``work`` and was killed with SIGKILL."""
+    program = _MAKER.replace("{work}", work.strip().replace("\n", "\n    "))
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout is not None
+        identity = child.stdout.readline().strip()
+        child.kill()
+    assert identity, "the program could not make it"
+    return identity
+
+
+@pytest.mark.skipif(not HAS_LOOP_DEVICES, reason="only root makes loop devices")
+def test_a_loop_device_of_a_killed_assay_is_detached_before_its_file_goes(tmp_path: Path) -> None:
+    def loops() -> str:
+        return subprocess.run(["losetup", "--list"], capture_output=True, text=True).stdout
+
+    identity = killed(f"""
+folder = Path({str(tmp_path)!r}, "assay-" + identity)
+entry.add(Directory(str(folder)))
+folder.mkdir()
+image = folder / ("disk-" + identity + ".img")
+image.touch()
+os.truncate(image, 16 << 20)
+loop = LoopDevice(str(image))
+entry.add(loop)
+device = loop.attach()
+place = folder / ("mounted-" + identity)
+place.mkdir()
+subprocess.run(["mkfs.ext4", "-q", "-F", device], check=True)
+entry.add(Mount(str(place)))
+subprocess.run(["mount", device, place], check=True)
+""")
+    folder = tmp_path / f"assay-{identity}"
+    assert str(folder) in loops()
+    (cleared,) = clear_leftovers()
+    assert cleared.remaining == []
+    place, device, last = cleared.removed
+    assert place == str(folder / f"mounted-{identity}")
+    assert device.startswith("/dev/loop")
+    assert last == str(folder)
+    assert str(folder) not in loops() and not folder.exists()
+
+
+@pytest.mark.skipif(not HAS_LOOP_DEVICES, reason="only root makes loop devices")
+def test_a_loop_device_of_somebody_else_is_left(tmp_path: Path) -> None:
+    image = tmp_path / "theirs.img"
+    image.write_bytes(bytes(1 << 20))
+    theirs = LoopDevice(str(image))
+    device = theirs.attach()
+    try:
+        with pytest.raises(CannotUndo):
+            theirs.undo(ledger.new_id())
+        assert Path(f"/sys/block/{device.name}/loop/backing_file").exists()
+    finally:
+        subprocess.run(["losetup", "--detach", device], check=True)
+
+
+@pytest.mark.skipif(not HAS_GROUPS, reason="only root makes control groups")
+def test_a_control_group_of_a_killed_assay_goes_with_its_processes() -> None:
+    identity = killed(f"""
+group = Path({str(GROUPS[0])!r}, "assay-" + identity)
+entry.add(ControlGroup(str(group)))
+(group / "within").mkdir(parents=True)
+entry.add(TaggedProcesses())
+tagged = dict(os.environ, **{{process_tags.TAG_VARIABLE: identity}})
+server = subprocess.Popen(["sleep", "1000"], env=tagged, start_new_session=True)
+(group / "within" / "cgroup.procs").write_text(str(server.pid))
+""")
+    group = GROUPS[0] / f"assay-{identity}"
+    assert (group / "within" / "cgroup.procs").read_text().split()
+    (cleared,) = clear_leftovers()
+    assert (cleared.processes, cleared.removed, cleared.remaining) == (1, [str(group)], [])
+    assert not group.exists()
+
+
+@pytest.mark.skipif(not HAS_GROUPS, reason="only root makes control groups")
+def test_a_control_group_with_a_process_that_is_not_ours_is_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("assay.provision.resources.control_group._PATIENCE_S", 0.1)
+    identity = ledger.new_id()
+    group = GROUPS[0] / f"assay-{identity}"
+    group.mkdir()
+    with subprocess.Popen(["sleep", "1000"]) as stranger:
+        try:
+            (group / "cgroup.procs").write_text(str(stranger.pid))
+            with pytest.raises(CannotUndo, match=f"holds process {stranger.pid}"):
+                ControlGroup(str(group)).undo(identity)
+            assert stranger.poll() is None
+        finally:
+            stranger.kill()
+            stranger.wait()
+            ControlGroup(str(group)).undo(identity)
+    assert not group.exists()
+
+
+def test_a_package_whose_maker_is_killed_goes_and_what_was_finished_stays(tmp_path: Path) -> None:
+    folder = tmp_path / "beebe"
+    folder.mkdir()
+    (folder / "finished.bib").write_text("@book{a}")
+    killed(f"""
+package = UnfinishedPackage.within(Path({str(folder)!r}), identity)
+entry.add(package)
+Path(package.path).mkdir()
+Path(package.path, "half.bib").write_text("@bo")
+""")
+    assert len(list(folder.iterdir())) == 2
+    (cleared,) = clear_leftovers()
+    assert len(cleared.removed) == 1
+    assert [path.name for path in folder.iterdir()] == ["finished.bib"]
+
+
+def test_getting_the_bibliographies_leaves_no_half_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def half(_wanted: object, to: Path, _tell: object) -> None:
+        (to / "half.bib").write_text("@bo")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(beebe, "_fetch", half)
+    with pytest.raises(KeyboardInterrupt):
+        beebe.get(tmp_path / "beebe")
+    assert list((tmp_path / "beebe").iterdir()) == []
