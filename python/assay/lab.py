@@ -11,6 +11,7 @@ from assay.bibsql.bibliography import counted, resolve
 from assay.drive.prepare import check_limits, compile_all
 from assay.errors import AssayError, RunFailed, SystemMissing, SystemUnderTestError
 from assay.experiment import Experiment
+from assay.judge import judge_run
 from assay.load.loading import DEFAULT, Loading
 from assay.load.prepare import check_rows
 from assay.plan import PlannedRun, plan
@@ -18,9 +19,9 @@ from assay.pool import Pool
 from assay.procedures import Laboratory
 from assay.progress import Progress
 from assay.provision.leftovers import clear_leftovers
-from assay.record import Store
+from assay.record import EndState, Store
 from assay.record.machine import machine
-from assay.report import check_declarations, judge_run
+from assay.report import check_declarations
 from assay.workload.ad_hoc_script import workload_of
 
 
@@ -111,7 +112,7 @@ def _with_record(hint: str | None, ended: int, experiment_id: int, path: Path) -
 def _run(laboratory: Laboratory, planned: PlannedRun, runs: tuple[PlannedRun, ...]) -> int:
     """Stages 4 to 8 of one run; gives its exit code."""
     store, pool = laboratory.store, laboratory.pool
-    run_id = store.begin_run(planned)
+    store.begin_run(planned)
     laboratory.progress.run(planned, len(runs))
     exit_code = 0
     try:
@@ -125,8 +126,9 @@ def _run(laboratory: Laboratory, planned: PlannedRun, runs: tuple[PlannedRun, ..
         if isinstance(error, SystemMissing):
             store.end_run("failed", reason=reason)
             raise
-    verdict, warnings = judge_run(store.run(run_id), store.machine())
-    store.end_run("failed" if reason else "done", reason=reason, verdict=verdict, warnings=warnings)
+    state: EndState = "failed" if reason else "done"
+    verdict, warnings = judge_run(store.evidence(state, reason))
+    store.end_run(state, reason=reason, verdict=verdict, warnings=warnings)
     laboratory.progress.ended(planned, reason)
     pool.release(planned)
     return exit_code

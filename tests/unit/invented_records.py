@@ -276,6 +276,23 @@ def write_run(store: Store, run: PlannedRun, elapsed_ns: int, **changes: Any) ->
     return run_id
 
 
+def begin(
+    store: Store,
+    planned: Plan,
+    *,
+    workload: Mapping[str, Any] | None = None,
+    machine: Mapping[str, Any] | None = None,
+) -> int:
+    """The experiment of these runs begins."""
+    return store.begin_experiment(
+        planned.experiment,
+        planned,
+        {**MACHINE, **(machine or {})},
+        workload={**WORKLOAD, **(workload or {})},
+        build=BUILD,
+    )
+
+
 def experiment(
     path: Path,
     planned: Plan,
@@ -288,13 +305,7 @@ def experiment(
     """A whole experiment through the store. ``elapsed``: (system name, storage name, clients) → one
     time in s per repetition, or one time for all."""
     with Store(path) as store:
-        number = store.begin_experiment(
-            planned.experiment,
-            planned,
-            {**MACHINE, **(machine or {})},
-            workload={**WORKLOAD, **(workload or {})},
-            build=BUILD,
-        )
+        number = begin(store, planned, workload=workload, machine=machine)
         for run in planned.runs:
             cell = run.cell
             key = (cell.system.name, cell.storage.name, cell.clients)

@@ -13,8 +13,8 @@ import invented_records as invented
 import pytest
 
 from assay import calibration
+from assay.judge import judge_run
 from assay.record import CalibrationRecord, RunRecord, Store
-from assay.report import judge_run
 from assay.report.build import build
 
 CEILING = CalibrationRecord(
@@ -72,7 +72,7 @@ def test_a_run_above_70_percent_of_the_ceiling_is_warned_of(
     statements: int, expected: list[str], tmp_path: Path
 ) -> None:
     run = run_with(tmp_path, CEILING, statements=statements)
-    verdict, warnings = judge_run(run, invented.MACHINE)
+    verdict, warnings = judge_run(run.evidence)
     assert [warning.name for warning in warnings] == expected
     assert verdict.word == ("indicative" if expected else "valid")
     if expected:
@@ -81,7 +81,7 @@ def test_a_run_above_70_percent_of_the_ceiling_is_warned_of(
 
 def test_the_details_say_that_a_machine_was_not_calibrated(tmp_path: Path) -> None:
     run = run_with(tmp_path, statements=690_000)
-    _, warnings = judge_run(run, invented.MACHINE)
+    _, warnings = judge_run(run.evidence)
     assert warnings == []
     with Store(tmp_path / "r.sqlite") as store:
         experiment = replace(store.latest(), runs=(run,))

@@ -14,8 +14,10 @@ import invented_records as invented
 import pytest
 
 from assay.experiment import Driving
+from assay.judge import warnings
+from assay.judge.kinds import Kind
 from assay.record import ExperimentRecord, Store
-from assay.report import csv, json, markdown, outcomes, table, timeline, times, warnings
+from assay.report import csv, json, markdown, outcomes, table, timeline, times
 from assay.report.build import build
 from assay.report.values import Report, Table
 
@@ -226,43 +228,43 @@ def test_the_conditions_say_how_the_clients_were_driven(tmp_path: Path) -> None:
 
 def kinds(record: ExperimentRecord) -> dict[str, str]:
     (run,) = record.runs
-    return dict(warnings.of_run(run, record.machine))
+    return dict(warnings.of_run(run.evidence))
 
 
 @pytest.mark.parametrize(
     ("driving", "changes", "kind", "detail"),
     [
-        (OPEN, {}, warnings.Kind.LATE_ARRIVALS, "60 late, 40 skipped of 2000 (5 %)"),
-        (OPEN, {}, warnings.Kind.OUTAGE, "1 time, 3.0 s"),
+        (OPEN, {}, Kind.LATE_ARRIVALS, "60 late, 40 skipped of 2000 (5 %)"),
+        (OPEN, {}, Kind.OUTAGE, "1 time, 3.0 s"),
         (
             OPEN,
             {"outcomes": {**OUTCOMES, "scheduled": 1400, "ok": 1390, "skipped": 0, "late": 0}},
-            warnings.Kind.OFFERED_RATE_NOT_REACHED,
+            Kind.OFFERED_RATE_NOT_REACHED,
             "70.00/s of 100/s",
         ),
         (
             CLOSED,
             {"intervals": [{"ok": 10}] * 4 + [{"ok": 100}] * 16},
-            warnings.Kind.SHORT_WARM_UP,
+            Kind.SHORT_WARM_UP,
             "10.00/s in the first 4 seconds, 100.0/s then",
         ),
         (
             CLOSED,
             {"outcomes": {**OUTCOMES, "scheduled": 40, "ok": 0, "failed": 40, "skipped": 0}},
-            warnings.Kind.ERRORS,
+            Kind.ERRORS,
             "40 of 40 (100 %)",
         ),
-        (CLOSED, {"elapsed_s": 3.0}, warnings.Kind.SHORT_MEASUREMENT, "3.0 s"),
+        (CLOSED, {"elapsed_s": 3.0}, Kind.SHORT_MEASUREMENT, "3.0 s"),
         (
             CLOSED,
             {"outcomes": {**OUTCOMES, "failed": 3, "ok": 1947}},
-            warnings.Kind.ERRORS,
+            Kind.ERRORS,
             "3 of 2000 (0.15 %)",
         ),
     ],
 )
 def test_each_way_to_be_misled_is_told(
-    tmp_path: Path, driving: Driving, changes: Mapping[str, Any], kind: warnings.Kind, detail: str
+    tmp_path: Path, driving: Driving, changes: Mapping[str, Any], kind: Kind, detail: str
 ) -> None:
     told = kinds(experiment(tmp_path, driving, **open_loop(**changes)))
     assert detail in told[kind.id]
@@ -279,9 +281,9 @@ def test_what_was_spent_on_the_last_transactions_is_told_and_blames_nothing_else
     record = experiment(tmp_path, OPEN, **open_loop(outcomes=outcomes, **SLOW_END))
     told = kinds(record)
     words = "2.0 s of the 6.0 s were waiting for the last transactions"
-    assert words in told[warnings.Kind.LONG_DRAIN.id]
-    assert told[warnings.Kind.SHORT_MEASUREMENT.id] == "4.0 s"
-    assert warnings.Kind.OFFERED_RATE_NOT_REACHED.id not in told
+    assert words in told[Kind.LONG_DRAIN.id]
+    assert told[Kind.SHORT_MEASUREMENT.id] == "4.0 s"
+    assert Kind.OFFERED_RATE_NOT_REACHED.id not in told
     assert timeline.whole_seconds(record.runs[0]) == [100] * 4
 
 
@@ -290,7 +292,7 @@ def test_the_beginning_is_compared_with_the_seconds_in_which_transactions_began(
 ) -> None:
     steady = {"drained_ns": 7 * S, "intervals": [{"ok": 100}] * 5 + [{"ok": 1}] * 7}
     told = kinds(experiment(tmp_path, CLOSED, **open_loop(elapsed_s=12.0, **steady)))
-    assert warnings.Kind.SHORT_WARM_UP.id not in told
+    assert Kind.SHORT_WARM_UP.id not in told
 
 
 def test_where_the_latency_limit_skipped_the_missing_ones_it_is_named(tmp_path: Path) -> None:
@@ -298,8 +300,8 @@ def test_where_the_latency_limit_skipped_the_missing_ones_it_is_named(tmp_path: 
     outcomes = {**OUTCOMES, "scheduled": 2000, "ok": 1390, "skipped": 600, "late": 0}
     record = experiment(tmp_path, limited, **open_loop(outcomes=outcomes))
     told = kinds(record)
-    assert warnings.Kind.OFFERED_RATE_NOT_REACHED.id not in told
-    assert "70.00/s of 100/s, 600 skipped" in told[warnings.Kind.SKIPPED_BY_LATENCY_LIMIT.id]
+    assert Kind.OFFERED_RATE_NOT_REACHED.id not in told
+    assert "70.00/s of 100/s, 600 skipped" in told[Kind.SKIPPED_BY_LATENCY_LIMIT.id]
     assert by_title(found(build(record), "driving"))["latency limit"] == "1 ns"
 
 

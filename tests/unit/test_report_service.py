@@ -13,8 +13,9 @@ import invented_records as invented
 import pytest
 
 from assay.experiment import Driving
+from assay.judge import judge_run
 from assay.record import ExperimentRecord, Store, schema
-from assay.report import judge_run, table, timeline
+from assay.report import table, timeline
 from assay.report.build import build
 from assay.report.values import Table
 
@@ -86,7 +87,7 @@ def by_title(shown: Table | None) -> dict[str, str]:
 
 def test_a_run_in_which_all_were_served_is_valid(tmp_path: Path) -> None:
     record = experiment(tmp_path)
-    verdict, warnings = judge_run(record.runs[0], invented.MACHINE)
+    verdict, warnings = judge_run(record.runs[0].evidence)
     assert (verdict.word, warnings) == ("valid", [])
     shown = found(record, "load_service")
     assert by_title(shown)["at work"] == "8.00"
@@ -123,7 +124,7 @@ def test_a_run_in_which_all_were_served_is_valid(tmp_path: Path) -> None:
 def test_each_of_it_is_warned_of_and_limits_the_number(
     tmp_path: Path, changes: Mapping[str, Any], name: str, detail: str
 ) -> None:
-    verdict, warnings = judge_run(experiment(tmp_path, **changes).runs[0], invented.MACHINE)
+    verdict, warnings = judge_run(experiment(tmp_path, **changes).runs[0].evidence)
     assert f"postgresql, 8 clients: {detail}" in {one.name: one.detail for one in warnings}[name]
     assert verdict.word == "indicative"
     assert name.replace("-", " ") in verdict.reason
@@ -139,7 +140,7 @@ def test_a_run_in_which_nothing_ended_is_warned_of_too(tmp_path: Path) -> None:
         littles_law=law(0.0),
         stalls=[{"from_ns": 0, "to_ns": 20 * S}],
     )
-    _, warnings = judge_run(record.runs[0], invented.MACHINE)
+    _, warnings = judge_run(record.runs[0].evidence)
     assert {"stalled", "unaccounted-time"} <= {one.name for one in warnings}
 
 
@@ -153,7 +154,7 @@ def test_a_run_in_which_nothing_ended_is_warned_of_too(tmp_path: Path) -> None:
     ],
 )
 def test_chance_and_open_loops_starve_nobody(tmp_path: Path, changes: Mapping[str, Any]) -> None:
-    _, warnings = judge_run(experiment(tmp_path, **changes).runs[0], invented.MACHINE)
+    _, warnings = judge_run(experiment(tmp_path, **changes).runs[0].evidence)
     assert "starved-clients" not in {one.name for one in warnings}
 
 

@@ -9,12 +9,12 @@ from typing import Any
 import invented_records as invented
 import pytest
 
+from assay.judge import judge_run
+from assay.judge.settings import mean_the_same
+from assay.judge.spread import spread
+from assay.judge.verdict import of_number
 from assay.record import RunRecord
-from assay.report import judge_run
 from assay.report.percentiles import samples_needed
-from assay.report.settings import mean_the_same
-from assay.report.spread import spread
-from assay.report.verdict import of_number
 
 HUGE = 10**14
 
@@ -32,7 +32,7 @@ def changed(run: RunRecord, part: str, **values: Any) -> RunRecord:
 
 
 def judged(run: RunRecord) -> tuple[str, list[str]]:
-    verdict, warnings = judge_run(run, invented.MACHINE)
+    verdict, warnings = judge_run(run.evidence)
     return verdict.word, [warning.name for warning in warnings]
 
 
@@ -91,7 +91,7 @@ def test_the_client_is_not_blamed_by_an_interval_shorter_than_the_kernel_counts(
 def test_no_more_than_all_processors_are_busy(run: RunRecord) -> None:
     cost = {"client_cost": {"user_ns": 99 * invented.S, "system_ns": 0}}
     busy = changed(run, "observation", **cost)
-    (told,) = judge_run(busy, invented.MACHINE)[1]
+    (told,) = judge_run(busy.evidence)[1]
     assert told.detail.endswith("100 % of the processors, its threads 100 % busy")
 
 
@@ -109,7 +109,7 @@ def test_a_client_that_waits_while_other_programs_work_is_told_of(
     }
     starved = changed(run, "observation", client_cost=cost, elapsed_ns=10 * invented.S, threads=1)
     starved = changed(starved, "site", is_embedded=True)
-    verdict, warnings = judge_run(starved, invented.MACHINE)
+    verdict, warnings = judge_run(starved.evidence)
     name = "client-waited-for-processor"
     assert (name in {one.name for one in warnings}) == is_told
     assert verdict.word == ("indicative" if is_told else "valid")
@@ -121,7 +121,7 @@ def test_conflicts_that_were_counted_leave_an_indicative_number(run: RunRecord) 
         word: changed(run, "observation", outcomes=outcomes, errors=[{"class": word}])
         for word in ("deadlock", "constraint")
     }
-    verdict, _ = judge_run(of_class["deadlock"], invented.MACHINE)
+    verdict, _ = judge_run(of_class["deadlock"].evidence)
     assert verdict.word == "indicative"
     assert "8 of 16 transactions (50 %)" in verdict.reason
     assert judged(of_class["constraint"])[0] == "invalid"
@@ -129,7 +129,7 @@ def test_conflicts_that_were_counted_leave_an_indicative_number(run: RunRecord) 
 
 def test_medians_of_few_noisy_or_missing_repetitions_are_indicative(run: RunRecord) -> None:
     def word(elapsed: list[float], asked: int) -> tuple[str, str]:
-        return of_number([run] * len(elapsed), asked, spread(elapsed), invented.MACHINE)
+        return of_number([run.judged] * len(elapsed), len(elapsed), asked, spread(elapsed))
 
     assert word([1.0, 1.1, 1.05], 3) == ("valid", "")
     assert word([1.0], 1) == ("indicative", "one repetition")
@@ -139,7 +139,8 @@ def test_medians_of_few_noisy_or_missing_repetitions_are_indicative(run: RunReco
 
 def test_an_invalid_repetition_makes_the_median_invalid(run: RunRecord) -> None:
     failed = replace(run, state="failed", reason="the server went away")
-    verdict = of_number([run, failed, run], 3, spread([1.0, 1.0, 1.0]), invented.MACHINE)
+    judged = [run.judged, failed.judged, run.judged]
+    verdict = of_number(judged, 3, 3, spread([1.0, 1.0, 1.0]))
     assert verdict == ("invalid", "the server went away")
 
 

@@ -21,8 +21,7 @@ from assay.provision.leftovers import clear_leftovers
 from assay.record import CalibrationRecord, Store
 from assay.record.machine import machine
 from assay.registry import did_you_mean
-from assay.report import units
-from assay.text import quantities
+from assay.text import quantities, units
 
 COLUMNS = (
     "driver", "clients", "threads", "statements_per_s", "client_us_per_statement", "p50_us",

@@ -15,9 +15,9 @@ from assay.cli.numbers import Number
 from assay.cli.options import is_typed
 from assay.cli.outcome import say
 from assay.errors import ArgumentError
-from assay.report.units import counted
 from assay.systems.null.options import TOLD
 from assay.text import quantities
+from assay.text.units import counted
 
 _DEFAULTS = {"rows": "1"}
 """What a client expects of a server that it asks for something."""

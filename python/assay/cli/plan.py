@@ -13,7 +13,7 @@ from assay.cli.outcome import say
 from assay.drive.prepare import compile_all
 from assay.experiment import words as command_line
 from assay.plan import plan
-from assay.report.units import counted, duration
+from assay.text.units import counted, duration
 
 COLUMNS = (
     "position",

@@ -15,7 +15,7 @@ from rich.text import Text
 from assay.experiment import Driving
 from assay.plan import PlannedRun
 from assay.progress import Progress
-from assay.report.units import counted, duration
+from assay.text.units import counted, duration
 from assay.text.visible import indented, visible
 
 _SAY_AFTER_S = 1.0

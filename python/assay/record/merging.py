@@ -15,6 +15,7 @@ from typing import Any
 
 from assay.errors import ArgumentError
 from assay.files import paths
+from assay.record import cells
 from assay.record.file import insert
 from assay.record.read_only import open_for_reading
 from assay.record.writer import Told, Writer
@@ -108,6 +109,7 @@ def _bring(
         for row in _rows(source, f"SELECT * FROM {table} WHERE run_id = ? ORDER BY rowid", own_id):
             row.pop("id", None)  # of a step: what belongs to it names it by its position
             insert(target, table, **{**row, "run_id": here_id})
+    cells.settle(target, here_id)
     return True
 
 

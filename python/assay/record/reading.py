@@ -14,17 +14,17 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import ArgumentError
+from assay.judge import RunWarning, Verdict
 from assay.record import calibrations, run_steps
 from assay.record.process import ProcessIdentity, is_alive
 from assay.record.records import (
     END_STATES,
     PROCESS_ENDED,
-    Document,
+    CellRecord,
     ExperimentRecord,
     RunRecord,
     RunSummary,
     StepRecord,
-    WarningRecord,
 )
 
 _REFERENCE = re.compile(r"(?:(experiment|run)[ :]?)?(\d{1,30})", re.IGNORECASE)
@@ -34,7 +34,7 @@ SELECT runs.id, experiment_id, position, workload, test, system, system_label, s
        threads, protocol, parameters, repetition, runs.seed AS seed, cell_fingerprint, state,
        reason, verdict, verdict_reason, json_extract(cell, '$.driving') AS driving,
        runs.begun_unix_ns AS begun_unix_ns,
-       runs.ended_unix_ns AS ended_unix_ns, process_id, process_started, boot_id
+       runs.ended_unix_ns AS ended_unix_ns, machine, process_id, process_started, boot_id
 FROM runs JOIN experiments ON experiments.id = experiment_id
 """
 
@@ -63,7 +63,7 @@ def run(connection: sqlite3.Connection, run_id: int) -> RunRecord:
         samples=measured.samples if measured else (),
         steps=steps,
         warnings=tuple(
-            WarningRecord(*values)
+            RunWarning(*values)
             for values in connection.execute(
                 "SELECT name, detail FROM warnings WHERE run_id = ? ORDER BY position", (run_id,)
             )
@@ -75,6 +75,7 @@ def run(connection: sqlite3.Connection, run_id: int) -> RunRecord:
             )
         ),
         calibration=calibrations.nearest_to(connection, run_id, site, observation),
+        machine=json.loads(row["machine"]),
     )
 
 
@@ -103,16 +104,9 @@ def experiment(
         machine=json.loads(row["machine"]),
         build=json.loads(row["build"]),
         runs=tuple(run(connection, one) for one in run_ids if only_run in (None, one)),
+        cells=tuple(_cells(connection, experiment_id)),
         path=path,
     )
-
-
-def machine(connection: sqlite3.Connection, experiment_id: int) -> Document:
-    (text,) = connection.execute(
-        "SELECT machine FROM experiments WHERE id = ?", (experiment_id,)
-    ).fetchone()
-    found: Document = json.loads(text)
-    return found
 
 
 def find(connection: sqlite3.Connection, path: Path, reference: str) -> ExperimentRecord:
@@ -131,6 +125,16 @@ def find(connection: sqlite3.Connection, path: Path, reference: str) -> Experime
     if (parts[1] or "").lower() != "run":
         return experiment(connection, path, number)
     return experiment(connection, path, run(connection, number).experiment_id, only_run=number)
+
+
+def _cells(connection: sqlite3.Connection, experiment_id: int) -> Iterator[CellRecord]:
+    question = (
+        "SELECT cell_fingerprint, verdict, verdict_reason, warnings, repetitions, measured "
+        "FROM cells WHERE experiment_id = ? ORDER BY judged_unix_ns"
+    )
+    for fingerprint, word, reason, text, *counts in connection.execute(question, (experiment_id,)):
+        warnings = tuple(RunWarning(one["name"], one["detail"]) for one in json.loads(text))
+        yield CellRecord(fingerprint, Verdict(word, reason), warnings, *counts)
 
 
 def settle_dead_runs(connection: sqlite3.Connection) -> None:

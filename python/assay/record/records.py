@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from assay.drive.sampler import TimedSample
+from assay.judge import Ceiling, Evidence, RunWarning, Verdict, judge_run
 
 Document = Mapping[str, Any]
 
 END_STATES = ("done", "failed", "interrupted", "refused")
 PROCESS_ENDED = "process ended"
 """Reason of an unfinished run whose process is no more: killed, or the power was cut."""
-
-
-class WarningRecord(NamedTuple):
-    """A warning as it was kept: its name (`assay.report.warnings`) and what it says of this run."""
-
-    name: str
-    detail: str
 
 
 class ScriptRecord(NamedTuple):
@@ -138,12 +132,49 @@ class RunRecord(RunSummary):
     samples: tuple[TimedSample, ...]
     checks: tuple[Document, ...]
     """Of all steps."""
-    warnings: tuple[WarningRecord, ...]
+    warnings: tuple[RunWarning, ...]
     stages: tuple[tuple[str, int], ...]
     """(state, Unix time in ns at which it began), in order."""
     steps: tuple[StepRecord, ...] = ()
     calibration: CalibrationRecord | None = None
     """The nearest one of its driver, machine and build; None where there is none."""
+    machine: Document = field(default_factory=dict)
+
+    @property
+    def evidence(self) -> Evidence:
+        """What it is judged by."""
+        nearest = self.calibration
+        return Evidence(
+            state=self.state,
+            reason=self.reason,
+            system_label=self.system_label,
+            clients=self.clients,
+            driving=self.driving,
+            machine=self.machine,
+            deployment=self.site,
+            dataset=self.dataset,
+            observation=self.observation,
+            checks=self.checks,
+            ceiling=None if nearest is None else Ceiling(nearest.clients, nearest.statements_per_s),
+        )
+
+    @property
+    def judged(self) -> Verdict:
+        """As it was kept when the run ended; of a run that has not, what can be said so far."""
+        if self.verdict or self.state == "refused":
+            return Verdict(self.verdict, self.verdict_reason)
+        return judge_run(self.evidence)[0]
+
+
+@dataclass(frozen=True)
+class CellRecord:
+    """The verdict of a cell, as it was kept when the last of its repetitions ended."""
+
+    fingerprint: str
+    verdict: Verdict
+    warnings: tuple[RunWarning, ...]
+    repetitions: int
+    measured: int
 
 
 @dataclass(frozen=True)
@@ -163,5 +194,7 @@ class ExperimentRecord:
     machine: Document
     build: Document
     runs: tuple[RunRecord, ...]
+    cells: tuple[CellRecord, ...]
+    """Of the cells whose last repetition has ended; none of before step 7."""
     path: Path
     """The record file."""

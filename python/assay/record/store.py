@@ -19,7 +19,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar
@@ -27,9 +27,10 @@ from typing import Any, Literal, Self, TypeVar
 from assay.drive.sampler import TimedSample
 from assay.errors import Bug, SystemUnderTestError
 from assay.experiment import Experiment
+from assay.judge import Evidence
 from assay.plan import Plan, PlannedRun
 from assay.provision.deployment import Deployment
-from assay.record import calibrations, reading, run_steps
+from assay.record import calibrations, cells, reading, run_steps
 from assay.record.document import json_text, storable, without_secrets
 from assay.record.file import RecordIsLocked, insert, reading_errors
 from assay.record.process import this_process
@@ -264,6 +265,12 @@ class Store:
         """Whether the answers were right: per check id, title, expected, found, ok, note."""
         self._keep("checks", json_text(list(checks)))
 
+    def evidence(self, state: EndState, reason: str | None = None) -> Evidence:
+        """What the run under way is judged by, if that is how it ends."""
+        run_id = self._run()
+        found = self._read(lambda connection: reading.run(connection, run_id))
+        return replace(found.evidence, state=state, reason=reason or "")
+
     def end_run(
         self,
         state: EndState,
@@ -296,6 +303,7 @@ class Store:
                 "WHERE id = ?",
                 (storable(without_secrets(reason or "")), *verdict, now_ns, run_id),
             )
+            cells.settle(connection, run_id)
 
         self._write().change(change)
         self._write().run_ended(run_id)
@@ -332,13 +340,6 @@ class Store:
     def experiment(self, experiment_id: int) -> ExperimentRecord:
         """One experiment with all its runs."""
         return self._read(lambda one: reading.experiment(one, self.path, experiment_id))
-
-    def machine(self) -> Mapping[str, Any]:
-        """The facts of the machine, as they were given to the experiment under way."""
-        if self._experiment_id is None:
-            raise Bug("a machine is asked for, and no experiment is under way")
-        experiment_id = self._experiment_id
-        return self._read(lambda connection: reading.machine(connection, experiment_id))
 
     def latest(self) -> ExperimentRecord:
         """The experiment that was begun last."""

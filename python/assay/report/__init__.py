@@ -7,18 +7,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from assay.files import toml_file
 from assay.files.toml_file import Section
-from assay.record import RunRecord
-from assay.record.records import WarningRecord
 from assay.registry import WORKLOAD_FILE
-from assay.report import declaration, published, series, verdict, warnings
+from assay.report import declaration, published, series
 from assay.report.published import Published
 from assay.report.series import Series
-from assay.report.verdict import Verdict
 from assay.workload.answers import PUBLISHED_FILE
 from assay.workload.reader import report_sections, series_sections
 from assay.workload.values import Workload
@@ -52,8 +46,3 @@ def _refuse_other_columns(section: Section, found: Published, ours: Series) -> N
         raise section.error(f"a column for each of {', '.join(titles)}", "columns")
     if len(found.units) != len(titles):
         raise section.error("a unit for each column, with commas", "unit", hint='"min, s, MB"')
-
-
-def judge_run(run: RunRecord, machine: Mapping[str, Any]) -> tuple[Verdict, list[WarningRecord]]:
-    """Verdict and warnings of one run by itself, as they are kept with it."""
-    return verdict.of_run(run, machine), warnings.of_run(run, machine)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from assay.judge import RunWarning, kinds
+from assay.judge.kinds import Kind
+from assay.judge.spread import spread
 from assay.record import ExperimentRecord
-from assay.record.records import WarningRecord
 from assay.report import (
     answers,
     by_cells,
@@ -25,14 +27,12 @@ from assay.report import (
     statements,
     timeline,
     times,
-    units,
     warnings,
 )
 from assay.report.declaration import Declaration
 from assay.report.pivot import CellRuns
-from assay.report.spread import spread
 from assay.report.values import Report, Section
-from assay.report.warnings import Kind
+from assay.text import units
 
 
 def build(experiment: ExperimentRecord) -> Report:
@@ -100,25 +100,25 @@ def _result(
     found: Sequence[CellRuns],
 ) -> Section:
     if declared is None:
-        table = by_cells.table(test, found, experiment.machine)
+        table = by_cells.table(test, found)
     elif declared.fields:
-        table = by_fields.table(test, declared, found, experiment.machine)
+        table = by_fields.table(test, declared, found)
     else:
         beside = published.of_record(experiment.workload, test)
-        table = by_factors.table(test, declared, found, beside, experiment.machine)
+        table = by_factors.table(test, declared, found, beside)
     return Section(f"Test {test}", (), (table,))
 
 
-def _cell_warnings(found: Sequence[CellRuns]) -> Iterator[WarningRecord]:
+def _cell_warnings(found: Sequence[CellRuns]) -> Iterator[RunWarning]:
     """What can be said of repetitions and samples only when all runs are seen together."""
     timed = [(cell, elapsed) for cell in found if (elapsed := _elapsed(cell))]
     if timed and all(len(cell.runs) == 1 for cell, _ in timed):
-        yield WarningRecord(Kind.ONE_REPETITION.id, f"{len(timed)} cells" if len(timed) > 1 else "")
+        yield RunWarning(Kind.ONE_REPETITION.id, f"{len(timed)} cells" if len(timed) > 1 else "")
     for cell, elapsed in timed:
         over = spread(elapsed)
-        if over.relative > warnings.NOISE_LIMIT:
+        if over.relative > kinds.NOISE_LIMIT:
             detail = f"{cell.name}: {units.share(over.relative)} over {over.n} repetitions"
-            yield WarningRecord(Kind.NOISY_REPETITIONS.id, detail)
+            yield RunWarning(Kind.NOISY_REPETITIONS.id, detail)
     yield from times.few_samples(found)
 
 

@@ -7,20 +7,20 @@ where there are several; times and costs are those of the middle repetition.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from assay.judge.spread import spread
 from assay.record import RunRecord
-from assay.report import costs, notes, percentiles, pivot, times, units, verdict
+from assay.report import costs, notes, percentiles, pivot, times
 from assay.report.outcomes import throughput_per_s
 from assay.report.pivot import CellRuns
-from assay.report.spread import spread
 from assay.report.values import MARKS, Cell, Column, Number, Row, Table, absent
+from assay.text import units
 
 _PERCENTILES = ("p50", "p99")
 
 
-def table(test: str, found: Sequence[CellRuns], machine: Mapping[str, Any]) -> Table:
+def table(test: str, found: Sequence[CellRuns]) -> Table:
     factors = pivot.varying(found, "system", "clients")
     has_range = any(len(cell.runs) > 1 for cell in found)
     known = [
@@ -34,7 +34,7 @@ def table(test: str, found: Sequence[CellRuns], machine: Mapping[str, Any]) -> T
         Row(
             (
                 *pivot.label_cells(cell, factors),
-                *_throughput(cell, machine, has_range),
+                *_throughput(cell, has_range),
                 *_times(pivot.middle_run(cell), unit),
                 *_costs(pivot.middle_run(cell)),
             )
@@ -64,7 +64,7 @@ def table(test: str, found: Sequence[CellRuns], machine: Mapping[str, Any]) -> T
     )
 
 
-def _throughput(cell: CellRuns, machine: Mapping[str, Any], has_range: bool) -> list[Cell]:
+def _throughput(cell: CellRuns, has_range: bool) -> list[Cell]:
     rates = [
         rate
         for run in cell.measured
@@ -74,7 +74,7 @@ def _throughput(cell: CellRuns, machine: Mapping[str, Any], has_range: bool) -> 
     if not rates:
         return [absent(cell.why_absent), *([absent("")] if has_range else [])]
     over = spread(rates)
-    judged = verdict.of_number(cell.measured, len(cell.runs), over, machine)
+    judged = cell.judged(over)
     made = Number(over.median, "per_s", over.n, over.low, over.high, *judged)
     shown = [Cell(f"{units.digits(over.median)}{MARKS[judged.word]}", made)]
     if has_range:

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from assay.experiment import Scalar
+from assay.judge import verdict
+from assay.judge.spread import spread
+from assay.judge.verdict import Verdict
 from assay.record import RunRecord
-from assay.report import notes, pivot, times, units, verdict
+from assay.report import notes, pivot, times
 from assay.report.declaration import Declaration
 from assay.report.outcomes import throughput_per_s
 from assay.report.pivot import CellRuns
 from assay.report.published import Published
-from assay.report.spread import spread
 from assay.report.values import MARKS, Cell, Column, Number, Row, Table, absent
-from assay.report.verdict import Verdict
+from assay.text import units
 
 _UNITS = {
     "elapsed": "ns",
@@ -36,7 +37,6 @@ def table(
     declaration: Declaration,
     found: Sequence[CellRuns],
     published: Published | None,
-    machine: Mapping[str, Any],
 ) -> Table:
     levels = pivot.levels(found, declaration.columns)
     blocks = _blocks(declaration, found)
@@ -46,7 +46,7 @@ def table(
         for level in pivot.levels(found, declaration.rows):
             in_row = _with(found, {**factors, declaration.rows: level})
             if in_row:
-                cells = _row(declaration, in_row, levels, published, machine)
+                cells = _row(declaration, in_row, levels, published)
                 rows.append(Row((pivot.label(level), *cells), factors))
     unit = {"ns": declaration.unit, "per_s": "per s", "bytes": ""}[_UNITS[declaration.value]]
     beside = [*_speed_up_titles(declaration, levels), *(published.titles if published else [])]
@@ -81,13 +81,10 @@ def _row(
     in_row: Sequence[CellRuns],
     levels: Sequence[Scalar],
     published: Published | None,
-    machine: Mapping[str, Any],
 ) -> list[Cell]:
     by_level = {cell.factors.get(declaration.columns): cell for cell in in_row}
     in_order = [by_level.get(level) for level in levels]
-    numbers = [
-        None if cell is None else _median(cell, declaration.value, machine) for cell in in_order
-    ]
+    numbers = [None if cell is None else _median(cell, declaration.value) for cell in in_order]
     shown = [
         _shown(made, declaration.unit) if made else absent(cell.why_absent if cell else "not asked")
         for cell, made in zip(in_order, numbers, strict=True)
@@ -102,13 +99,13 @@ def _row(
     return shown
 
 
-def _median(cell: CellRuns, value: str, machine: Mapping[str, Any]) -> Number | None:
+def _median(cell: CellRuns, value: str) -> Number | None:
     """The median of the cell's repetitions; None where no run came to its end."""
     values = [found for run in cell.measured if (found := _value(run, value)) is not None]
     if not values:
         return None
     over = spread(values)
-    judged = verdict.of_number(cell.measured, len(cell.runs), over, machine)
+    judged = cell.judged(over)
     return Number(over.median, _UNITS[value], over.n, over.low, over.high, *judged)
 
 

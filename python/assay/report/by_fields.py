@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from assay.judge import verdict
 from assay.record import RunRecord
-from assay.report import field_path, percentiles, pivot, units, verdict
+from assay.report import field_path, percentiles, pivot
 from assay.report.declaration import Declaration, Field
 from assay.report.pivot import CellRuns
 from assay.report.values import MARKS, Cell, Column, Number, Row, Table, absent
+from assay.text import units
 
 
-def table(
-    test: str, declaration: Declaration, found: Sequence[CellRuns], machine: Mapping[str, Any]
-) -> Table:
+def table(test: str, declaration: Declaration, found: Sequence[CellRuns]) -> Table:
     factors = pivot.varying(found, "system")
     declared = declaration.fields
     rows, notes = [], []
     for cell in found:
         for run in cell.runs:
-            judged = verdict.of_run(run, machine)
+            judged = run.judged
             labels = (*pivot.label_cells(cell, factors), Cell(str(run.repetition)))
             fields = [_cell(run, field, judged) for field in declared]
             if run.observation is None:

@@ -5,16 +5,16 @@ with the published rows among ours.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from assay.experiment import Scalar
+from assay.judge.spread import spread
 from assay.record import ExperimentRecord, RunRecord
-from assay.report import field_path, notes, percentiles, pivot, units, verdict
+from assay.report import field_path, notes, percentiles, pivot
 from assay.report.pivot import CellRuns
 from assay.report.published import Published
 from assay.report.series import Series, SeriesColumn
-from assay.report.spread import spread
 from assay.report.values import MARKS, Cell, Column, Number, Row, Table, absent
+from assay.text import units
 
 Factors = Mapping[str, Scalar]
 
@@ -42,9 +42,7 @@ def table(
         )
         for levels in ours:
             factors = dict(zip(labels, levels, strict=True))
-            cells = [
-                _cell(by_test, column, factors, experiment.machine) for column in series.columns
-            ]
+            cells = [_cell(by_test, column, factors) for column in series.columns]
             rows.append(Row((*(pivot.label(one) for one in levels), *cells)))
         rows += _published(published, series, level, labels)
     return Table(
@@ -75,22 +73,21 @@ def _cell(
     by_test: Mapping[str, Sequence[CellRuns]],
     column: SeriesColumn,
     factors: Factors,
-    machine: Mapping[str, Any],
 ) -> Cell:
     """The median of the repetitions of the cell with these levels."""
     for cell in by_test.get(column.test, ()):
         if all(cell.factors.get(name) == level for name, level in factors.items()):
-            return _median(cell, column, machine)
+            return _median(cell, column)
     return absent("not asked")
 
 
-def _median(cell: CellRuns, column: SeriesColumn, machine: Mapping[str, Any]) -> Cell:
+def _median(cell: CellRuns, column: SeriesColumn) -> Cell:
     values = [found for run in cell.measured if (found := _number(run, column.key)) is not None]
     if not values:
         return absent("none" if cell.measured else cell.why_absent)
     over = spread(values)
     unit = field_path.unit(column.key)
-    judged = verdict.of_number(cell.measured, len(cell.runs), over, machine)
+    judged = cell.judged(over)
     width_ns = max(
         percentiles.width_of(column.key, over.median, run.observation or {})
         for run in cell.measured

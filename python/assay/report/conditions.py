@@ -9,8 +9,9 @@ from typing import Any
 
 from assay.experiment import Driving
 from assay.record import ExperimentRecord, RunRecord
-from assay.report import headroom, units
+from assay.report import headroom
 from assay.report.values import Column, Row, Section, Table, text
+from assay.text import units
 
 
 def facts(experiment: ExperimentRecord) -> dict[str, str]:

@@ -11,9 +11,10 @@ from typing import Any
 
 from assay.provision.deployment import was_embedded
 from assay.record import RunRecord
-from assay.report import pivot, units
+from assay.report import pivot
 from assay.report.pivot import CellRuns
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent
+from assay.text import units
 
 _COLUMNS = (
     ("client", True, "µs"), ("user", True, "µs"), ("system", True, "µs"), ("switches", True),

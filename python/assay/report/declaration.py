@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.files.toml_file import Section
-from assay.report.units import TIME_UNITS
+from assay.text.units import TIME_UNITS
 
 VALUES = ("elapsed", "throughput", "response_time", "size_on_disk", "load_time")
 

@@ -3,32 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
-from assay.provision.deployment import was_embedded
-from assay.record import CalibrationRecord, RunRecord
-from assay.report import units
+from assay.judge import headroom
+from assay.record import RunRecord
 from assay.report.values import Cell, Column, Number, Row, Table, absent, text
-
-CEILING_LIMIT = 0.70
-"""Share of the client's ceiling beyond which the client's speed is part of the numbers."""
-
-
-class Headroom(NamedTuple):
-    statements_per_s: float
-    ceiling: CalibrationRecord
-
-    @property
-    def share(self) -> float:
-        return self.statements_per_s / self.ceiling.statements_per_s
-
-
-def of_run(run: RunRecord) -> Headroom | None:
-    """None where nothing was calibrated, or statements were not counted."""
-    statements_per_s = _statements_per_s(run)
-    if run.calibration is None or statements_per_s is None:
-        return None
-    return Headroom(statements_per_s, run.calibration)
+from assay.text import units
 
 
 def table(runs: Iterable[RunRecord]) -> Table | None:
@@ -36,11 +15,11 @@ def table(runs: Iterable[RunRecord]) -> Table | None:
     has a client that could be calibrated."""
     fastest: dict[tuple[str, int], RunRecord] = {}
     for run in runs:
-        rate = _statements_per_s(run)
+        rate = headroom.statements_per_s(run.evidence)
         if rate is not None:
             key = (run.system_label, run.clients)
             known = fastest.get(key)
-            if known is None or rate > (_statements_per_s(known) or 0):
+            if known is None or rate > (headroom.statements_per_s(known.evidence) or 0):
                 fastest[key] = run
     if not fastest:
         return None
@@ -61,9 +40,9 @@ def table(runs: Iterable[RunRecord]) -> Table | None:
 
 
 def _cells(run: RunRecord) -> tuple[Cell, Cell, Cell]:
-    rate = _statements_per_s(run) or 0.0
+    rate = headroom.statements_per_s(run.evidence) or 0.0
     done = Cell(units.digits(rate), Number(rate, "per_s"))
-    found = of_run(run)
+    found = headroom.of_run(run.evidence)
     if found is None:
         return done, absent("not calibrated"), absent("not calibrated")
     most = found.ceiling.statements_per_s
@@ -72,12 +51,3 @@ def _cells(run: RunRecord) -> tuple[Cell, Cell, Cell]:
         Cell(units.digits(most), Number(most, "per_s")),
         Cell(units.share(found.share), Number(found.share, "ratio")),
     )
-
-
-def _statements_per_s(run: RunRecord) -> float | None:
-    """None for a library that works in the client's own process: it is not the client's work."""
-    observation, site = run.observation or {}, run.site or {}
-    statements, elapsed_ns = observation.get("statements"), observation.get("elapsed_ns")
-    if not statements or not elapsed_ns or was_embedded(site):
-        return None
-    return float(statements) / (float(elapsed_ns) / 1e9)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from assay.judge.spread import spread
 from assay.record import RunRecord
-from assay.report import units
-from assay.report.spread import spread
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent
+from assay.text import units
 
 _KEY = ("system", "storage", "data", "replicas")
 _STEPS = ("load", "index", "analyze")

@@ -30,7 +30,7 @@ def _lines(report: Report, with_detail: bool) -> Iterator[str]:
     if report.warnings:
         yield from ("", "## Warnings", "")
     for warning in report.warnings:
-        cure = f" Fix: {warning.cure}." if warning.cure else ""
+        cure = f" Fix: {warning.fix}." if warning.fix else ""
         yield _escaped(f"- **{warning.name}**: {warning.sentence}.{cure}")
     yield from ("", f"Record: `{report.record}`, experiment {report.experiment_id}")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from assay.report import verdict
+from assay.judge import verdict
 from assay.report.declaration import Declaration
 from assay.report.pivot import CellRuns
 from assay.report.published import Published

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from assay.record import RunRecord
 from assay.record.records import Document
-from assay.report import pivot, units
+from assay.report import pivot
 from assay.report.pivot import CellRuns
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, count
+from assay.text import units
 
 OUTCOMES = ("ok", "aborted", "failed", "unknown", "skipped")
 OF_THESE = ("late", "retries")

@@ -17,8 +17,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from assay.record.records import Document
-from assay.report import units
 from assay.report.values import Cell, Number, absent
+from assay.text import units
 
 SHOWN: Mapping[str, float] = {"p50": 0.50, "p90": 0.90, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}
 _KEYS = {name.replace(".", "_") for name in SHOWN}

@@ -6,16 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.experiment import Scalar
+from assay.judge import Verdict, verdict
+from assay.judge.spread import Spread
 from assay.record import RunRecord
-from assay.report import units
 from assay.report.values import Cell, Column, absent
+from assay.text import units
 
 _ALWAYS_NAMED = ("system", "storage", "clients")
 OFFERED_RATE = "offered_rate_per_s"
 _TITLES = {OFFERED_RATE: "offered/s"}
 _NOT_SEEN = "not seen"
 """The storage of a server by URL."""
-_OBSERVED_STATES = ("checking", "done", "failed")
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,13 @@ class CellRuns:
     @property
     def measured(self) -> tuple[RunRecord, ...]:
         """The runs that came to their end, rightly or wrongly."""
-        return tuple(run for run in self.runs if is_measured(run))
+        return tuple(run for run in self.runs if run.evidence.is_measured)
+
+    def judged(self, over: Spread) -> Verdict:
+        """Of a number that is the median of the cell's repetitions."""
+        return verdict.of_number(
+            [run.judged for run in self.measured], len(self.measured), len(self.runs), over
+        )
 
     @property
     def published_names(self) -> tuple[str, ...]:
@@ -47,13 +54,6 @@ class CellRuns:
             if state in states:
                 return state
         return "not run" if states == {"planned"} else "under way"
-
-
-def is_measured(run: RunRecord) -> bool:
-    """An observation that was cut short measures nothing: its clients did other work than asked."""
-    if run.observation is None or run.state not in _OBSERVED_STATES:
-        return False
-    return bool(run.observation.get("ended_by", "stop") == "stop")
 
 
 def tests(runs: Iterable[RunRecord]) -> dict[str, list[RunRecord]]:

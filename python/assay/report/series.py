@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.files.toml_file import Section
-from assay.report.units import TIME_UNITS
+from assay.text.units import TIME_UNITS
 
 
 @dataclass(frozen=True)

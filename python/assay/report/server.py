@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assay.drive.sampler import TimedSample
-from assay.report import pivot, units
+from assay.report import pivot
 from assay.report.pivot import CellRuns
 from assay.report.values import Cell, Column, Number, Row, Section, Table, count
+from assay.text import units
 
 _TITLES = ("processes", "threads", "resident", "virtual", "open files")
 

@@ -10,23 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from assay.judge import service
 from assay.record import RunRecord
-from assay.record.records import Document
-from assay.report import pivot, units
+from assay.report import pivot
 from assay.report.pivot import CellRuns
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, count
-
-STARVED_SHARE = 0.10
-"""A client that ends less than this share of what the most served one ends is starved."""
-LEAST_MOST = 30
-"""So much the most served client must have ended for that to be no chance."""
-LAW_LIMIT = 0.10
-"""Share of the clients that may be missing by Little's law."""
 
 
 def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     """None for records of before this was kept."""
-    runs = [(cell, run) for cell in found for run in cell.runs if _is_kept(run.observation or {})]
+    runs = [
+        (cell, run) for cell in found for run in cell.runs if service.is_kept(run.observation or {})
+    ]
     if not runs:
         return None
     factors = pivot.varying(found, "system", "clients")
@@ -34,7 +29,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     table = Table(
         name=f"{test}_service",
         label_columns=len(factors) + 2,
-        is_detail=not any(is_unequal(run.observation or {}) for _, run in runs),
+        is_detail=not any(service.is_unequal(run.observation or {}) for _, run in runs),
         title="Transactions of each client, and what was under way at the end",
         columns=(
             Column("run", is_number=True),
@@ -70,44 +65,6 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
         ),
     )
     return Section("Was every client served?", (), (table,))
-
-
-def is_unequal(observation: Document) -> bool:
-    return bool(starved(observation) or missing_by_law(observation))
-
-
-def starved(observation: Document) -> str:
-    """Which clients ended hardly anything; empty where there are none, or it cannot be told."""
-    if not _is_kept(observation) or observation["littles_law"] is None:
-        return ""
-    ended = [one["transactions"] for one in observation["client_ends"] if one["state"] == "done"]
-    most = max(ended, default=0)
-    few = [one for one in ended if one < STARVED_SHARE * most]
-    if most < LEAST_MOST or not few:
-        return ""
-    words = f"{len(few)} of {units.counted(len(ended), 'client')} ended {_range(few)} transactions"
-    words += f", the most served {most}"
-    if in_flight := observation["in_flight"]["count"]:
-        oldest_s = observation["in_flight"]["oldest_ns"] / 1e9
-        words += f"; {in_flight} under way at the end, the oldest for {oldest_s:.1f} s"
-    return words
-
-
-def missing_by_law(observation: Document) -> str:
-    """How many clients are missing by Little's law; empty where none are, or none is kept."""
-    law = observation.get("littles_law")
-    if not law or not law["clients"] or 1 - law["clients_by_law"] / law["clients"] <= LAW_LIMIT:
-        return ""
-    return f"{law['clients']:.2f} clients at work, {law['clients_by_law']:.2f} in the figures"
-
-
-def _is_kept(observation: Document) -> bool:
-    return "transactions_per_client" in observation
-
-
-def _range(few: Sequence[int]) -> str:
-    least, most = min(few), max(few)
-    return str(least) if least == most else f"{least}-{most}"
 
 
 def _why_no_law(run: RunRecord) -> str:

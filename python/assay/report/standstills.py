@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from assay.record.records import Document
+from assay.judge.standstills import STALLED, SUSPENDED
 from assay.report.pivot import CellRuns
 from assay.report.values import Cell, Column, Number, Row, Table, count, text
 
-STALLED, SUSPENDED = "stalls", "suspensions"
-"""Keys of the observation."""
 _WHO: Mapping[str, str] = {STALLED: "system stalled", SUSPENDED: "client suspended"}
 _SHOWN = 10
 
@@ -55,20 +53,6 @@ def table(test: str, found: Sequence[CellRuns]) -> Table | None:
             + (f"; and {left_out} shorter ones" if left_out else ""),
         ),
     )
-
-
-def summary(observation: Document, key: str) -> str:
-    """``2 times, 5.1 s of 6.0 s, the longest 4.0 s from 1.2 s on``; empty where there are none."""
-    found = observation.get(key) or ()
-    if not found:
-        return ""
-    lasted_s = [(one["to_ns"] - one["from_ns"]) / 1e9 for one in found]
-    elapsed_s = (observation.get("elapsed_ns") or 0) / 1e9
-    longest_s, since_ns = max(zip(lasted_s, (one["from_ns"] for one in found), strict=True))
-    words = f"{sum(lasted_s):.1f} s of {elapsed_s:.1f} s, "
-    if len(found) > 1:
-        words = f"{len(found)} times, {words}the longest {longest_s:.1f} s "
-    return f"{words}from {since_ns / 1e9:.1f} s on"
 
 
 def _seconds(value_ns: int) -> Cell:

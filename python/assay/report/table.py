@@ -13,8 +13,8 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from assay.report.for_people import for_people
-from assay.report.units import counted
 from assay.report.values import Report, Table
+from assay.text.units import counted
 
 WIDTH = 100
 CELLS_WITH_DETAIL = 4
@@ -61,8 +61,8 @@ def _print(console: Console, report: Report, with_detail: bool) -> None:
         console.print(f"{counted(left_out, 'table')} of details left out; --detail shows them\n")
     for warning in report.warnings:
         _print_hanging(console, "warning     ", f"{warning.name}: {warning.sentence}")
-        if warning.cure:
-            _print_hanging(console, "            ", f"fix: {warning.cure}")
+        if warning.fix:
+            _print_hanging(console, "            ", f"fix: {warning.fix}")
     _print_hanging(console, "record      ", f"{report.record}, experiment {report.experiment_id}")
 
 

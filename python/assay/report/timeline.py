@@ -8,9 +8,10 @@ import statistics
 from collections.abc import Collection, Sequence
 
 from assay.record import RunRecord
-from assay.report import pivot, standstills, units
+from assay.report import pivot, standstills
 from assay.report.pivot import CellRuns
 from assay.report.values import Cell, Column, Number, Row, Section, Table, count, text
+from assay.text import units
 
 LEAST_SECONDS = 5
 """A run of fewer whole seconds has no course."""

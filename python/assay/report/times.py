@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from assay.judge import RunWarning
+from assay.judge.kinds import Kind
 from assay.record import RunRecord
-from assay.record.records import Document, WarningRecord
-from assay.report import percentiles, pivot, units
+from assay.record.records import Document
+from assay.report import percentiles, pivot
 from assay.report.pivot import CellRuns
 from assay.report.values import Cell, Column, Row, Section, Table, text
-from assay.report.warnings import Kind
+from assay.text import units
 
 TIMES = {"response": "response_time", "service": "service_time", "lag": "schedule_lag"}
 """Word of the report → key of the observation."""
@@ -66,7 +68,7 @@ def mean_ns(observation: Document) -> float | None:
     return total_ns / count if count else None
 
 
-def few_samples(found: Sequence[CellRuns]) -> Iterator[WarningRecord]:
+def few_samples(found: Sequence[CellRuns]) -> Iterator[RunWarning]:
     """Which percentiles of a transaction type cannot be told, by the smallest count there is."""
     counts = [
         one["count"]
@@ -77,7 +79,7 @@ def few_samples(found: Sequence[CellRuns]) -> Iterator[WarningRecord]:
     ]
     if counts and (names := percentiles.missing(min(counts))):
         needed = percentiles.samples_needed(percentiles.SHOWN[names[-1]])
-        yield WarningRecord(
+        yield RunWarning(
             Kind.FEW_SAMPLES.id,
             f"{', '.join(names)}: {units.counted(min(counts), 'sample')} of a transaction type, "
             f"{names[-1]} needs {needed}",

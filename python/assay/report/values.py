@@ -94,12 +94,12 @@ class Section:
 
 @dataclass(frozen=True)
 class WarningNote:
-    """A way in which this report can mislead: what it is, what it says here, what cures it."""
+    """A way in which this report can mislead: what it is, what it says here, what fixes it."""
 
     name: str
     cause: str
     details: tuple[str, ...]
-    cure: str
+    fix: str
 
     @property
     def sentence(self) -> str:

@@ -55,8 +55,8 @@ INSERT INTO runs_of_step_7
          reason,
          -- An earlier Assay judged a run before its state was known.
          CASE WHEN state IN ('failed', 'interrupted') THEN 'invalid' ELSE verdict END,
-         CASE WHEN state IN ('failed', 'interrupted') AND verdict <> 'invalid'
-              THEN coalesce(nullif(reason, ''), state) ELSE verdict_reason END,
+         CASE WHEN state IN ('failed', 'interrupted') THEN coalesce(nullif(reason, ''), state)
+              ELSE verdict_reason END,
          begun_unix_ns, ended_unix_ns
   FROM runs;
 

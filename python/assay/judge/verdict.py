@@ -1,0 +1,96 @@
+"""Takes runs; says whether a number made of them is valid, indicative or invalid, and why.
+
+*Invalid*: the run did not do what was asked, or answers were wrong. *Indicative*: the number was
+measured, and something about how it was measured limits what may be concluded from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from assay.check.verdict import CONFLICTS, LOSSES
+from assay.judge import kinds, warnings
+from assay.judge.evidence import Document, Evidence
+from assay.judge.spread import Spread
+from assay.text import units
+
+WORDS = ("valid", "indicative", "invalid")
+"""From good to bad."""
+_LIMITING = {kind.id for kind in kinds.Kind if kind.value.limits}
+
+
+class Verdict(NamedTuple):
+    word: str
+    """Empty for a run that was refused: there is no number to judge."""
+    reason: str = ""
+    """The reasons, the nearest first; empty for ``valid``."""
+
+
+VALID = Verdict("valid")
+NONE = Verdict("")
+
+
+def of_run(run: Evidence) -> Verdict:
+    """What can be said of one run by itself."""
+    if run.state == "refused":
+        return NONE
+    if run.state in ("failed", "interrupted"):
+        return Verdict("invalid", run.reason or run.state)
+    wrong = [check["id"] for check in run.checks if check["ok"] is False]
+    if wrong:
+        return Verdict("invalid", f"wrong answers: {', '.join(wrong)}")
+    observation = run.observation or {}
+    outcomes = observation.get("outcomes", {})
+    lost = outcomes.get("failed", 0) + outcomes.get("unknown", 0)
+    comes_back = run.driving.get("reconnect_patience_s") is not None
+    reasons = []
+    if lost and not (comes_back and observation.get("outages")):
+        scheduled = outcomes["scheduled"]
+        words = f"{lost} of {scheduled} transactions ({units.percent(lost / scheduled)}) failed"
+        why = _why_counted(observation, comes_back)
+        if why is None:
+            return Verdict("invalid", words)
+        reasons.append(f"{words}, for {why}")
+    limits = [one.name for one in warnings.of_run(run) if one.name in _LIMITING]
+    return _indicative([*reasons, *(name.replace("-", " ") for name in dict.fromkeys(limits))])
+
+
+def _why_counted(observation: Document, comes_back: bool) -> str | None:
+    """Why failed transactions limit the number and do not make it invalid: all errors come of other
+    transactions at the same time, or of connections lost by clients that come back. (Where these
+    are no part of what was asked, the run itself has failed.)"""
+    classes = {error["class"] for error in observation.get("errors") or ()}
+    words = []
+    if classes & CONFLICTS:
+        words.append("serialization failures and deadlocks")
+    if comes_back and classes & LOSSES:
+        words.append("lost connections")
+    is_explained = classes and classes <= (CONFLICTS | LOSSES if comes_back else CONFLICTS)
+    return " and ".join(words) if is_explained else None
+
+
+def of_number(verdicts: Iterable[Verdict], measured: int, asked: int, spread: Spread) -> Verdict:
+    """Of the median of repetitions; ``verdicts`` are those of its runs, ``asked`` is how many runs
+    were planned."""
+    reasons = []
+    if measured < asked:
+        reasons.append(f"{measured} of {asked} repetitions ended")
+    elif measured == 1:
+        reasons.append("one repetition")
+    if spread.relative > kinds.NOISE_LIMIT:
+        reasons.append(f"repetitions differ by {units.share(spread.relative)}")
+    return worst([*verdicts, _indicative(reasons)])
+
+
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """The worst word, with every reason for it."""
+    found = [one for one in verdicts if one.word]
+    word = max((one.word for one in found), key=WORDS.index, default="valid")
+    reasons = dict.fromkeys(one.reason for one in found if one.word == word and one.reason)
+    return Verdict(word, "; ".join(reasons))
+
+
+def _indicative(reasons: Sequence[str]) -> Verdict:
+    joined = "; ".join(reasons)
+    return Verdict("indicative", joined) if joined else VALID

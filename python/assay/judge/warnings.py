@@ -1,0 +1,162 @@
+"""Takes the evidence of a run; gives its warnings: the name of each way in which it can mislead
+(`assay.judge.kinds`), and what that says of this run.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from assay.judge import headroom, kinds, service, standstills
+from assay.judge.evidence import Evidence
+from assay.judge.kinds import Kind
+from assay.judge.machine_load import client_shares, memory_of, processor_wait
+from assay.judge.settings import mean_the_same
+from assay.text import units
+
+_LEAST_SECONDS = 5
+
+
+class RunWarning(NamedTuple):
+    name: str
+    detail: str
+    """What it says of this run."""
+
+
+def of_run(run: Evidence) -> list[RunWarning]:
+    """What can be said of one run by itself."""
+    return [RunWarning(kind.id, detail) for kind, detail in _of_run(run)]
+
+
+def _of_run(run: Evidence) -> Iterator[tuple[Kind, str]]:
+    dataset, observation = run.dataset or {}, run.observation or {}
+    deployment = run.deployment or {}
+    size_bytes, memory_bytes = dataset.get("size_on_disk_bytes"), memory_of(run.machine)
+    if size_bytes and memory_bytes and size_bytes < memory_bytes:
+        yield Kind.FITS_IN_MEMORY, f"{units.size(size_bytes)} of {units.size(memory_bytes)}"
+    for setting in deployment.get("durability_lowered_by", ()):
+        yield Kind.DURABILITY_LOWERED, f"{run.system_label}: {setting}"
+    if dataset.get("source") == "synthetic":
+        yield Kind.SYNTHETIC_DATA, str(dataset.get("description", ""))
+    if skipped := dataset.get("skipped_entries"):
+        yield Kind.INPUT_SKIPPED, units.counted(skipped, "entry", "entries")
+    shares = client_shares(run)
+    if shares and (shares[0] > kinds.CLIENT_SHARE_LIMIT or shares[1] > kinds.CLIENT_THREADS_LIMIT):
+        yield (
+            Kind.CLIENT_BUSY,
+            f"{run.name}: {units.share(shares[0])} "
+            f"of the processors, its threads {units.share(shares[1])} busy",
+        )
+    waits = processor_wait(run)
+    if waits and min(waits) > kinds.WAIT_LIMIT:
+        yield (
+            Kind.CLIENT_WAITED_FOR_PROCESSOR,
+            f"{run.name}: its threads waited "
+            f"{units.share(waits[0])} of the time, other programs took {units.share(waits[1])} of "
+            "the processors",
+        )
+    room = headroom.of_run(run)
+    if room and room.share > headroom.CEILING_LIMIT:
+        yield (
+            Kind.NEAR_THE_CLIENT_CEILING,
+            f"{run.name}: "
+            f"{units.digits(room.statements_per_s)} statements/s, {units.share(room.share)} of "
+            f"{units.digits(room.ceiling.statements_per_s)} at "
+            f"{units.counted(room.ceiling.clients, 'client')}",
+        )
+    if unknown := deployment.get("settings_unknown"):
+        yield Kind.SETTINGS_UNKNOWN, f"{run.system_label}: {unknown}"
+    effective, confirmed = deployment.get("settings", {}), deployment.get("settings_confirmed", ())
+    for name, asked in deployment.get("settings_asked", {}).items():
+        if name in confirmed:
+            continue
+        found = effective.get(name)
+        if found is None:
+            yield Kind.SETTINGS_DIFFER, f"{run.system_label}: {name} = {asked} cannot be read back"
+        elif not mean_the_same(str(asked), str(found)):
+            yield Kind.SETTINGS_DIFFER, f"{run.system_label}: {name} = {asked} became {found}"
+    yield from _of_service(run)
+    yield from _of_driving(run)
+    for sentence in observation.get("script_warnings", ()):
+        yield Kind.SCRIPT, sentence
+    overflow = sum(one["response_time"]["overflow"] for one in observation.get("transactions", ()))
+    if overflow:
+        yield (
+            Kind.RANGE_EXCEEDED,
+            f"{run.name}: {overflow}",
+        )
+
+
+def _of_service(run: Evidence) -> Iterator[tuple[Kind, str]]:
+    """Whether all clients were served all the time; also where no transaction ended at all."""
+    observation = run.observation or {}
+    for kind, words in (
+        (Kind.STALLED, standstills.summary(observation, standstills.STALLED)),
+        (Kind.CLIENT_SUSPENDED, standstills.summary(observation, standstills.SUSPENDED)),
+        (Kind.STARVED_CLIENTS, service.starved(observation)),
+        (Kind.UNACCOUNTED_TIME, service.missing_by_law(observation)),
+    ):
+        if words:
+            yield kind, f"{run.name}: {words}"
+
+
+def _of_driving(run: Evidence) -> Iterator[tuple[Kind, str]]:
+    """What can be said of how the clients fared."""
+    observation = run.observation or {}
+    outcomes, elapsed_ns = observation.get("outcomes"), observation.get("elapsed_ns") or 0
+    if not outcomes or not outcomes["scheduled"]:
+        return
+    name = run.name
+    scheduled = outcomes["scheduled"]
+    if lost := outcomes["failed"] + outcomes["unknown"]:
+        share = units.percent(lost / scheduled)
+        yield Kind.ERRORS, f"{name}: {lost} of {scheduled} ({share})"
+    if outages := observation.get("outages"):
+        lasted_ns = sum(one["to_ns"] - one["from_ns"] for one in outages)
+        yield Kind.OUTAGE, f"{name}: {units.counted(len(outages), 'time')}, {lasted_ns / 1e9:.1f} s"
+    drained_ns = observation.get("drained_ns") or 0
+    if drained_ns > kinds.DRAIN_LIMIT * elapsed_ns:
+        yield (
+            Kind.LONG_DRAIN,
+            f"{name}: {drained_ns / 1e9:.1f} s of the {elapsed_ns / 1e9:.1f} s were waiting for "
+            "the last transactions",
+        )
+    late, skipped = outcomes.get("late") or 0, outcomes.get("skipped") or 0
+    if (late + skipped) / scheduled > kinds.LATE_LIMIT:
+        share = units.percent((late + skipped) / scheduled)
+        yield Kind.LATE_ARRIVALS, f"{name}: {late} late, {skipped} skipped of {scheduled} ({share})"
+    offered_per_s = run.driving.get("offered_rate_per_s")
+    if offered_per_s and elapsed_ns > drained_ns:
+        # Nothing is due while the last transactions are waited for.
+        asked_s = (elapsed_ns - drained_ns) / 1e9
+        expected = offered_per_s * asked_s
+        ended = scheduled - skipped
+        # Poisson arrivals scatter by the root of their number.
+        if ended < kinds.REACHED * expected and expected - ended > 3 * math.sqrt(expected):
+            words = f"{name}: {units.digits(ended / asked_s)}/s of {offered_per_s:g}/s"
+            if run.driving.get("latency_limit_s") and skipped:
+                yield Kind.SKIPPED_BY_LATENCY_LIMIT, f"{words}, {skipped} skipped"
+            else:
+                yield Kind.OFFERED_RATE_NOT_REACHED, words
+    if run.driving.get("duration_s") and observation.get("ended_by", "stop") == "stop":
+        if elapsed_ns - drained_ns < kinds.SHORTEST_S * 1e9:
+            yield Kind.SHORT_MEASUREMENT, f"{(elapsed_ns - drained_ns) / 1e9:.1f} s"
+        yield from _of_warm_up(run, name, elapsed_ns - drained_ns)
+
+
+def _of_warm_up(run: Evidence, name: str, asked_ns: int) -> Iterator[tuple[Kind, str]]:
+    """Whether the first fifth of the whole seconds in which transactions began is like the rest."""
+    intervals = (run.observation or {}).get("intervals", ())
+    ok = [one["ok"] for one in intervals][: int(asked_ns // 1_000_000_000)]
+    if len(ok) < _LEAST_SECONDS:
+        return
+    fifth = len(ok) // 5
+    first, rest = statistics.fmean(ok[:fifth]), statistics.median(ok[fifth:])
+    if rest and abs(first / rest - 1) > kinds.WARM_UP_LIMIT:
+        yield (
+            Kind.SHORT_WARM_UP,
+            f"{name}: {units.digits(first)}/s in the first {units.counted(fifth, 'second')}, "
+            f"{units.digits(rest)}/s then",
+        )

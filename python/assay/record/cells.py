@@ -1,0 +1,40 @@
+"""Takes a run that has ended; keeps its cell's verdict, if it was the cell's last repetition."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+
+from assay import judge
+from assay.record import reading
+from assay.record.document import json_text
+from assay.record.file import insert
+
+
+def settle(connection: sqlite3.Connection, run_id: int) -> None:
+    """Nothing happens while a repetition of the cell has not ended."""
+    place = connection.execute(
+        "SELECT experiment_id, cell_fingerprint FROM runs WHERE id = ?", (run_id,)
+    ).fetchone()
+    of_cell = connection.execute(
+        "SELECT id, ended_unix_ns FROM runs WHERE experiment_id = ? AND cell_fingerprint = ? "
+        "ORDER BY repetition",
+        place,
+    ).fetchall()
+    if any(ended_unix_ns is None for _, ended_unix_ns in of_cell):
+        return
+    runs = [reading.run(connection, one) for one, _ in of_cell]
+    found = judge.of_cell([(run.evidence, run.judged) for run in runs])
+    connection.execute("DELETE FROM cells WHERE experiment_id = ? AND cell_fingerprint = ?", place)
+    insert(
+        connection,
+        "cells",
+        experiment_id=place[0],
+        cell_fingerprint=place[1],
+        repetitions=found.repetitions,
+        measured=found.measured,
+        verdict=found.verdict.word,
+        verdict_reason=found.verdict.reason,
+        warnings=json_text([one._asdict() for one in found.warnings]),
+        judged_unix_ns=time.time_ns(),
+    )

@@ -1,0 +1,113 @@
+"""A run is judged by how it ended, and a cell when its last repetition has."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import invented_records as invented
+import pytest
+
+from assay.cli.program import run_program
+from assay.experiment import Driving
+from assay.judge import judge_run
+from assay.judge.evidence import Evidence
+from assay.record import Store
+
+
+def lost(classes: list[str], **driving: object) -> Evidence:
+    """A run that is done, though transactions failed."""
+    return Evidence(
+        state="done",
+        reason="",
+        system_label="null",
+        clients=8,
+        driving=driving,
+        machine=invented.MACHINE,
+        observation={
+            "elapsed_ns": 20 * invented.S,
+            "outcomes": {"scheduled": 100, "ok": 98, "failed": 1, "unknown": 1},
+            "errors": [{"class": one} for one in classes],
+        },
+    )
+
+
+def test_a_failed_run_is_never_valid_however_it_was_judged(tmp_path: Path) -> None:
+    planned = invented.plan([invented.SQLITE, invented.POSTGRESQL], repetitions=1)
+    path = tmp_path / "r.sqlite"
+    with Store(path) as store:
+        invented.begin(store, planned)
+        for run, verdict in zip(planned.runs, (("valid", ""), ("", "")), strict=True):
+            end = ("failed", "the server went away")
+            invented.write_run(store, run, invented.S, end=end, verdict=verdict)
+        first, second = store.latest().runs
+        assert judge_run(first.evidence)[0] == ("invalid", "the server went away")
+        assert first.judged == second.judged == ("invalid", "the server went away")
+
+
+def test_a_failed_run_is_listed_as_invalid(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script, records = tmp_path / "wrong.sql", tmp_path / "r.sqlite"
+    script.write_text("SELECT nothing FROM nowhere;\n")
+    words = [str(script), "--on", "sqlite", "--transactions", "3", "--records", str(records)]
+    assert run_program(["run", *words]) == 1
+    capsys.readouterr()
+    assert run_program(["list", "runs", "--format", "json", "--records", str(records)]) == 0
+    (run,) = json.loads(capsys.readouterr().out)
+    assert run["state"].startswith("failed (")
+    assert run["verdict"] == "invalid"
+
+
+def test_the_verdict_of_a_cell_is_kept_with_its_last_repetition(tmp_path: Path) -> None:
+    planned = invented.plan([invented.SQLITE, invented.POSTGRESQL], repetitions=2)
+    seconds = iter((1.0, 1.0, 2.0, 1.0))
+    with Store(tmp_path / "r.sqlite") as store:
+        invented.begin(store, planned)
+        for place, run in enumerate(planned.runs):
+            assert len(store.latest().cells) == max(0, place - 2)
+            invented.write_run(store, run, round(next(seconds) * invented.S))
+        one, other = store.latest().cells
+    assert [(cell.repetitions, cell.measured) for cell in (one, other)] == [(2, 2), (2, 2)]
+    assert one.verdict == ("indicative", "repetitions differ by 67 %")
+    assert [warning.name for warning in one.warnings] == ["noisy-repetitions"]
+    assert (other.verdict, other.warnings) == (("valid", ""), ())
+
+
+def test_a_merged_record_has_the_verdicts_of_its_cells(tmp_path: Path) -> None:
+    one, other = tmp_path / "one.sqlite", tmp_path / "other.sqlite"
+    kept = invented.experiment(one, invented.plan([invented.SQLITE], repetitions=2), 1.0).cells
+    assert run_program(["merge", str(one), "--records", str(other)]) == 0
+    with Store(other, must_exist=True) as store:
+        assert store.latest().cells == kept != ()
+
+
+@pytest.mark.parametrize(
+    ("classes", "comes_back", "word", "reason"),
+    [
+        (["lost connection"], True, "indicative", "for lost connections"),
+        (["deadlock"], False, "indicative", "for serialization failures and deadlocks"),
+        (["deadlock", "lost connection"], True, "indicative", "and lost connections"),
+        (["lost connection"], False, "invalid", "2 of 100 transactions (2 %) failed"),
+        (["constraint", "lost connection"], True, "invalid", "2 of 100 transactions"),
+    ],
+)
+def test_losses_that_clients_came_back_from_are_counted_and_limit_the_number(
+    classes: list[str], comes_back: bool, word: str, reason: str
+) -> None:
+    """As with the run's state: it is done where all that was lost was asked for."""
+    driving = {"reconnect_patience_s": 60.0} if comes_back else {}
+    verdict, _ = judge_run(lost(classes, **driving))
+    assert verdict.word == word
+    assert reason in verdict.reason
+
+
+def test_a_refused_run_has_no_verdict(tmp_path: Path) -> None:
+    with Store(tmp_path / "r.sqlite") as store:
+        planned = invented.plan([invented.SQLITE], driving=[Driving(passes=1)])
+        invented.begin(store, planned)
+        store.begin_run(planned.runs[0])
+        store.end_run("refused", reason="sqlite has no isolation levels")
+        (run,) = store.latest().runs
+        (cell,) = store.latest().cells
+    assert (run.state, run.judged.word, cell.verdict.word) == ("refused", "", "")
