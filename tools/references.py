@@ -54,8 +54,8 @@ def systems() -> str:
     for name in registry.systems():
         system = registry.system(name)
         parts.append(f"## {name}\n\nDialect `{system.dialect.name}`, driver `{system.driver}`.\n")
-        if system.url_schemes:
-            parts.append("By URL: " + ", ".join(f"`{one}://`" for one in system.url_schemes) + "\n")
+        if schemes := registry.url_schemes(name):
+            parts.append("By URL: " + ", ".join(f"`{one}://`" for one in schemes) + "\n")
         if system.option_specs:
             parts += ["| option | default | levels | meaning |", "|---|---|---|---|"]
             parts += [

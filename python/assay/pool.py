@@ -25,7 +25,7 @@ from assay.load.dataset import Dataset
 from assay.load.digest import verify
 from assay.load.loading import DEFAULT, Loading
 from assay.load.mark import refuse_foreign_tables
-from assay.load.stage import drop, load
+from assay.load.stage import drop, load, size_on_disk_bytes
 from assay.plan import Plan, PlannedRun
 from assay.progress import Progress
 from assay.provision.copying import OnCopied
@@ -34,6 +34,7 @@ from assay.provision.running import RunningSystem, running_system
 from assay.provision.size import allocated_bytes
 from assay.row_sources.generated import measure
 from assay.row_sources.request import DataRequest
+from assay.systems.abilities import BufferSize
 from assay.systems.protocol import System
 
 
@@ -106,7 +107,7 @@ class PooledSystem:
         Raises `ArgumentError` where the system is not ours to start again, or holds no data.
         """
         wanted = None
-        if data_to_buffer is not None and self.system.buffer_bytes(self.deployment) is not None:
+        if data_to_buffer is not None and self._buffer_bytes() is not None:
             if not (self._running.can_restart and dataset.data_bytes):
                 raise ArgumentError(
                     f"{self.deployment.label}: data_to_buffer needs data in a private system",
@@ -119,12 +120,16 @@ class PooledSystem:
             self._buffer = wanted
         if wanted is None:
             return dataset
-        effective = self.system.buffer_bytes(self.deployment)
+        effective = self._buffer_bytes()
         return replace(
             dataset,
             buffer_bytes=effective,
             data_to_buffer=dataset.data_bytes / effective if effective else None,
         )
+
+    def _buffer_bytes(self) -> int | None:
+        system = self.system
+        return system.buffer_bytes(self.deployment) if isinstance(system, BufferSize) else None
 
     def close(self) -> None:
         """Takes the deployment down; a server that is not ours is left as it was found."""
@@ -215,7 +220,7 @@ class PooledSystem:
         return replace(
             copy.dataset(request),
             restore_ns=time.monotonic_ns() - began_ns,
-            size_on_disk_bytes=self.system.size_on_disk_bytes(deployment),
+            size_on_disk_bytes=size_on_disk_bytes(self.system, deployment),
             options=deployment.options,
         )
 

@@ -53,6 +53,7 @@ from assay.record import Store
 from assay.registry import system
 from assay.row_sources.generated import request_of
 from assay.row_sources.request import DataRequest
+from assay.systems.abilities import CrashReport, SessionLimit
 from assay.workload.reference import Reference
 from assay.workload.schema import evaluate
 from assay.workload.values import Script, Workload
@@ -297,7 +298,7 @@ def _observe(
     isolation = planned.cell.driving.isolation
     session_statements = pooled.system.dialect.session_isolation(isolation) if isolation else ()
     told = lab.progress.driving
-    if not pooled.deployment.is_private:
+    if not pooled.deployment.is_private and isinstance(pooled.system, SessionLimit):
         pooled.system.refuse_too_many(pooled.deployment, planned.cell.clients)
     if not lab.workload.is_ad_hoc and run_changes_data(lab.workload, planned):
         pooled.forget()  # from here on it holds something else than what was loaded
@@ -471,6 +472,8 @@ def _why_it_died(planned: PlannedRun, deployment: Deployment, is_lost: bool) -> 
     """What the system says of its own end. Connections are lost before their server has ended, so
     after a loss it is asked again for a while."""
     under_test = system(planned.cell.system.name)
+    if not isinstance(under_test, CrashReport):
+        return None
     deadline_s = time.monotonic() + (_LOSS_PATIENCE_S if is_lost else 0)
     while (died := under_test.why_it_died(deployment)) is None and time.monotonic() < deadline_s:
         time.sleep(0.05)

@@ -51,10 +51,15 @@ def system(name: str) -> System:
     return found
 
 
+def url_schemes(name: str) -> tuple[str, ...]:
+    """What the URLs of that system begin with; none for one that is not reached by URL."""
+    return getattr(system(name), "url_schemes", ())
+
+
 def system_of_url(url: str) -> str:
     """The name of the system whose ``url_schemes`` hold the scheme of this URL."""
     scheme = url.partition(":")[0].lower()
-    schemes = {one: name for name in systems() for one in system(name).url_schemes}
+    schemes = {one: name for name in systems() for one in url_schemes(name)}
     if scheme not in schemes:
         raise unknown("URL scheme", scheme, schemes)
     return schemes[scheme]

@@ -19,6 +19,7 @@ from assay.errors import ArgumentError, InputError
 from assay.provision import ledger
 from assay.provision.deployment import StorageFacts
 from assay.provision.directory import server_directory
+from assay.provision.resources import TaggedProcesses
 from assay.row_sources.data_folder import input_folder
 from assay.systems.mariadb import url as mariadb
 from assay.systems.postgresql import url as postgresql
@@ -127,7 +128,7 @@ def test_what_we_made_is_removed_though_its_notes_are_gone(
             entry = ledger.held(directory.root.name.removeprefix("assay-"))
             assert entry is not None
             shutil.rmtree(state)
-            entry.update(leader=None)
+            entry.add(TaggedProcesses())
             assert [file.suffix for file in (state / "made").iterdir()] == [".json"]
             shutil.rmtree(state)
     finally:

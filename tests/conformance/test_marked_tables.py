@@ -19,6 +19,7 @@ from assay.experiment.values import SystemChoice
 from assay.load import mark
 from assay.provision.deployment import Deployment, StorageFacts
 from assay.systems import System
+from assay.systems.abilities import SessionLimit
 
 SYSTEMS = [name for name in registry.systems() if registry.system(name).dialect.marks_query()]
 RUN = ("run", "tpcb", "--clients", "1")
@@ -34,7 +35,7 @@ def system(request: pytest.FixtureRequest) -> System:
 @pytest.fixture
 def url(system: System, storage: StorageFacts, laboratory: Path) -> Iterator[str]:
     """Of a server, or of a file, that Assay did not make for itself."""
-    if not system.has_connection_limit:
+    if not isinstance(system, SessionLimit):
         file = laboratory / "theirs.db"
         file.touch()
         yield f"{system.url_schemes[0]}:///{file}"

@@ -76,7 +76,7 @@ def _systems() -> list[rows.Row]:
                     f"{one.name}={'|'.join(one.levels) or one.default or '…'}"
                     for one in system.option_specs
                 ],
-                "urls": [f"{scheme}://" for scheme in system.url_schemes],
+                "urls": [f"{scheme}://" for scheme in registry.url_schemes(name)],
             }
         )
     return found

@@ -14,6 +14,7 @@ from types import TracebackType
 
 from assay.provision.deployment import Deployment
 from assay.storages.devices import devices_under
+from assay.systems.abilities import Sampled
 from assay.systems.protocol import ProcessSample, System
 
 _LEAST_INTERVAL_S = 1.0
@@ -62,7 +63,8 @@ class Sampler:
     def _take(self) -> bool:
         """Whether there was something to be seen."""
         at_s = time.monotonic() - self._began_s
-        sample = self._system.sample(self._deployment)
+        system = self._system
+        sample = system.sample(self._deployment) if isinstance(system, Sampled) else None
         moved = self.devices.transferred() if self.devices is not None else None
         if sample is not None:
             self.samples.append(

@@ -18,6 +18,7 @@ from assay.drive.transactions import Observation, observe
 from assay.errors import SystemUnderTestError
 from assay.provision.deployment import Deployment
 from assay.provision.session import responds
+from assay.systems.abilities import Counters
 from assay.systems.protocol import System
 
 
@@ -82,6 +83,8 @@ class _Counters:
         self._before = self._read()
 
     def _read(self) -> Mapping[str, int]:
+        if not isinstance(self._system, Counters):
+            return {}
         try:
             return self._system.counters(self._deployment)
         except SystemUnderTestError:

@@ -18,6 +18,7 @@ from assay.errors import ArgumentError
 from assay.experiment.system_words import split_systems
 from assay.experiment.values import Scalar, StorageChoice, SystemChoice
 from assay.server_url import is_url
+from assay.systems.abilities import ReachedByUrl
 from assay.workload.values import Workload
 
 MOST_COMBINATIONS = 10_000
@@ -31,7 +32,9 @@ def system_choice(word: str) -> SystemChoice:
     """The choice that one word of ``--on`` means."""
     if is_url(word):
         choice = SystemChoice(registry.system_of_url(word), url=word)
-        registry.system(choice.name).check_url(word)
+        system = registry.system(choice.name)
+        if isinstance(system, ReachedByUrl):
+            system.check_url(word)
         return choice
     name, bracket, rest = word.partition("[")
     name = name.strip()

@@ -51,4 +51,4 @@ def _next_system() -> re.Pattern[str]:
 
 
 def _schemes() -> Sequence[str]:
-    return [one for name in registry.systems() for one in registry.system(name).url_schemes]
+    return [one for name in registry.systems() for one in registry.url_schemes(name)]

@@ -40,6 +40,7 @@ from assay.provision.copying import Copied, OnCopied, copy_directory
 from assay.provision.deployment import Deployment
 from assay.provision.resources import Directory
 from assay.row_sources.request import DataRequest
+from assay.systems.abilities import Restartable
 from assay.systems.protocol import System
 
 FORMAT = 1
@@ -97,12 +98,15 @@ def facts_of(
 ) -> Facts:
     """All that decides what the data directory of ``deployment`` holds once it is loaded."""
     dialect, options = system.dialect, deployment.options
+    settings: Mapping[str, str] = {}
+    if isinstance(system, Restartable):
+        settings = system.settings_of_the_data(deployment)
     return {
         "format": FORMAT,
         "system": system.name,
         "version": deployment.version,
         "machine": platform.machine(),
-        "settings": dict(sorted(system.settings_of_the_data(deployment).items())),
+        "settings": dict(sorted(settings.items())),
         "schema": [
             statement
             for table in tables

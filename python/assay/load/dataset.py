@@ -21,7 +21,7 @@ class Dataset:
     load_ns: int
     index_ns: int
     analyze_ns: int
-    size_on_disk_bytes: int
+    size_on_disk_bytes: int | None
     options: Mapping[str, str] = field(default_factory=dict)
     foreign_keys_ns: int = 0
     data_bytes: int = 0

@@ -25,6 +25,7 @@ from assay.provision.deployment import Deployment
 from assay.provision.session import raise_as_ours, session
 from assay.provision.signals import is_ending
 from assay.row_sources.request import DataRequest
+from assay.systems.abilities import Sized
 from assay.systems.protocol import System
 
 _HURRIED_S = 2.0
@@ -91,13 +92,18 @@ def load(
         load_ns=report["elapsed_ns"],
         index_ns=index_ns,
         analyze_ns=analyze_ns,
-        size_on_disk_bytes=system.size_on_disk_bytes(deployment),
+        size_on_disk_bytes=size_on_disk_bytes(system, deployment),
         options=deployment.options,
         foreign_keys_ns=foreign_keys_ns,
-        data_bytes=system.data_bytes(deployment),
+        data_bytes=system.data_bytes(deployment) if isinstance(system, Sized) else 0,
         sessions=sessions,
         checksums=checksums,
     )
+
+
+def size_on_disk_bytes(system: System, deployment: Deployment) -> int | None:
+    """None where the system does not say."""
+    return system.size_on_disk_bytes(deployment) if isinstance(system, Sized) else None
 
 
 def fill(

@@ -9,12 +9,13 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 
 from assay import registry
-from assay.errors import RESOURCES_HINT, Bug, SystemUnderTestError, says_disk_is_full
+from assay.errors import RESOURCES_HINT, ArgumentError, Bug, SystemUnderTestError, says_disk_is_full
 from assay.experiment.values import StorageChoice, SystemChoice
 from assay.provision.deployment import Deployment
 from assay.provision.directory import server_directory
 from assay.provision.process import ended_well
 from assay.storages.protocol import Storage
+from assay.systems.abilities import ReachedByUrl, Restartable
 from assay.systems.protocol import ServerDirectory, System
 
 
@@ -44,7 +45,8 @@ class RunningSystem:
     @property
     def can_restart(self) -> bool:
         """Whether what the system holds outlives a stop and a start: ours, and in files."""
-        return self._directory is not None and self.deployment.data_directory is not None
+        is_ours = self._directory is not None and self.deployment.data_directory is not None
+        return is_ours and isinstance(self.system, Restartable)
 
     def start(self, *, buffer: str | None = None) -> Deployment:
         """Brings the system up on the directory as it is; ``buffer`` wins over the option of that
@@ -65,6 +67,8 @@ class RunningSystem:
 
     def _system_up(self, choice: SystemChoice) -> AbstractContextManager[Deployment]:
         if self._directory is None:
+            if not isinstance(self.system, ReachedByUrl):
+                raise ArgumentError(f"{self.system.name} is not reached by URL")
             return self.system.attach(choice)
         return self.system.provision(choice, self._directory, connections=self._connections)
 

@@ -4,6 +4,15 @@ A folder here is the only place that knows a system's name, its programs and its
 reached through the entry-point group ``assay.systems``, by strangers' packages too.
 """
 
+from __future__ import annotations
+
 from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory, System
 
-__all__ = ["OptionSpec", "ProcessSample", "ServerDirectory", "System"]
+__all__ = ["OptionSpec", "ProcessSample", "ServerDirectory", "System", "validate"]
+
+
+def validate(system: object) -> None:
+    """Raises `ContractBroken` with everything in which a plugin's system is none."""
+    from assay.systems import validation
+
+    validation.validate(system)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Protocol
 from assay.dialects.protocol import Dialect
 from assay.errors import ArgumentError
 from assay.experiment.values import SystemChoice
-from assay.provision.deployment import Address, Deployment, StorageFacts
+from assay.provision.deployment import Deployment, StorageFacts
 from assay.text.quantities import Quantity
 
 
@@ -80,20 +80,28 @@ class ProcessSample:
 
 
 class System(Protocol):
-    """A system under test. Built-in and foreign ones go through the same door."""
+    """A system under test: what every one must have. What only some can do is in
+    `assay.systems.abilities`. Built-in systems and those of other packages are found in the same
+    way, by the entry-point group ``assay.systems``."""
 
     name: str
+    """As in ``--on``; lower case."""
     dialect: Dialect
     driver: str
     """Name of the engine's driver."""
+    capabilities: frozenset[str]
+    """Names out of `assay.capabilities.CAPABILITIES`: what tests may need of it."""
     option_specs: tuple[OptionSpec, ...]
-    url_schemes: tuple[str, ...]
-    has_connection_limit: bool
+
+    def check(self, choice: SystemChoice) -> None:
+        """Raises `ArgumentError` for options and settings that cannot be right, as far as that can
+        be known without the server. Reaches nothing."""
+        ...
 
     def provision(
         self, choice: SystemChoice, directory: ServerDirectory, *, connections: int | None
     ) -> AbstractContextManager[Deployment]:
-        """Brings up a private server and takes it down again, whatever happens in between.
+        """Brings up a private deployment and takes it down again, whatever happens in between.
 
         It is a new one where ``directory.data`` does not exist. Where it does, this system has
         written it before and was stopped in order, or it is a copy of such: the server is started
@@ -104,58 +112,4 @@ class System(Protocol):
 
         Raises `SystemMissing` (its hint names the packages), `SystemRefused`, `SystemDied`.
         """
-        ...
-
-    def check_url(self, text: str) -> None:
-        """Raises `ArgumentError` for a URL that cannot be right, whatever is at the other end; its
-        message holds no password. Reaches nothing."""
-        ...
-
-    def check(self, choice: SystemChoice) -> None:
-        """Raises `ArgumentError` for options and settings that cannot be right, as far as that can
-        be known without the server. Reaches nothing."""
-        ...
-
-    def attach(self, choice: SystemChoice) -> AbstractContextManager[Deployment]:
-        """Reaches the server of ``choice.url``; starts and stops nothing."""
-        ...
-
-    def size_on_disk_bytes(self, deployment: Deployment) -> int:
-        """Bytes the loaded database occupies, log and catalogue included where they lie with it."""
-        ...
-
-    def data_bytes(self, deployment: Deployment) -> int:
-        """Bytes of the tables and indexes of the deployment's database, without logs and catalogue:
-        what would have to fit into the buffer."""
-        ...
-
-    def buffer_bytes(self, deployment: Deployment) -> int | None:
-        """Bytes of memory in which the server really keeps pages of data; None: it keeps none."""
-        ...
-
-    def counters(self, deployment: Deployment) -> Mapping[str, int]:
-        """What the server has counted since it was started, as far as it counts it:
-        ``buffer_hits`` (pages found in the buffer) and ``buffer_misses`` (read from outside)."""
-        ...
-
-    def settings_of_the_data(self, deployment: Deployment) -> Mapping[str, str]:
-        """The effective settings that a data directory was made with: a copy of it can be started
-        by a server of the same version with the same ones, whatever its other settings are."""
-        ...
-
-    def refuse_too_many(self, deployment: Deployment, clients: int) -> None:
-        """Raises `SystemRefused` where a server that is not ours is known to have no room for so
-        many sessions."""
-        ...
-
-    def sample(self, deployment: Deployment) -> ProcessSample | None:
-        """The server's processes now; None where they cannot be seen (a URL)."""
-        ...
-
-    def why_it_died(self, deployment: Deployment) -> str | None:
-        """None while the server lives; else its exit status and the end of its log."""
-        ...
-
-    def client_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
-        """The own client as (argument list, environment); it reads SQL on standard input."""
         ...

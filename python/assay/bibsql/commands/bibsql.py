@@ -27,6 +27,7 @@ from assay.errors import ArgumentError, SystemMissing
 from assay.files import toml_file
 from assay.provision.deployment import Address
 from assay.registry import did_you_mean
+from assay.systems.abilities import OwnClient
 from assay.text.quantities import PORT
 from assay.workload import reader
 
@@ -63,6 +64,8 @@ def run(arguments: list[str]) -> int | None:
     workload = reader.read("bibsql")
     server = servers.server(parsed.last_or("server", workload.default_system))
     address = _address(server, parsed)
+    if not isinstance(server.system, OwnClient):
+        raise ArgumentError(f"{server.name} has no client of its own")
     command, environment = server.system.client_command(address)
     program = shutil.which(command[0])
     if program is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping
 
+from assay.capabilities import CAPABILITIES
 from assay.dialects.mysql import MYSQL as DIALECT
 from assay.dialects.protocol import Dialect
 from assay.errors import Bug, SystemRefused
@@ -19,7 +20,7 @@ from assay.systems.mariadb import buffer, client, installation, meaning, server,
 from assay.systems.mariadb.names import plain_name
 from assay.systems.mariadb.size import databases_bytes
 from assay.systems.options import BUFFER, TRANSPORT, connection_limit, refuse_buffer, values
-from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory, System
+from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 
 ENGINE = OptionSpec(
     name="engine",
@@ -63,9 +64,9 @@ class Mariadb:
     name = "mariadb"
     dialect: Dialect = DIALECT
     driver = "mysql"
+    capabilities = frozenset(CAPABILITIES)
     option_specs: tuple[OptionSpec, ...] = (ENGINE, BUFFER, TRANSPORT, BULK_FORM)
     url_schemes: tuple[str, ...] = url.SCHEMES
-    has_connection_limit = True
 
     @contextlib.contextmanager
     def provision(
@@ -263,4 +264,4 @@ def _deployment(
     )
 
 
-MARIADB: System = Mariadb()
+MARIADB = Mariadb()

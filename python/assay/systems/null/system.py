@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from assay import __version__, server_url
+from assay.capabilities import CAPABILITIES
 from assay.dialects.null import NULL as DIALECT
 from assay.dialects.protocol import Dialect
 from assay.errors import ArgumentError, Bug, SystemRefused
@@ -24,16 +25,16 @@ from assay.provision.session import session
 from assay.systems.null import server
 from assay.systems.null.options import IN_PROCESS, OPTIONS, PROTOCOL, REACHED_BY, TOLD
 from assay.systems.options import values
-from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory, System
+from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 
 
 class Null:
     name = "null"
     dialect: Dialect = DIALECT
     driver = "null"
+    capabilities = frozenset(CAPABILITIES) - {"foreign keys", "read only sessions", "restart"}
     option_specs: tuple[OptionSpec, ...] = OPTIONS
     url_schemes: tuple[str, ...] = ("null",)
-    has_connection_limit = True
 
     @contextlib.contextmanager
     def provision(
@@ -91,25 +92,6 @@ class Null:
         del deployment
         return 0
 
-    def buffer_bytes(self, deployment: Deployment) -> int | None:
-        """It has none."""
-        del deployment
-        return None
-
-    def counters(self, deployment: Deployment) -> Mapping[str, int]:
-        """It counts nothing."""
-        del deployment
-        return {}
-
-    def settings_of_the_data(self, deployment: Deployment) -> Mapping[str, str]:
-        """Nothing outlives it."""
-        del deployment
-        return {}
-
-    def refuse_too_many(self, deployment: Deployment, clients: int) -> None:
-        """Never: its limit is there to be met."""
-        del deployment, clients
-
     def sample(self, deployment: Deployment) -> ProcessSample | None:
         """Its own process, or this one, where the null system lives beside us."""
         if deployment.is_embedded:
@@ -120,10 +102,6 @@ class Null:
         """In this process never: it dies with us."""
         ours = process.find(deployment.server_pid)
         return None if ours is None else ours.died()
-
-    def client_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
-        del address
-        raise ArgumentError("the null system has no client of its own")
 
 
 def _told(choice: SystemChoice) -> dict[str, str]:
@@ -167,4 +145,4 @@ def _deployment(
     )
 
 
-NULL: System = Null()
+NULL = Null()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping
 
+from assay.capabilities import CAPABILITIES
 from assay.dialects.postgresql import POSTGRESQL as DIALECT
 from assay.dialects.protocol import Dialect
 from assay.errors import Bug, SystemRefused
@@ -26,7 +27,7 @@ from assay.systems.options import (
     values,
 )
 from assay.systems.postgresql import client, installation, server, settings, url
-from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory, System
+from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 
 CHECKSUMS = OptionSpec(
     name="checksums",
@@ -66,9 +67,9 @@ class Postgresql:
     name = "postgresql"
     dialect: Dialect = DIALECT
     driver = "postgresql"
+    capabilities = frozenset(CAPABILITIES)
     option_specs: tuple[OptionSpec, ...] = (BUFFER, CHECKSUMS, TRANSPORT)
     url_schemes: tuple[str, ...] = url.SCHEMES
-    has_connection_limit = True
 
     @contextlib.contextmanager
     def provision(
@@ -256,4 +257,4 @@ def _deployment(
     )
 
 
-POSTGRESQL: System = Postgresql()
+POSTGRESQL = Postgresql()

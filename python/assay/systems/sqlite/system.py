@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from assay.capabilities import CAPABILITIES
 from assay.dialects.protocol import Dialect
 from assay.dialects.sqlite import SQLITE as DIALECT
 from assay.errors import Bug, SystemMissing
@@ -22,7 +23,7 @@ from assay.provision import sampling
 from assay.provision.deployment import Address, Deployment, Node, StorageFacts
 from assay.provision.session import session
 from assay.systems.options import BUFFER, buffer_bytes, rounded_up
-from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory, System
+from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 from assay.systems.sqlite import settings, url
 from assay.text.quantities import Real
 
@@ -44,9 +45,9 @@ class Sqlite:
     name = "sqlite"
     dialect: Dialect = DIALECT
     driver = "sqlite"
+    capabilities = frozenset(CAPABILITIES)
     option_specs: tuple[OptionSpec, ...] = (BUFFER, BUSY_TIMEOUT)
     url_schemes: tuple[str, ...] = url.SCHEMES
-    has_connection_limit = False
 
     @contextlib.contextmanager
     def provision(
@@ -91,22 +92,12 @@ class Sqlite:
         pages = int(deployment.settings["cache_size"])
         return -pages << 10 if pages < 0 else pages * int(deployment.settings["page_size"])
 
-    def counters(self, deployment: Deployment) -> Mapping[str, int]:
-        """None: each session counts for itself, and the driver adds them up
-        (``driver_counters`` of an observation)."""
-        del deployment
-        return {}
-
     def settings_of_the_data(self, deployment: Deployment) -> Mapping[str, str]:
         return {
             name: deployment.settings[name]
             for name in settings.OF_THE_FILE
             if name in deployment.settings
         }
-
-    def refuse_too_many(self, deployment: Deployment, clients: int) -> None:
-        """Never: it has no limit."""
-        del deployment, clients
 
     def sample(self, deployment: Deployment) -> ProcessSample | None:
         """This process, in which both the clients and the database are."""
@@ -185,4 +176,4 @@ def _ask(address: Address) -> _Found:
         return _Found(opened.server_version, settings.read(opened))
 
 
-SQLITE: System = Sqlite()
+SQLITE = Sqlite()

@@ -1,0 +1,58 @@
+"""What a test may need of a system, by name; and the sentence for a system that has not all of it.
+
+A test that needs what a system lacks is refused before anything is started, and that is no failure:
+the reason stands where the number would stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Protocol
+
+from assay.errors import ArgumentError
+
+CAPABILITIES: Mapping[str, str] = MappingProxyType(
+    {
+        "sql": "statements are SQL text",
+        "tables": "the tables of a workload can be made and filled",
+        "transactions": "several statements take effect together or not at all",
+        "isolation levels": "a session can ask for the isolation level of its transactions",
+        "read only sessions": "a session can be held to changing nothing",
+        "prepared statements": "a statement is sent once and executed many times",
+        "bulk load": "rows are loaded by something faster than INSERT statements",
+        "foreign keys": "a table can refer to rows of another",
+        "restart": "a private server can be stopped and started again on its data",
+    }
+)
+"""Name → what it means, in one sentence."""
+
+
+class HasCapabilities(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def capabilities(self) -> frozenset[str]: ...
+
+
+def check(needs: Iterable[str]) -> None:
+    """Raises `ArgumentError` for the first word that is no capability."""
+    for word in needs:
+        if word not in CAPABILITIES:
+            raise ArgumentError(
+                f"unknown capability {word!r}", hint=f"known: {', '.join(CAPABILITIES)}"
+            )
+
+
+def missing(needs: Iterable[str], system: HasCapabilities) -> str | None:
+    """Why a test with these needs is refused on this system; None: it has them all.
+
+    Raises `ArgumentError` for a need that is no capability.
+    """
+    needs = list(needs)
+    check(needs)
+    lacking = [
+        f"{name} ({CAPABILITIES[name]})" for name in needs if name not in system.capabilities
+    ]
+    return f"{system.name} has no {', no '.join(lacking)}" if lacking else None

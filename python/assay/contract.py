@@ -1,0 +1,56 @@
+"""Takes a plugin and a protocol; says in which members the one is not the other."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any
+
+
+class ContractBroken(Exception):
+    """All violations of a plugin, one a line."""
+
+    def __init__(self, what: str, violations: list[str]) -> None:
+        super().__init__(
+            "\n".join([f"{what} breaks its contract:", *(f"- {v}" for v in violations)])
+        )
+        self.violations = violations
+
+
+def members_missing(plugin: Any, contract: type) -> Iterator[str]:
+    """What of a protocol a plugin lacks, or has in another form."""
+    for name in sorted(_members(contract)):
+        if not hasattr(plugin, name):
+            yield f"{name} is missing"
+            continue
+        declared = getattr(contract, name, None)
+        if inspect.isfunction(declared):
+            yield from _other_signature(name, declared, getattr(plugin, name))
+
+
+def half_an_ability(plugin: Any, ability: type) -> Iterator[str]:
+    """An ability is had whole or not at all."""
+    names = _members(ability)
+    if any(hasattr(plugin, name) for name in names):
+        for one in members_missing(plugin, ability):
+            yield f"{one}, as {ability.__name__} has it"
+
+
+def _members(contract: type) -> set[str]:
+    functions = {name for name, one in vars(contract).items() if inspect.isfunction(one)}
+    names = functions | set(inspect.get_annotations(contract))
+    return {name for name in names if not name.startswith("_")}
+
+
+def _other_signature(name: str, declared: Callable[..., Any], found: Any) -> Iterator[str]:
+    if not callable(found):
+        yield f"{name}: expected a method, found {type(found).__name__}"
+        return
+    wanted = inspect.signature(declared)
+    without_self = list(wanted.parameters.values())[1:]
+    positional = [None for one in without_self if one.kind is not one.KEYWORD_ONLY]
+    keywords = {one.name: None for one in without_self if one.kind is one.KEYWORD_ONLY}
+    try:
+        inspect.signature(found).bind(*positional, **keywords)
+    except TypeError as error:
+        yield f"{name}: expected {name}{wanted.replace(parameters=without_self)}: {error}"

@@ -1,0 +1,39 @@
+"""Takes a kind of storage; says everything in which it breaks the contract of `Storage`.
+
+A plugin runs it in its own tests: ``assay.storages.validate(MY_STORAGE)``. Nothing is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from assay.contract import ContractBroken, members_missing
+from assay.errors import ArgumentError
+from assay.experiment.values import StorageChoice
+from assay.storages.protocol import Storage
+
+_NO_OPTION = "an_option_that_no_storage_has"
+
+
+def validate(storage: Any) -> None:
+    """Raises `ContractBroken` with every violation that can be seen without making anything."""
+    violations = list(_violations(storage))
+    if violations:
+        raise ContractBroken(f"the storage {getattr(storage, 'name', storage)!r}", violations)
+
+
+def _violations(storage: Any) -> Iterator[str]:
+    absent = list(members_missing(storage, Storage))
+    yield from absent
+    if absent:
+        return
+    choice = StorageChoice(storage.name, storage.name, options={_NO_OPTION: "1"})
+    try:
+        storage.check(choice)
+    except ArgumentError:
+        return
+    except Exception as error:
+        yield f"check() raises {type(error).__name__} for an unknown option, not ArgumentError"
+    else:
+        yield "check() takes an option that is none of its own"

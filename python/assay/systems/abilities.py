@@ -1,0 +1,124 @@
+"""What only some systems can do, each a protocol of its own: a system has it or has it not.
+
+Callers ask with ``isinstance``. A system without an ability needs no method that says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from typing import Protocol, runtime_checkable
+
+from assay.experiment.values import SystemChoice
+from assay.provision.deployment import Address, Deployment
+from assay.systems.protocol import ProcessSample
+
+
+@runtime_checkable
+class ReachedByUrl(Protocol):
+    """One that is there already can be driven, not only one that Assay starts."""
+
+    url_schemes: tuple[str, ...]
+    """Before ``://``, the proper one first."""
+
+    def check_url(self, text: str) -> None:
+        """Raises `ArgumentError` for a URL that cannot be right, whatever is at the other end; its
+        message holds no password. Reaches nothing."""
+        ...
+
+    def attach(self, choice: SystemChoice) -> AbstractContextManager[Deployment]:
+        """Reaches the server of ``choice.url``; starts and stops nothing."""
+        ...
+
+
+@runtime_checkable
+class SessionLimit(Protocol):
+    """A server that is not ours may have too few sessions free."""
+
+    def refuse_too_many(self, deployment: Deployment, clients: int) -> None:
+        """Raises `SystemRefused` where the server is known to have no room for so many
+        sessions."""
+        ...
+
+
+@runtime_checkable
+class Restartable(Protocol):
+    """A private deployment can be stopped and started again on what it wrote, or on a copy."""
+
+    def settings_of_the_data(self, deployment: Deployment) -> Mapping[str, str]:
+        """The effective settings that a data directory was made with: a copy of it can be started
+        by a server of the same version with the same ones, whatever its other settings are."""
+        ...
+
+
+@runtime_checkable
+class Sized(Protocol):
+    """It can say how much room its data take."""
+
+    def size_on_disk_bytes(self, deployment: Deployment) -> int:
+        """Bytes the loaded database occupies, log and catalogue included where they lie with it."""
+        ...
+
+    def data_bytes(self, deployment: Deployment) -> int:
+        """Bytes of the tables and indexes of the deployment's database, without logs and catalogue:
+        what would have to fit into the buffer."""
+        ...
+
+
+@runtime_checkable
+class BufferSize(Protocol):
+    """It keeps pages of data in memory of a size that can be known."""
+
+    def buffer_bytes(self, deployment: Deployment) -> int | None:
+        """Bytes of memory in which the server really keeps pages; None: it does not say."""
+        ...
+
+
+@runtime_checkable
+class Counters(Protocol):
+    """It counts what it does."""
+
+    def counters(self, deployment: Deployment) -> Mapping[str, int]:
+        """What the server has counted since it was started, as far as it counts it:
+        ``buffer_hits`` (pages found in the buffer) and ``buffer_misses`` (read from outside)."""
+        ...
+
+
+@runtime_checkable
+class Sampled(Protocol):
+    """What its processes use can be seen."""
+
+    def sample(self, deployment: Deployment) -> ProcessSample | None:
+        """The processes of all its nodes now; None where they cannot be seen (a URL)."""
+        ...
+
+
+@runtime_checkable
+class CrashReport(Protocol):
+    """It can say that it is dead, and why."""
+
+    def why_it_died(self, deployment: Deployment) -> str | None:
+        """None while the server lives; else its exit status and the end of its log."""
+        ...
+
+
+@runtime_checkable
+class OwnClient(Protocol):
+    """It has a program of its own that reads SQL."""
+
+    def client_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
+        """The program as (argument list, environment); it reads SQL on standard input."""
+        ...
+
+
+ABILITIES: tuple[type, ...] = (
+    ReachedByUrl,
+    SessionLimit,
+    Restartable,
+    Sized,
+    BufferSize,
+    Counters,
+    Sampled,
+    CrashReport,
+    OwnClient,
+)

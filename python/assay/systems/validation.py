@@ -1,0 +1,112 @@
+"""Takes a system; says everything in which it breaks the contract of `System` and of its abilities.
+
+A plugin runs it in its own tests: ``assay.systems.validate(MY_SYSTEM)``. Nothing is started.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from assay import _engine
+from assay.capabilities import CAPABILITIES
+from assay.contract import ContractBroken, half_an_ability, members_missing
+from assay.errors import ArgumentError
+from assay.experiment.values import SystemChoice
+from assay.systems.abilities import ABILITIES, ReachedByUrl, Restartable
+from assay.systems.protocol import OptionSpec, System
+
+_NAME = re.compile(r"[a-z][a-z0-9_-]*")
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*")
+_PASSWORD = "a-password-that-no-message-may-show"
+
+
+def validate(system: Any) -> None:
+    """Raises `ContractBroken` with every violation that can be seen without starting anything."""
+    violations = list(_violations(system))
+    if violations:
+        raise ContractBroken(f"the system {getattr(system, 'name', system)!r}", violations)
+
+
+def _violations(system: Any) -> Iterator[str]:
+    absent = list(members_missing(system, System))
+    yield from absent
+    for ability in ABILITIES:
+        yield from half_an_ability(system, ability)
+    if absent:
+        return
+    yield from _values(system)
+    yield from _capabilities(system)
+    yield from _options(system)
+    yield from _check(system)
+    if isinstance(system, ReachedByUrl):
+        yield from _urls(system)
+
+
+def _values(system: System) -> Iterator[str]:
+    if not _NAME.fullmatch(system.name):
+        yield f"name: expected lower-case letters, digits, _ and -, found {system.name!r}"
+    if system.driver not in _engine.drivers():
+        known = ", ".join(_engine.drivers())
+        yield f"driver: the engine has none called {system.driver!r}; it has {known}"
+
+
+def _capabilities(system: System) -> Iterator[str]:
+    for name in sorted(set(system.capabilities) - set(CAPABILITIES)):
+        yield f"capabilities: {name!r} is none; known: {', '.join(CAPABILITIES)}"
+    dialect = system.dialect
+    in_fact = {
+        "transactions": (bool(dialect.begin()), "dialect.begin()"),
+        "isolation levels": (bool(dialect.isolation_levels), "dialect.isolation_levels"),
+        "read only sessions": (bool(dialect.session_read_only()), "dialect.session_read_only()"),
+        "bulk load": (dialect.bulk_form == "native", "dialect.bulk_form"),
+        "restart": (isinstance(system, Restartable), "settings_of_the_data()"),
+    }
+    for name, (is_had, where) in in_fact.items():
+        if is_had != (name in system.capabilities):
+            says, shows = ("has", "not") if name in system.capabilities else ("has not", "it has")
+            yield f"capabilities: it says that it {says} {name!r}, and {where} shows {shows}"
+
+
+def _options(system: System) -> Iterator[str]:
+    names = [spec.name for spec in system.option_specs]
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        yield f"option_specs: {name} stands there twice"
+    for spec in system.option_specs:
+        if not isinstance(spec, OptionSpec):
+            yield f"option_specs: expected OptionSpec, found {type(spec).__name__}"
+            continue
+        if not spec.help.strip():
+            yield f"option_specs: {spec.name} has no help"
+        if spec.levels and spec.default not in spec.levels:
+            yield f"option_specs: {spec.name} has the default {spec.default!r}, which is no level"
+
+
+def _check(system: System) -> Iterator[str]:
+    try:
+        system.check(SystemChoice(system.name))
+    except Exception as error:
+        yield f"check() refuses the system without any option: {error!r}"
+
+
+def _urls(system: ReachedByUrl) -> Iterator[str]:
+    if not system.url_schemes:
+        yield "url_schemes is empty; leave it out, with check_url() and attach()"
+    for scheme in system.url_schemes:
+        if not _SCHEME.fullmatch(scheme):
+            yield f"url_schemes: expected lower-case letters before '://', found {scheme!r}"
+    for scheme in system.url_schemes[:1]:
+        for url in (
+            f"{scheme}://",
+            f"{scheme}://u:{_PASSWORD}@h:port/d",
+            f"{scheme}://u:{_PASSWORD}@[h/?x=%zz",
+        ):
+            shown = url.replace(_PASSWORD, "…")
+            try:
+                system.check_url(url)
+            except ArgumentError as error:
+                if _PASSWORD in f"{error.message} {error.hint}":
+                    yield f"check_url({shown!r}) shows the password in its message"
+            except Exception as error:
+                yield f"check_url({shown!r}) raises {type(error).__name__}, not ArgumentError"

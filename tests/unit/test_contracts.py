@@ -1,0 +1,107 @@
+"""The contracts of systems and storages: every registered one keeps them, and what breaks them is
+said, all at once."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from assay import registry, storages, systems
+from assay.capabilities import CAPABILITIES, missing
+from assay.contract import ContractBroken
+from assay.errors import ArgumentError
+from assay.systems import OptionSpec
+from assay.systems.null import NULL
+from assay.systems.sqlite import SQLITE
+
+
+@pytest.mark.parametrize("name", registry.systems())
+def test_every_registered_system_keeps_its_contract(name: str) -> None:
+    systems.validate(registry.system(name))
+
+
+@pytest.mark.parametrize("name", registry.storages())
+def test_every_registered_storage_keeps_its_contract(name: str) -> None:
+    storages.validate(registry.storage(name))
+
+
+def null_but(**members: Any) -> object:
+    """The null system with other members; None takes one away."""
+    kept = {name: getattr(NULL, name) for name in dir(NULL) if not name.startswith("_")}
+    return SimpleNamespace(
+        **{name: one for name, one in {**kept, **members}.items() if one is not None}
+    )
+
+
+def refuses_all(choice: object) -> None:
+    raise ValueError(choice)
+
+
+@pytest.mark.parametrize(
+    ("members", "said"),
+    [
+        ({"provision": None}, "provision is missing"),
+        ({"driver": "telepathy"}, "driver: the engine has none called 'telepathy'"),
+        ({"name": "Null System"}, "name: expected lower-case letters"),
+        ({"check": lambda: None}, "check: expected check(choice:"),
+        ({"check": refuses_all}, "check() refuses the system without any option"),
+        ({"capabilities": NULL.capabilities | {"magic"}}, "capabilities: 'magic' is none"),
+        (
+            {"capabilities": NULL.capabilities | {"restart"}},
+            "it says that it has 'restart', and settings_of_the_data() shows not",
+        ),
+        ({"option_specs": (OptionSpec("a", "z", ("x", "y"), ""),)}, "a has no help"),
+        ({"option_specs": (OptionSpec("a", "z", ("x", "y"), ""),)}, "the default 'z', which is no"),
+        ({"attach": None}, "attach is missing, as ReachedByUrl has it"),
+        ({"check_url": lambda text: int(text)}, "raises ValueError, not ArgumentError"),
+        ({"url_schemes": ("NULL",)}, "url_schemes: expected lower-case letters"),
+        ({"counters": lambda: {}}, "counters: expected counters(deployment:"),
+    ],
+)
+def test_what_breaks_the_contract_of_a_system_is_said(members: dict[str, Any], said: str) -> None:
+    with pytest.raises(ContractBroken) as broken:
+        systems.validate(null_but(**members))
+    assert any(said in one for one in broken.value.violations), broken.value
+
+
+def test_a_password_in_a_message_about_a_url_breaks_the_contract() -> None:
+    def tells(text: str) -> None:
+        raise ArgumentError(f"{text} cannot be right")
+
+    with pytest.raises(ContractBroken, match="shows the password"):
+        systems.validate(null_but(check_url=tells))
+
+
+def test_all_violations_are_said_at_once() -> None:
+    with pytest.raises(ContractBroken) as broken:
+        systems.validate(null_but(name="A b", driver="telepathy", option_specs=()))
+    assert len(broken.value.violations) == 2
+    assert str(broken.value).count("\n- ") == 2
+
+
+@pytest.mark.parametrize(
+    ("storage", "said"),
+    [
+        (SimpleNamespace(name="x", check=lambda _choice: None), "prepare is missing"),
+        (
+            SimpleNamespace(name="x", check=lambda _choice: None, prepare=lambda _choice: None),
+            "takes an option that is none of its own",
+        ),
+    ],
+)
+def test_what_breaks_the_contract_of_a_storage_is_said(storage: object, said: str) -> None:
+    with pytest.raises(ContractBroken, match=said):
+        storages.validate(storage)
+
+
+def test_a_test_that_needs_what_a_system_lacks_is_refused_in_words() -> None:
+    assert missing(["sql", "restart"], SQLITE) is None
+    assert missing(["sql", "restart", "foreign keys"], NULL) == (
+        "null has no restart (a private server can be stopped and started again on its data), "
+        "no foreign keys (a table can refer to rows of another)"
+    )
+    with pytest.raises(ArgumentError, match="unknown capability 'tansactions'") as unknown:
+        missing(["tansactions"], NULL)
+    assert all(name in str(unknown.value.hint) for name in CAPABILITIES)
