@@ -52,11 +52,12 @@ class ProcessIdentity:
             and self.boot == boot_id()
         )
 
-    def continue_if_stopped(self) -> None:
-        """Wakes the process where it was stopped (SIGSTOP): until then it hears nothing else."""
-        fields = stat_fields(self.pid)
-        if fields is not None and fields[0] in "Tt":
-            self.send(signal.SIGCONT)
+    def resume(self) -> None:
+        """Continues the process if it was stopped (SIGSTOP); one that runs does not notice.
+
+        Its state is not asked first: a stop that was sent and not yet obeyed does not show in it.
+        """
+        self.send(signal.SIGCONT)
 
     def send(self, number: signal.Signals) -> None:
         """Sends a signal to this very process, or to nobody.

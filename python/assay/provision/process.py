@@ -98,7 +98,7 @@ class ServerProcess:
                     return
                 family = process_tags.processes_of(self._mark, self._leader)
                 for one in family:
-                    one.continue_if_stopped()
+                    one.resume()
                 self._child.send_signal(number)
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     self._child.wait(min(patience_s, _HURRIED_S) if is_ending() else patience_s)
