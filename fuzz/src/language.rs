@@ -3,7 +3,7 @@
 
 use assay_script::expression::{self, Origin};
 use assay_script::{
-    LiteralStyle, Machine, Options, Program, Reply, ScriptError, Source, Step, Values,
+    Lexer, LiteralStyle, Machine, Options, Program, Reply, ScriptError, Source, Step, Values,
     split_statements,
 };
 use assay_values::{Random, Row, Value};
@@ -94,11 +94,9 @@ fn compiled(text: &str, values: Values) -> Result<Program, ScriptError> {
     let options = Options {
         variables: &[("scale".to_owned(), Value::Int(7))],
         identifiers: &BTreeMap::from([list("table", &["a", "b"]), list("column", &["x"])]),
-        begins: &BTreeMap::from([
-            list("", &["BEGIN"]),
-            list("serializable", &["SET", "BEGIN"]),
-        ]),
+        begins: &BTreeMap::from([list("serializable", &["SET", "BEGIN"])]),
         values,
+        lexer: Lexer::default(),
         allow_shell: false,
         ..Options::default()
     };

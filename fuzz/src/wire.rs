@@ -243,8 +243,8 @@ fn a_row() -> Row {
 }
 
 fn wire_of(protocol: &str) -> AnyWire {
-    let driver = DRIVERS.iter().find(|(name, _)| *name == protocol);
-    let Some((_, SessionKind::Wire(begin))) = driver else {
+    let driver = DRIVERS.iter().find(|known| known.name == protocol);
+    let Some(SessionKind::Wire(begin)) = driver.map(|known| known.sessions) else {
         panic!("{protocol} is no wire driver");
     };
     begin(ConnectOptions {

@@ -2,7 +2,7 @@
 
 use assay_values::{ColumnType, RowHash};
 
-use crate::SystemError;
+use crate::{SystemError, TransactionStatus};
 
 /// How much of the rows the engine wants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,6 +32,9 @@ pub struct Answer {
     pub digest: u64,
     /// The statement's error. The connection is still good.
     pub error: Option<SystemError>,
+    /// Where the session's transaction stands behind this answer; within a pipeline it is known only behind
+    /// the last one.
+    pub transaction: TransactionStatus,
     /// Column names, where rows are kept.
     pub columns: Vec<String>,
     /// Kept rows, where asked for.
@@ -59,7 +62,8 @@ impl Answer {
         self.types = types;
     }
 
-    /// Forgets the last answer and keeps the memory, and the types of `compare_as`.
+    /// Forgets the last answer and keeps the memory, the types of `compare_as`, and the status of the
+    /// transaction: a request that cannot be sent leaves it as it was.
     pub fn clear(&mut self, keep: Keep) {
         self.keep = keep;
         self.rows = 0;

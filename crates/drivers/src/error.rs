@@ -9,7 +9,7 @@ pub enum ErrorClass {
     TooManyConnections,
     /// Wrong user, password, database, or no common method.
     Authentication,
-    /// The session ended before the answer came: what became of the transaction is unknown.
+    /// The session ended before the answer came.
     LostConnection,
     Timeout,
     Deadlock,
@@ -85,7 +85,7 @@ impl ErrorClass {
         Self::ALL.into_iter().find(|class| class.word() == word)
     }
 
-    /// Whether the session is over, so that the outcome of a transaction under way is unknown.
+    /// Whether the session is over.
     #[must_use]
     pub fn ends_the_session(self) -> bool {
         matches!(
@@ -99,20 +99,67 @@ impl ErrorClass {
     }
 }
 
-/// What the system said: `code` is its own (an SQLSTATE, a number), `message` its own words.
+/// Whether what was asked for has surely not been done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Certainty {
+    /// It has not been done, or has been undone.
+    Undone,
+    /// It may have been done: the session was lost before the answer came, or the system itself cannot tell.
+    Unknown,
+}
+
+impl Certainty {
+    /// The word used in records and reports.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Undone => "undone",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// What the system said: `code` is its own (an SQLSTATE, a number), `message` its own words. The driver says
+/// whether the statement may have been done; one class can have both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SystemError {
     pub class: ErrorClass,
     pub code: String,
     pub message: String,
+    pub certainty: Certainty,
 }
 
 impl SystemError {
+    /// One after which what was asked for is undone, unless it is the end of a session that had begun.
     pub fn new(class: ErrorClass, code: impl Into<String>, message: impl Into<String>) -> Self {
+        let certainty = match class {
+            ErrorClass::LostConnection | ErrorClass::Protocol => Certainty::Unknown,
+            _ => Certainty::Undone,
+        };
         Self {
             class,
             code: code.into(),
             message: message.into(),
+            certainty,
+        }
+    }
+
+    /// The same, where what was asked for may have been done.
+    #[must_use]
+    pub fn unknown(self) -> Self {
+        Self {
+            certainty: Certainty::Unknown,
+            ..self
+        }
+    }
+
+    /// The same words for the end of the session.
+    #[must_use]
+    pub fn lost(self) -> Self {
+        Self {
+            class: ErrorClass::LostConnection,
+            certainty: Certainty::Unknown,
+            ..self
         }
     }
 

@@ -17,11 +17,13 @@ mod request;
 mod server;
 pub mod servers;
 pub mod sqlite;
+mod transaction_status;
 
 pub use answer::{Answer, Keep};
-pub use error::{ErrorClass, SystemError};
+pub use error::{Certainty, ErrorClass, SystemError};
 pub use request::{BulkForm, ConnectOptions, LocalOptions, Request};
 pub use server::{Demand, WireServer};
+pub use transaction_status::TransactionStatus;
 
 use std::ops::ControlFlow;
 
@@ -49,6 +51,7 @@ pub enum Progress {
 ///
 /// An error that a *statement* gets (a constraint, a deadlock) is not an `Err`: it is put into the
 /// answer ([`Answer::error`]) and the connection goes on. `Err` means that the connection is over.
+/// With [`Progress::Ready`] the driver has put into the answer where the session's transaction stands.
 pub trait Wire: Send {
     /// The socket is connected: writes what the client says first, if the client speaks first.
     fn connected(&mut self, out: &mut Vec<u8>);
@@ -82,7 +85,7 @@ pub trait Wire: Send {
     }
 
     /// Appends one request of a pipeline: [`Request::Execute`] and [`Request::Direct`]; or [`Request::Text`]
-    /// alone, each with one statement, which are sent as one text. Nothing is answered before [`Wire::sync`]; a [`Wire::request`] instead forgets the pipeline,
+    /// alone, each with one statement, which are sent as one text; and what begins, commits or rolls back. Nothing is answered before [`Wire::sync`]; a [`Wire::request`] instead forgets the pipeline,
     /// whose bytes must not be sent then.
     ///
     /// # Errors
@@ -157,12 +160,6 @@ pub trait Blocking: Send {
     /// memory; `buffer_misses`: pages it had to read); empty where it counts nothing.
     fn counters(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
-    }
-
-    /// Whether a transaction is open, which a library may end by itself where it has no room left;
-    /// `None` where it does not say.
-    fn has_transaction(&self) -> Option<bool> {
-        None
     }
 
     /// What another thread may call to make the call under way return early with an error (a

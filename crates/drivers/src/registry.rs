@@ -23,12 +23,21 @@ pub enum SessionKind {
     },
 }
 
+/// What is known of a driver before any session.
+#[derive(Clone, Copy, Debug)]
+pub struct Driver {
+    pub name: &'static str,
+    pub sessions: SessionKind,
+    /// Whether it can begin, commit and roll back ([`Request::Begin`] and the next two).
+    pub has_transactions: bool,
+}
+
 /// Makes an enum for each kind of driver, so that the hot path calls through a jump and not through a
 /// pointer, and [`DRIVERS`].
 macro_rules! drivers {
     (
-        wire { $($wire_name:ident = $wire:ident;)* }
-        blocking { $($blocking_name:ident = $blocking:ident;)* }
+        wire { $($wire_name:ident = $wire:ident, transactions: $of_wire:literal;)* }
+        blocking { $($blocking_name:ident = $blocking:ident, transactions: $of_blocking:literal;)* }
     ) => {
         /// Any of the wire drivers.
         pub enum AnyWire {
@@ -40,17 +49,25 @@ macro_rules! drivers {
             $($blocking($blocking_name::$blocking),)*
         }
 
-        /// Every driver: its name, and how a session begins.
-        pub const DRIVERS: &[(&str, SessionKind)] = &[
-            $((stringify!($wire_name), SessionKind::Wire(|options| {
-                AnyWire::$wire($wire_name::$wire::new(options))
-            })),)*
-            $((stringify!($blocking_name), SessionKind::Blocking {
-                open: |options| {
-                    $blocking_name::$blocking::open(options).map(AnyBlocking::$blocking)
+        /// Every driver.
+        pub const DRIVERS: &[Driver] = &[
+            $(Driver {
+                name: stringify!($wire_name),
+                sessions: SessionKind::Wire(|options| {
+                    AnyWire::$wire($wire_name::$wire::new(options))
+                }),
+                has_transactions: $of_wire,
+            },)*
+            $(Driver {
+                name: stringify!($blocking_name),
+                sessions: SessionKind::Blocking {
+                    open: |options| {
+                        $blocking_name::$blocking::open(options).map(AnyBlocking::$blocking)
+                    },
+                    open_files: $blocking_name::$blocking::OPEN_FILES,
                 },
-                open_files: $blocking_name::$blocking::OPEN_FILES,
-            }),)*
+                has_transactions: $of_blocking,
+            },)*
         ];
 
         $(use crate::$wire_name;)*
@@ -159,10 +176,6 @@ macro_rules! drivers {
                 match self { $(Self::$blocking(library) => library.counters(),)* }
             }
 
-            fn has_transaction(&self) -> Option<bool> {
-                match self { $(Self::$blocking(library) => library.has_transaction(),)* }
-            }
-
             fn canceller(&self) -> Option<Canceller> {
                 match self { $(Self::$blocking(library) => library.canceller(),)* }
             }
@@ -172,11 +185,11 @@ macro_rules! drivers {
 
 drivers! {
     wire {
-        postgresql = PostgresqlWire;
-        mysql = MysqlWire;
+        postgresql = PostgresqlWire, transactions: true;
+        mysql = MysqlWire, transactions: true;
     }
     blocking {
-        sqlite = SqliteConnection;
-        null = NullConnection;
+        sqlite = SqliteConnection, transactions: true;
+        null = NullConnection, transactions: true;
     }
 }

@@ -10,9 +10,15 @@ pub enum Request<'a> {
     /// One statement as plain text, as an interactive client sends it.
     Text(&'a str),
     /// Prepares one statement; the driver spells the places of its values for its protocol.
-    Prepare { id: u32, pieces: &'a [Piece] },
+    Prepare {
+        id: u32,
+        pieces: &'a [Piece],
+    },
     /// Executes a prepared statement.
-    Execute { id: u32, parameters: &'a [Value] },
+    Execute {
+        id: u32,
+        parameters: &'a [Value],
+    },
     /// Compiles one statement, binds its values and executes it; nothing of it is kept.
     Direct {
         pieces: &'a [Piece],
@@ -25,6 +31,24 @@ pub enum Request<'a> {
         form: BulkForm,
         types: &'a [ColumnType],
     },
+    /// Begins a transaction at the session's isolation level. Only where the driver has transactions, as
+    /// the next two.
+    Begin,
+    Commit,
+    /// Rolls the whole transaction back, whatever state it is in; no error where none is open.
+    Rollback,
+}
+
+impl Request<'_> {
+    /// What begins, commits or rolls back in SQL; none for any other request.
+    pub(crate) fn sql(&self) -> Option<&'static str> {
+        match self {
+            Self::Begin => Some("BEGIN"),
+            Self::Commit => Some("COMMIT"),
+            Self::Rollback => Some("ROLLBACK"),
+            _ => None,
+        }
+    }
 }
 
 /// How bulk rows travel.

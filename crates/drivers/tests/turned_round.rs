@@ -36,8 +36,8 @@ fn server_model(options: &[(&str, &str)]) -> ServerModel {
 }
 
 fn parts(protocol: &str) -> (AnyWire, NewServer) {
-    let driver = DRIVERS.iter().find(|(name, _)| *name == protocol);
-    let Some((_, SessionKind::Wire(begin))) = driver else {
+    let driver = DRIVERS.iter().find(|known| known.name == protocol);
+    let Some(SessionKind::Wire(begin)) = driver.map(|known| known.sessions) else {
         panic!("{protocol} has no driver");
     };
     let options = ConnectOptions {

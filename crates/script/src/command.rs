@@ -45,6 +45,7 @@ pub(crate) enum Command<'a> {
     Begin {
         level: String,
     },
+    Commit,
     StartPipeline,
     SyncPipeline,
     EndPipeline,
@@ -106,6 +107,8 @@ pub(crate) static FORMS: &[Form] = &[
     Form { name: "begin", arguments: "[isolation level]", is_of_pgbench: false, parse: Tokens(begin),
         synopsis: "begins a transaction of the system, at this level if one is named, as the system spells it: \
                    `read uncommitted`, `read committed`, `repeatable read`, `serializable`" },
+    Form { name: "commit", arguments: "", is_of_pgbench: false, parse: Tokens(|_| Ok(Command::Commit)),
+        synopsis: "commits the transaction, as the system does it" },
     Form { name: "elif", arguments: "condition", is_of_pgbench: true,
         parse: Tokens(|reader| Ok(Command::Elif(reader.expression()?))),
         synopsis: "what follows is done where no condition before was true and this one is" },

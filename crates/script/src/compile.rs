@@ -32,8 +32,8 @@ pub fn compile(sources: &[Source<'_>], options: &Options<'_>) -> Result<Program,
     let mut scripts = Vec::with_capacity(sources.len());
     for (script, source) in sources.iter().enumerate() {
         let lines = Lines::of(source.text);
-        let items =
-            items(source, options.values).map_err(|defect| defect.locate(source.path, &lines))?;
+        let items = items(source, options.lexer, options.values)
+            .map_err(|defect| defect.locate(source.path, &lines))?;
         for (item, found) in items.iter().enumerate() {
             if let Content::Command(command) = &found.content {
                 variables.note(Position { script, item }, command);
@@ -42,6 +42,7 @@ pub fn compile(sources: &[Source<'_>], options: &Options<'_>) -> Result<Program,
         scripts.push((source, lines, items));
     }
     let mut program = Program {
+        lexer: options.lexer,
         pastes: options.values == Values::Pasted,
         ..Program::default()
     };

@@ -7,6 +7,7 @@ use crate::command::{Command, Duration};
 use crate::compile::short;
 use crate::execute::duration_ns;
 use crate::items::{Content, Item};
+use crate::lexer::StatementKind;
 use crate::number::Fault;
 use crate::opcode::Instruction;
 use crate::operand::{DistributionId, ShellId, Target, Unit};
@@ -118,6 +119,7 @@ impl<'a> Emitter<'_, 'a> {
                 is_part_of_latency,
             } => self.pause(at, duration, is_part_of_latency)?,
             Command::Begin { level } => self.begin(at, &level)?,
+            Command::Commit => self.operation(at, StatementKind::Commit, "\\commit")?,
             Command::StartPipeline if self.options.values != Values::Bound => {
                 let message = "found \\startpipeline, which the protocol simple does not have";
                 return Err(Defect::new(at, message)

@@ -2,11 +2,10 @@
 
 use crate::Source;
 use crate::command::{Command, command};
-use crate::literal::LiteralStyle;
+use crate::lexer::{Lexer, Part};
 use crate::options::Values;
 use crate::place::Defect;
-use crate::scan::{Part, parts};
-use crate::statement::{Written, pieces};
+use crate::statement::Written;
 
 /// One statement or meta command, and where it begins.
 #[derive(Debug)]
@@ -25,7 +24,11 @@ pub(crate) enum Content<'a> {
 /// Larger texts are data, and data are loaded, not run as a script.
 const MOST_BYTES: usize = 16 << 20;
 
-pub(crate) fn items<'a>(source: &Source<'a>, values: Values) -> Result<Vec<Item<'a>>, Defect> {
+pub(crate) fn items<'a>(
+    source: &Source<'a>,
+    lexer: Lexer,
+    values: Values,
+) -> Result<Vec<Item<'a>>, Defect> {
     let text = source.text;
     if text.len() > MOST_BYTES {
         return Err(
@@ -41,13 +44,12 @@ pub(crate) fn items<'a>(source: &Source<'a>, values: Values) -> Result<Vec<Item<
             content: Content::Statement(vec![written]),
         }]);
     }
-    let style = LiteralStyle::default();
     let mut found = Vec::new();
     let mut combined = Vec::new();
-    for part in parts(text, style)? {
+    for part in lexer.parts(text)? {
         match part {
             Part::Statement { range, is_joined } => {
-                combined.push(pieces(text, range, style, values)?);
+                combined.push(lexer.cut(text, range, values)?);
                 if !is_joined {
                     found.extend(statement(&mut combined));
                 }

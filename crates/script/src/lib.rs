@@ -8,8 +8,8 @@
 //! instruction pointer, its variables and its random stream, and stops wherever the engine must act.
 //!
 //! ```text
-//! text ─ scan ─► parts ─┬─ statement ──────────────────────► pieces       ─┬─ emit ─► Program ─ Machine
-//!                       └─ token ─ command, grammar ─ fold ─► expressions ─┘           explain
+//! text ─ lexer ─► parts ─┬─ lexer ──────────────────────────► pieces, kind ─┬─ emit ─► Program ─ Machine
+//!                        └─ token ─ command, grammar ─ fold ─► expressions ─┘           explain
 //! ```
 
 mod assemble;
@@ -19,7 +19,6 @@ mod choices;
 mod class;
 mod command;
 mod compile;
-mod effect;
 mod emit;
 mod error;
 mod execute;
@@ -31,7 +30,7 @@ mod formula;
 mod function;
 mod grammar;
 mod items;
-mod literal;
+mod lexer;
 mod machine;
 mod names;
 mod nearest;
@@ -47,12 +46,10 @@ mod program;
 mod reader;
 mod reference;
 mod registers;
-mod scan;
 mod send;
 mod shell;
 mod split;
 mod statement;
-mod surroundings;
 mod token;
 mod tree;
 mod variables;
@@ -60,9 +57,8 @@ mod variables;
 pub use children::Children;
 pub use class::{FURTHER_CLASSES, STATEMENT_CLASSES};
 pub use compile::{Source, compile};
-pub use effect::Effect;
 pub use error::ScriptError;
-pub use literal::LiteralStyle;
+pub use lexer::{Lexer, LiteralStyle, StatementKind};
 pub use machine::{Ending, Machine, Reply, Step};
 pub use options::{Options, Values};
 pub use program::{Need, Program, Script, Statement};

@@ -5,15 +5,15 @@
 //! some may be one.
 
 use crate::ScriptError;
-use crate::effect::Effect;
 use crate::function::FUNCTIONS;
+use crate::lexer::StatementKind;
 use crate::number;
 use crate::opcode::Instruction;
 use crate::operand::Slot;
 use crate::program::{Program, Script};
 use std::collections::{BTreeMap, BTreeSet};
 
-const HINT: &str = "end it with COMMIT, ROLLBACK or \\abort before the script ends";
+const HINT: &str = "end it with \\commit, COMMIT, ROLLBACK or \\abort before the script ends";
 
 /// Beyond so many places on different ways nothing is said.
 const MOST_STATES: usize = 20_000;
@@ -97,10 +97,12 @@ fn follow(program: &Program, script: &Script, mut state: State, to_visit: &mut V
     state.at += 1;
     match program.instructions[at as usize] {
         Instruction::Execute { statement } | Instruction::Queue { statement } => {
-            match program.statements[statement.0 as usize].effect {
-                Effect::None => {}
-                Effect::Begins => state.open_since = state.open_since.or(Some(at)),
-                Effect::Ends => state.open_since = None,
+            match program.statements[statement.0 as usize].kind {
+                StatementKind::Rows => {}
+                StatementKind::Begin => state.open_since = state.open_since.or(Some(at)),
+                StatementKind::Commit | StatementKind::Rollback => state.open_since = None,
+                // It may have ended it: then nothing is said here, and the system itself will say.
+                StatementKind::Other => state.open_since = None,
             }
         }
         Instruction::Store { variable } => state.forget(variable),

@@ -1,5 +1,6 @@
 //! Takes what a workload gives to its scripts from outside; holds it for the compiler.
 
+use crate::lexer::Lexer;
 use assay_values::Value;
 use std::collections::BTreeMap;
 
@@ -23,11 +24,14 @@ pub struct Options<'a> {
     pub variables: &'a [(String, Value)],
     /// The identifiers that `:{name}` may stand for, in the order in which `:name` counts them from 0.
     pub identifiers: &'a BTreeMap<String, Vec<String>>,
-    /// The statements of `\begin`, by isolation level in lower case; `""` where none is named.
+    /// The statements with which `\begin` begins a transaction at a level, by isolation level in lower case.
+    /// Where none is named it is the driver that begins.
     pub begins: &'a BTreeMap<String, Vec<String>>,
     /// Statements that the system does not know, as one word or two in upper case, and what to write
     /// in their place.
     pub unknown_statements: &'a BTreeMap<String, String>,
+    /// The language of the statements.
+    pub lexer: Lexer,
     pub values: Values,
     /// Whether `\shell` and `\setshell` are allowed: they run whatever a script says on this machine.
     pub allow_shell: bool,
@@ -43,6 +47,7 @@ impl Default for Options<'_> {
             identifiers: &NONE,
             begins: &NONE,
             unknown_statements: &NO_STATEMENTS,
+            lexer: Lexer::default(),
             values: Values::default(),
             allow_shell: false,
         }

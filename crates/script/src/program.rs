@@ -2,7 +2,7 @@
 
 use crate::ScriptError;
 use crate::children::Children;
-use crate::effect::Effect;
+use crate::lexer::{Lexer, StatementKind};
 use crate::opcode::Instruction;
 use crate::operand::{ConstantId, GatherId, Slot};
 use crate::place::Place;
@@ -18,6 +18,8 @@ pub struct Program {
     /// What is allowed and probably not meant.
     pub warnings: Vec<ScriptError>,
     pub(crate) instructions: Vec<Instruction>,
+    /// The language of the statements.
+    pub(crate) lexer: Lexer,
     /// Whether values are pasted into the text of statements.
     pub(crate) pastes: bool,
     /// Where each instruction comes from.
@@ -56,12 +58,14 @@ pub struct Statement {
     /// Index into [`Program::scripts`].
     pub script: u32,
     pub index_in_script: u32,
-    /// Without the closing `;` and without comments.
+    /// Without the closing `;` and without comments: it is the driver that spells places of values.
     pub pieces: Vec<Piece>,
     /// The same with its values as the script names them.
     pub text: String,
     pub parameter_count: u32,
-    pub effect: Effect,
+    pub kind: StatementKind,
+    /// Begin, commit or roll back, as the driver does it: it has no pieces.
+    pub is_operation: bool,
     /// Where it begins; both count from 1, columns in characters.
     pub line: u32,
     pub column: u32,

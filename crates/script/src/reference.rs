@@ -4,6 +4,7 @@
 use crate::class::STATEMENT_CLASSES;
 use crate::command::FORMS;
 use crate::function::FUNCTIONS;
+use crate::lexer::KINDS;
 use crate::opcode::OPCODES;
 use assay_values::Distribution;
 
@@ -31,6 +32,7 @@ pub fn reference() -> String {
             whose(function.is_of_pgbench),
         ])
     });
+    let kinds = (KINDS.iter()).map(|(_, word, statements)| row(&[&code(word), statements]));
     let opcodes = OPCODES.iter().map(|opcode| {
         row(&[
             &code(opcode.name),
@@ -39,7 +41,7 @@ pub fn reference() -> String {
         ])
     });
     [
-        LANGUAGE.to_owned(),
+        LANGUAGE.replace("KINDS\n", &table(&["kind", "what has it"], kinds)),
         table(&["command", "meaning", "whose"], commands),
         ANSWERS
             .replace("CLASSES", &classes.join(", "))
@@ -110,7 +112,7 @@ with `--protocol` (`-M`), by pgbench's names:
 | --- | --- | --- | --- |
 | `simple` | sent as text | put into the text, wherever its name stands: also within quotes (`':c_last'`), in names (`t_:client_id`), in `SET` and in DDL | scripts named by their files |
 | `extended` | compiled, bound and executed each time | bound | |
-| `prepared` | compiled once for each client; what begins or ends a transaction and `SET` go as text | bound | |
+| `prepared` | compiled once for each client where it has values or is of the kind `rows`; the others go as text | bound | |
 
 In `simple` a value is pasted raw, without quotes: doubles have 15 digits, truth values are `true` and
 `false`, `\\set x NULL` is `NULL`, and a NULL that `\\gset` found is nothing at all. A name within quotes that is no
@@ -131,8 +133,18 @@ of its own, in `prepared` prepared once for each client.
 Statements combined by `\\;` are sent together: in `simple` as one text, otherwise as a pipeline; one round trip
 and, where the system has such, one implicit transaction. A system whose protocol has neither is asked one by one.
 
+Each statement has a kind, by its first words. It decides what is prepared, and what it means where the session
+is lost before the answer: an unanswered `commit` or `other` may have committed, and the outcome is `unknown`; `rows` in
+an open transaction are undone with it.
+
+KINDS
 A transaction that a script begins must end in it. One that is open at the end on every branch is refused with its
-place, one that is open on some is a warning, and one that is open when the script has ended fails and is rolled back.
+place, one that is open on some is a warning. Whether one is open when the script has ended, or has failed, the system
+itself reports: where it is, or may be, it is rolled back, and a script that left it open has `failed`. A script's own
+`BEGIN`, `COMMIT` and `ROLLBACK` are sent as they are written.
+
+Where a system takes JSON documents, each statement is one document. `:name` stands in it where a JSON value may stand,
+outside strings, and becomes one: `{\"find\": :{table}, \"id\": :id}`. `:{name}` becomes a string.
 
 ## Variables
 

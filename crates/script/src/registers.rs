@@ -4,7 +4,6 @@
 
 use crate::number::{Fault, number};
 use crate::operand::{Slot, StatementId, Target};
-use crate::pasted::paste;
 use crate::program::{Choice, Own, Program, Statement, Variable};
 use assay_values::{Piece, Random, Value};
 
@@ -183,14 +182,21 @@ impl Registers {
         self.text.clear();
         let mut parameters = statement.parameters.iter();
         for piece in &statement.pieces {
-            if let Piece::Text(text) = piece {
-                self.text.push_str(text);
-                continue;
+            match piece {
+                Piece::Text(text) => {
+                    self.text.push_str(text);
+                    continue;
+                }
+                Piece::Identifier(name) => {
+                    program.lexer.identifier(name, &mut self.text);
+                    continue;
+                }
+                Piece::Value => {}
             }
             let parameter = parameters.next().expect("each value has its variable");
             match &self.variables[parameter.slot.0 as usize] {
                 Some(Value::Null) if parameter.is_of_answers => {}
-                Some(value) => paste(value, &mut self.text),
+                Some(value) => program.lexer.paste(value, &mut self.text),
                 None if parameter.may_be_text => {
                     self.text.push(':');
                     self.text.push_str(&program.variable(parameter.slot).name);

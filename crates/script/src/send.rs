@@ -5,8 +5,8 @@
 
 use crate::command::Command;
 use crate::compile::short;
-use crate::effect::Effect;
 use crate::emit::Emitter;
+use crate::lexer::{Lexer, StatementKind};
 use crate::nearest::nearest;
 use crate::opcode::Instruction;
 use crate::operand::{Class, GatherId, StatementId};
@@ -46,11 +46,26 @@ impl<'a> Emitter<'_, 'a> {
 
     /// One statement, or several that are combined.
     pub fn statements(&mut self, at: usize, written: Vec<Written<'a>>) -> Result<(), Defect> {
-        let is_in_pipeline = self.blocks.pipeline().is_some();
-        let is_queued = is_in_pipeline || written.len() > 1;
-        let send = |written: Written<'a>| self.send(written, is_queued);
+        let is_queued = self.blocks.pipeline().is_some() || written.len() > 1;
+        let send = |written: Written<'a>| self.send(written, None, is_queued);
         let sent = written.into_iter().map(send).collect::<Result<_, _>>()?;
-        if !is_in_pipeline {
+        self.await_answer(at, sent);
+        Ok(())
+    }
+
+    /// What is done by the driver: it begins a transaction, or commits one.
+    pub fn operation(&mut self, at: usize, kind: StatementKind, text: &str) -> Result<(), Defect> {
+        let mut written = Written::plain(text);
+        written.at = at;
+        let is_queued = self.blocks.pipeline().is_some();
+        let sent = self.send(written, Some(kind), is_queued)?;
+        self.await_answer(at, vec![sent]);
+        Ok(())
+    }
+
+    /// What follows may speak of the answer; that of a pipeline comes only at its end.
+    fn await_answer(&mut self, at: usize, sent: Vec<Range<usize>>) {
+        if self.blocks.pipeline().is_none() {
             self.under_answer = Some(UnderAnswer {
                 at,
                 sent,
@@ -58,24 +73,24 @@ impl<'a> Emitter<'_, 'a> {
                 must_have_rows: false,
             });
         }
-        Ok(())
     }
 
-    /// `\begin`: the statements of the system for it.
+    /// `\begin`: the driver begins, or at a level the statements that the system has for it.
     pub fn begin(&mut self, at: usize, level: &str) -> Result<(), Defect> {
+        if level.is_empty() {
+            self.operation(at, StatementKind::Begin, "\\begin")?;
+            self.settle();
+            return Ok(());
+        }
         let known = self.options.begins;
         let Some(texts) = known.get(level) else {
-            let levels = known.keys().filter(|level| !level.is_empty());
-            let levels: Vec<&str> = levels.map(String::as_str).collect();
-            let message = match level {
-                "" => "no statement is known here that begins a transaction".to_owned(),
-                _ => format!("expected an isolation level, found {level}"),
-            };
+            let levels: Vec<&str> = known.keys().map(String::as_str).collect();
+            let message = format!("expected an isolation level, found {level}");
             let hint = match levels.is_empty() {
                 true => "write the statement that begins a transaction as the system has it".into(),
                 false => format!("the levels known here are {}", levels.join(", ")),
             };
-            let meant = nearest(level, levels).filter(|_| !level.is_empty());
+            let meant = nearest(level, levels);
             return Err(Defect::new(at, message)
                 .hint(hint)
                 .perhaps(meant.map(str::to_owned)));
@@ -89,8 +104,14 @@ impl<'a> Emitter<'_, 'a> {
         Ok(())
     }
 
-    /// Appends the statement with all its choices, and the instructions that send the chosen one.
-    fn send(&mut self, written: Written<'a>, is_queued: bool) -> Result<Range<usize>, Defect> {
+    /// Appends the statement with all its choices, and the instructions that send the chosen one. An
+    /// `operation` of the driver is of that kind, and its text is for people.
+    fn send(
+        &mut self,
+        written: Written<'a>,
+        operation: Option<StatementKind>,
+        is_queued: bool,
+    ) -> Result<Range<usize>, Defect> {
         let at = written.at;
         let choices = self.choices(&written)?;
         let (parts, parameters) = self.values(written)?;
@@ -101,11 +122,16 @@ impl<'a> Emitter<'_, 'a> {
         let binding = program.bindings;
         program.bindings += 1;
         for number in 0..choices.count {
-            let (pieces, text) = chosen(&parts, |name| choices.identifier(number, name));
+            let identifier = |name: &str| choices.identifier(number, name);
+            let (mut pieces, text) = chosen(&parts, self.options.lexer, identifier);
+            if operation.is_some() {
+                pieces.clear();
+            }
             program.statements.push(Statement {
                 script,
                 index_in_script: short(program.statements.len()) - self.first_statement,
-                effect: Effect::of(&text),
+                kind: operation.unwrap_or_else(|| self.options.lexer.kind(&text)),
+                is_operation: operation.is_some(),
                 pieces,
                 text,
                 parameter_count: short(parameters.len()),
@@ -285,26 +311,33 @@ impl<'a> Emitter<'_, 'a> {
 }
 
 /// The pieces of one choice, and its text with the names of its values.
-fn chosen<'i>(parts: &[Part<'_>], identifier: impl Fn(&str) -> &'i str) -> (Vec<Piece>, String) {
-    let (mut pieces, mut text, mut whole) = (Vec::new(), String::new(), String::new());
+fn chosen<'i>(
+    parts: &[Part<'_>],
+    lexer: Lexer,
+    identifier: impl Fn(&str) -> &'i str,
+) -> (Vec<Piece>, String) {
+    let (mut pieces, mut whole) = (Vec::with_capacity(parts.len()), String::new());
     for part in parts {
         match part {
-            Part::Text(part) => text.push_str(part),
-            Part::Identifier(name) => text.push_str(identifier(name.name)),
+            Part::Text(text) => {
+                whole.push_str(text);
+                match pieces.last_mut() {
+                    // A `:name` that is text after all stands beside other text.
+                    Some(Piece::Text(last)) => *last = format!("{last}{text}").into(),
+                    _ => pieces.push(Piece::Text(text.as_str().into())),
+                }
+            }
+            Part::Identifier(name) => {
+                let name = identifier(name.name);
+                lexer.identifier(name, &mut whole);
+                pieces.push(Piece::Identifier(name.into()));
+            }
             Part::Value(name) | Part::Perhaps { name, .. } => {
-                whole.push_str(&text);
                 whole.push(':');
                 whole.push_str(name.name);
-                if !text.is_empty() {
-                    pieces.push(Piece::Text(std::mem::take(&mut text).into()));
-                }
                 pieces.push(Piece::Value);
             }
         }
-    }
-    whole.push_str(&text);
-    if !text.is_empty() || pieces.is_empty() {
-        pieces.push(Piece::Text(text.into()));
     }
     (pieces, whole)
 }

@@ -1,6 +1,6 @@
 //! Takes a plain file of statements; gives them one by one, as an interactive client would send them.
 
-use crate::literal::{LiteralStyle, Passage};
+use crate::lexer::{LiteralStyle, Passage};
 use crate::place::{Defect, Lines, text_start};
 use crate::{ScriptError, Source};
 

@@ -6,7 +6,7 @@
 
 mod support;
 
-use assay_script::{Ending, Need, Reply};
+use assay_script::{Ending, Need, Reply, StatementKind};
 use assay_values::Value;
 use support::{Client, compiled, one, try_compile};
 
@@ -114,17 +114,44 @@ fn aset_takes_the_last_row_and_leaves_variables_alone_without_one() {
 }
 
 #[test]
-fn begin_is_what_the_system_says_it_is() {
-    let text = "\\begin\nA;\n\\begin  SERIALIZABLE\n\\startpipeline\n\\begin read committed\n\\endpipeline\n\\abort";
+fn the_driver_begins_and_commits_and_the_system_says_how_a_level_is_asked_for() {
+    let text = "\\begin\nA;\n\\commit\n\\expect error serialization\n\\begin  SERIALIZABLE\n\\startpipeline\n\\begin read committed\n\\commit\n\\endpipeline\n\\abort";
     let expected = [
-        "BEGIN []",
+        "\\begin []",
         "A []",
+        "\\commit []",
         "SET LEVEL []",
         "BEGIN []",
         "BEGIN []",
+        "\\commit []",
         "sync",
     ];
-    assert_eq!(Client::of(text).run().0, expected);
+    let refused = |number| {
+        if number == 2 {
+            error("serialization")
+        } else {
+            one()
+        }
+    };
+    let (seen, ending) = Client::of(text).run_with(refused);
+    assert_eq!(
+        (seen.as_slice(), ending),
+        (expected.map(str::to_owned).as_slice(), Ending::Aborted)
+    );
+    let kinds: Vec<_> = (compiled(text).statements.iter())
+        .map(|statement| (statement.kind, statement.is_operation))
+        .collect();
+    use StatementKind::{Begin, Commit, Other};
+    let expected = [
+        (Begin, true),
+        (Other, false),
+        (Commit, true),
+        (Other, false),
+        (Begin, false),
+        (Begin, false),
+        (Commit, true),
+    ];
+    assert_eq!(kinds, expected);
     let program = compiled("A;\n \\begin\n\\abort");
     assert_eq!(
         (program.statements[1].line, program.statements[1].column),

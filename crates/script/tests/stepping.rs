@@ -283,7 +283,11 @@ fn pauses_have_units() {
         ]
     );
     for bad in ["-1", "1e300", "NULL", "'soon'"] {
-        let (class, message) = failed(Client::of(&format!("\\sleep {bad}")).run().1);
+        let (class, message) = failed(
+            Client::of(&format!("\\set bad {bad}\n\\sleep :bad"))
+                .run()
+                .1,
+        );
         assert!(
             class == "script" && message.contains("expected a "),
             "{message}"

@@ -1,5 +1,5 @@
-//! Takes nothing from outside; holds a statement cut at its values, so that each driver spells them as its
-//! protocol does.
+//! Takes nothing from outside; holds a statement cut at its values and its identifiers, so that each driver
+//! spells them as its protocol does.
 
 /// One piece of a statement. The values are counted from 0, in the order in which they stand.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -8,6 +8,8 @@ pub enum Piece {
     Text(Box<str>),
     /// The place of a value.
     Value,
+    /// The name of a table, a column or the like, chosen among those that the workload lists.
+    Identifier(Box<str>),
 }
 
 impl Piece {
@@ -18,20 +20,83 @@ impl Piece {
         pieces.iter().filter(is_value).count()
     }
 
-    /// The whole text; `spell` appends what stands in the place of a value, by its number.
+    /// The whole text; `spell` appends the placeholder of a value, by its number. A placeholder that ends
+    /// in a letter or a digit never grows into what stands beside it: `$1` before `and` gets a space.
     #[must_use]
     pub fn join(pieces: &[Self], mut spell: impl FnMut(usize, &mut String)) -> String {
         let mut text = String::new();
-        let mut number = 0;
+        let (mut number, mut follows_value) = (0, false);
         for piece in pieces {
             match piece {
-                Self::Text(part) => text.push_str(part),
+                Self::Text(part) | Self::Identifier(part) => {
+                    if follows_value && grows(&text, part) {
+                        text.push(' ');
+                    }
+                    text.push_str(part);
+                    follows_value = false;
+                }
                 Self::Value => {
-                    spell(number, &mut text);
+                    let mut placeholder = String::new();
+                    spell(number, &mut placeholder);
+                    if grows(&text, &placeholder) {
+                        text.push(' ');
+                    }
+                    text.push_str(&placeholder);
                     number += 1;
+                    follows_value = true;
                 }
             }
         }
         text
+    }
+}
+
+/// Whether the end of one text and the beginning of another would be read as one word.
+fn grows(before: &str, behind: &str) -> bool {
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || b"_$".contains(byte) || *byte >= 0x80;
+    before.as_bytes().last().is_some_and(is_word) && behind.as_bytes().first().is_some_and(is_word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Piece;
+
+    /// `@` stands for a value, `#x` for the identifier `x`.
+    fn joined(marked: &str, spell: fn(usize, &mut String)) -> String {
+        let mut pieces = Vec::new();
+        for (number, text) in marked.split('@').enumerate() {
+            if number > 0 {
+                pieces.push(Piece::Value);
+            }
+            match text.split_once("#x") {
+                Some((before, behind)) => pieces.extend([
+                    Piece::Text(before.into()),
+                    Piece::Identifier("x".into()),
+                    Piece::Text(behind.into()),
+                ]),
+                None => pieces.push(Piece::Text(text.into())),
+            }
+        }
+        Piece::join(&pieces, spell)
+    }
+
+    #[test]
+    fn values_are_numbered_in_order_and_never_grow_into_their_neighbours() {
+        let dollar = |number: usize, text: &mut String| *text = format!("${}", number + 1);
+        for (marked, expected) in [
+            ("SELECT 1", "SELECT 1"),
+            (
+                "UPDATE t_#x2 SET a=a+@ WHERE b=@",
+                "UPDATE t_x2 SET a=a+$1 WHERE b=$2",
+            ),
+            ("SELECT @::int4-@", "SELECT $1::int4-$2"),
+            ("SELECT j ? 'a', @||'?'", "SELECT j ? 'a', $1||'?'"),
+            ("SELECT@and 1 LIMIT@", "SELECT $1 and 1 LIMIT $2"),
+            ("@@", "$1 $2"),
+        ] {
+            assert_eq!(joined(marked, dollar), expected);
+        }
+        let mark = |_: usize, text: &mut String| text.push('?');
+        assert_eq!(joined("SELECT@and@@", mark), "SELECT?and??");
     }
 }

@@ -108,8 +108,8 @@ def _driving(driving: Driving) -> dict[str, Any]:
 
 
 def _begins(dialect: Dialect) -> dict[str, list[str]]:
-    r"""How the dialect begins a transaction, for `\begin` with and without a level."""
-    return {level: dialect.begin_at(level) for level in ("", *dialect.isolation_levels)}
+    r"""How the dialect begins a transaction at a level; without one the driver begins."""
+    return {level: dialect.begin_at(level) for level in dialect.isolation_levels}
 
 
 def _filled(**entries: Any) -> dict[str, Any]:

@@ -15,7 +15,7 @@ use super::own_statement::OwnStatement;
 use super::packet::Packets;
 use super::refusal::{self, Moment};
 use super::server_ok::ServerOk;
-use crate::{Answer, ErrorClass, Keep, Progress, SystemError};
+use crate::{Answer, ErrorClass, Keep, Progress, SystemError, TransactionStatus};
 use assay_values::{Cell, Row};
 
 /// The caller sends what has grown beyond this, so no packet is touched again once it could be on
@@ -156,6 +156,7 @@ impl FileLoad {
     fn finish(&mut self, answer: &mut Answer) -> Progress {
         answer.affected = self.affected;
         answer.error = self.error.take();
+        answer.transaction = TransactionStatus::Unknown;
         Progress::Ready
     }
 }

@@ -10,7 +10,7 @@ use super::escape;
 use super::packet::Packets;
 use super::refusal::{self, Moment};
 use super::server_ok::ServerOk;
-use crate::{Answer, ErrorClass, Progress, SystemError};
+use crate::{Answer, ErrorClass, Progress, SystemError, TransactionStatus};
 use assay_values::{Cell, Row};
 
 /// Bytes after which a statement is full: below the smallest `max_allowed_packet` in use (1 MiB).
@@ -127,6 +127,7 @@ impl InsertLoad {
                 packets.set_pipelined(false);
                 answer.affected = self.affected;
                 answer.error = self.error.take().or_else(|| self.warning());
+                answer.transaction = TransactionStatus::Unknown;
                 Ok(Some(Progress::Ready))
             }
             Stage::Rows | Stage::Ended => Ok(None),

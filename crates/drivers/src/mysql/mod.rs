@@ -111,6 +111,15 @@ impl MysqlWire {
         }
     }
 
+    #[inline]
+    fn query(&mut self, text: &str, out: &mut Vec<u8>) {
+        self.packets.query(text, out);
+        self.phase = Phase::Results {
+            results: Results::new(Format::Text),
+            id: None,
+        };
+    }
+
     /// Takes one message; gives what the caller must do, where it must do anything.
     fn packet(
         &mut self,
@@ -264,14 +273,11 @@ impl Wire for MysqlWire {
                     id: Some(id),
                 };
             }
-            Request::Text(text) => {
-                self.packets.query(text, out);
-                self.phase = Phase::Results {
-                    results: Results::new(Format::Text),
-                    id: None,
-                };
-            }
+            Request::Text(text) => self.query(text, out),
             Request::Prepare { id, pieces } => self.prepare(id, pieces, out),
+            Request::Begin | Request::Commit | Request::Rollback => {
+                self.query(request.sql().unwrap_or_default(), out);
+            }
             // The protocol compiles and binds in two requests; the second follows the first one's answer.
             Request::Direct { pieces, parameters } => {
                 self.statements.values = parameters.to_vec();

@@ -6,7 +6,7 @@ use super::results::Results;
 use super::statement::{Preparation, Statement};
 use super::statements::DIRECT;
 use super::{MysqlWire, Phase};
-use crate::{Answer, Progress, SystemError};
+use crate::{Answer, Progress, SystemError, TransactionStatus};
 use assay_values::Piece;
 
 /// "This command is not supported in the prepared statement protocol yet".
@@ -50,6 +50,7 @@ impl MysqlWire {
                     return Ok(self.prepared(id, out, answer));
                 }
                 answer.error = Some(error);
+                answer.transaction = TransactionStatus::Unknown;
                 return Ok(Some(Progress::Ready));
             }
             Phase::PrepareAsked { id, .. } => {

@@ -27,11 +27,20 @@ pub(super) fn read(payload: &[u8], moment: Moment) -> SystemError {
         scan.0 = &scan.0[6..];
     }
     let class = class_of(number, state, moment);
-    SystemError::new(
+    let error = SystemError::new(
         class,
         number.to_string(),
         String::from_utf8_lossy(scan.0).trim_end(),
-    )
+    );
+    match is_of_commit(number) {
+        true => error.unknown(),
+        false => error,
+    }
+}
+
+/// "Got error … during COMMIT": part of it may have been done.
+fn is_of_commit(number: u16) -> bool {
+    number == 1180
 }
 
 /// A packet whose sequence number is not the next one. A server that ends a session on its own
@@ -39,10 +48,7 @@ pub(super) fn read(payload: &[u8], moment: Moment) -> SystemError {
 pub(super) fn out_of_order(expected: u8, found: u8, payload: &[u8]) -> SystemError {
     if payload.first() == Some(&head::ERROR) && payload.len() > 3 {
         let error = read(payload, Moment::Statement);
-        return SystemError {
-            class: ErrorClass::LostConnection,
-            ..error
-        };
+        return error.lost();
     }
     SystemError::protocol(
         &format!("packet {expected} of this exchange"),
@@ -59,10 +65,7 @@ pub(super) fn malformed(what: &str, payload: &[u8]) -> SystemError {
 pub(super) fn unasked(payload: &[u8]) -> SystemError {
     if payload.first() == Some(&head::ERROR) {
         let error = read(payload, Moment::Statement);
-        return SystemError {
-            class: ErrorClass::LostConnection,
-            ..error
-        };
+        return error.lost();
     }
     malformed("silence", payload)
 }

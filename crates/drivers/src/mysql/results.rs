@@ -9,9 +9,10 @@ use super::constants::{MORE_RESULTS, head};
 use super::greeting::Agreement;
 use super::packet::FULL;
 use super::refusal::{self, Moment};
+use super::rows;
 use super::scan::Scan;
-use super::{rows, server_ok::ServerOk};
-use crate::{Answer, SystemError};
+use super::server_ok::{self, ServerOk};
+use crate::{Answer, SystemError, TransactionStatus};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
@@ -208,7 +209,7 @@ impl Results {
                 return if agreement.deprecates_eof() {
                     self.ended(payload, answer)
                 } else {
-                    self.old_end(payload)
+                    self.old_end(payload, answer)
                 };
             }
             _ => {}
@@ -229,24 +230,21 @@ impl Results {
         let ok = ServerOk::read(payload)
             .ok_or_else(|| refusal::malformed("the end of a result", payload))?;
         answer.affected = answer.affected.saturating_add(ok.affected);
-        Ok(self.next_or_end(ok))
+        Ok(self.next_or_end(ok.status, answer))
     }
 
     /// The EOF packet of servers that do not know better: warnings, then status.
-    fn old_end(&mut self, payload: &[u8]) -> Result<Step, SystemError> {
+    fn old_end(&mut self, payload: &[u8], answer: &mut Answer) -> Result<Step, SystemError> {
         let mut scan = Scan(&payload[1..]);
-        let (Some(warnings), Some(status)) = (scan.u16(), scan.u16()) else {
+        let (Some(_warnings), Some(status)) = (scan.u16(), scan.u16()) else {
             return Err(refusal::malformed("the end of the rows", payload));
         };
-        Ok(self.next_or_end(ServerOk {
-            status,
-            warnings,
-            ..ServerOk::default()
-        }))
+        Ok(self.next_or_end(status, answer))
     }
 
-    fn next_or_end(&mut self, ok: ServerOk) -> Step {
-        if ok.status & MORE_RESULTS == 0 {
+    fn next_or_end(&mut self, status: u16, answer: &mut Answer) -> Step {
+        if status & MORE_RESULTS == 0 {
+            answer.transaction = server_ok::transaction(status);
             return Step::End;
         }
         self.stage = Stage::Head;
@@ -268,18 +266,21 @@ fn skim_end(payload: &[u8], answer: &mut Answer) -> Skim {
     match read() {
         Some((affected, status)) if status & MORE_RESULTS == 0 => {
             answer.affected = answer.affected.saturating_add(affected);
+            answer.transaction = server_ok::transaction(status);
             Skim::End
         }
         _ => Skim::Left,
     }
 }
 
-/// The statement's error goes into the answer; one that ends the session is everybody's.
+/// The statement's error goes into the answer; one that ends the session is everybody's. The packet has no
+/// status: some errors roll the transaction back, most do not.
 fn failed(payload: &[u8], answer: &mut Answer) -> Result<Step, SystemError> {
     let error = refusal::read(payload, Moment::Statement);
     if error.class.ends_the_session() {
         return Err(error);
     }
     answer.error = Some(error);
+    answer.transaction = TransactionStatus::Unknown;
     Ok(Step::End)
 }

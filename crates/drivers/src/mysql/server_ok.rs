@@ -1,6 +1,8 @@
 //! Takes an OK packet; gives the counts it holds.
 
+use super::constants::IN_TRANSACTION;
 use super::scan::Scan;
+use crate::TransactionStatus;
 
 #[derive(Debug, Default)]
 pub(super) struct ServerOk {
@@ -9,6 +11,15 @@ pub(super) struct ServerOk {
     pub(super) warnings: u16,
     /// "Records: 3  Deleted: 0  Skipped: 0  Warnings: 0" after a load; mostly empty.
     pub(super) info: String,
+}
+
+/// Where the session's transaction stands, by the bits of the server's status.
+#[inline]
+pub(super) fn transaction(status: u16) -> TransactionStatus {
+    match status & IN_TRANSACTION {
+        0 => TransactionStatus::None,
+        _ => TransactionStatus::Open,
+    }
 }
 
 impl ServerOk {

@@ -5,7 +5,7 @@ use super::greeting::Agreement;
 use super::packet::Packets;
 use super::results::Format;
 use super::scan::{write_length, write_text};
-use crate::{ErrorClass, SystemError};
+use crate::{Certainty, ErrorClass, SystemError};
 
 /// The character set of what is no text.
 const BINARY: u16 = 63;
@@ -86,7 +86,11 @@ pub(super) fn row(
 
 /// An error; before the protocol is agreed on (`is_early`) it has no SQLSTATE.
 pub(super) fn error(error: &SystemError, is_early: bool, packets: &mut Packets, out: &mut Vec<u8>) {
-    let (usual, state) = number_of(error.class);
+    let is_unknown = error.certainty == Certainty::Unknown && !error.class.ends_the_session();
+    let (usual, state) = match is_unknown {
+        true => (1180, "HY000"),
+        false => number_of(error.class),
+    };
     let number = error.code.parse().unwrap_or(usual);
     packets.write(out, |out| {
         out.push(head::ERROR);

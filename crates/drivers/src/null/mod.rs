@@ -27,6 +27,7 @@ use assay_values::{Piece, Row};
 use crate::lexis::Literals;
 use crate::{
     Answer, Blocking, BulkForm, Canceller, ErrorClass, LocalOptions, Request, SystemError,
+    TransactionStatus,
 };
 pub(crate) use lines::Lines;
 pub use model::{Given, PlannedReply, ServerModel, SessionModel};
@@ -39,6 +40,7 @@ pub struct NullConnection {
     model: SessionModel,
     prepared: Vec<Option<Statement>>,
     bulk: Option<Bulk>,
+    transaction: TransactionStatus,
     is_cancelled: Arc<AtomicBool>,
 }
 
@@ -58,6 +60,7 @@ impl NullConnection {
             model: ServerModel::shared(site.options)?.open_session()?,
             prepared: Vec::new(),
             bulk: None,
+            transaction: TransactionStatus::None,
             is_cancelled: Arc::new(AtomicBool::new(false)),
         })
     }
@@ -75,8 +78,10 @@ impl NullConnection {
         } else if error.is_some() {
             answer.error = error;
         } else {
+            self.transaction = statement.meaning.after(self.transaction);
             give(statement, self.model.answer(statement), answer);
         }
+        answer.transaction = self.transaction;
         Ok(())
     }
 }
@@ -111,6 +116,9 @@ impl Blocking for NullConnection {
         match *request {
             Request::Text(text) => self.execute(&Statement::of(text, Literals::Doubled), answer),
             Request::Direct { pieces, .. } => self.execute(&statement_of(pieces), answer),
+            Request::Begin => self.execute(&Meaning::Begin.bare(), answer),
+            Request::Commit => self.execute(&Meaning::Commit.bare(), answer),
+            Request::Rollback => self.execute(&Meaning::Rollback.bare(), answer),
             Request::Prepare { id, pieces } => {
                 let index = id as usize;
                 if self.prepared.len() <= index {

@@ -10,7 +10,7 @@ use assay_values::Random;
 use super::options::Options;
 use super::site::{SessionPlace, Site};
 use super::statement::{Meaning, Statement};
-use crate::{ErrorClass, SystemError};
+use crate::{Certainty, ErrorClass, SystemError};
 
 /// A null system to which sessions come: what it is told to do, and the tables they share.
 pub struct ServerModel {
@@ -134,7 +134,13 @@ impl SessionModel {
             // To give up a transaction cannot fail: who is told to do it could do nothing more.
             let fires = failure.trigger.fires(executed, age, random)
                 && statement.meaning != Meaning::Rollback;
-            fires.then(|| SystemError::new(failure.class, "", told_by("fail")))
+            fires.then(|| {
+                let (class, certainty) = (failure.class, failure.certainty);
+                match certainty {
+                    Certainty::Undone => SystemError::new(class, "", told_by("fail")),
+                    Certainty::Unknown => SystemError::new(class, "", told_by("unknown")).unknown(),
+                }
+            })
         });
         PlannedReply::Answered {
             after,

@@ -5,13 +5,14 @@
 //! | `delay` | `constant:1ms`, `uniform:1ms..3ms`, `exponential:1ms`, `lognormal:1ms,0.5` | time of each statement: fixed; between two; by its mean; by its median and the deviation of its logarithm |
 //! | `stall` | `1.4s@5s`, `1.4s@#1000`, `1.4s@0.01` | the site stands still from 5 s on; the session's 1000th statement, or each hundredth at random, takes so much longer |
 //! | `fail` | `deadlock@#10`, `timeout@0.01`, `data@5s` | the session's 10th statement, a share at random, or the first one after 5 s gets an error of the class |
+//! | `unknown` | `timeout@#10`, `timeout@0.01` | the same, and nobody can tell whether the statement was done |
 //! | `lose` | `#100`, `0.001`, `5s` | the session is lost at that statement |
 //! | `rows` | `3` | rows that each SELECT returns |
 //! | `refuse_after` | `100` | sessions at a time; more are refused |
 //! | `seed` | `1` | of all that is random |
 //! | `site` | any word | sessions of the same words are sessions of the same site |
 //!
-//! `stall` and `fail` take several, separated by commas. Times count from the first of the sessions that
+//! `stall`, `fail` and `unknown` take several, separated by commas. Times count from the first of the sessions that
 //! the site now has. Statements that make, change or drop tables and indexes are done at once, never fail
 //! and are not counted: what is told is about the work, and the work can be prepared. Nor does ROLLBACK fail.
 
@@ -21,7 +22,7 @@ use std::time::Duration;
 use assay_values::{Distribution, Random, duration};
 
 use super::trigger::Trigger;
-use crate::{ErrorClass, SystemError};
+use crate::{Certainty, ErrorClass, SystemError};
 
 #[derive(Clone, Debug)]
 pub(super) struct Options {
@@ -44,6 +45,7 @@ pub(super) struct Stall {
 pub(super) struct Failure {
     pub class: ErrorClass,
     pub trigger: Trigger,
+    pub certainty: Certainty,
 }
 
 impl Stall {
@@ -105,9 +107,16 @@ impl Options {
                     })?;
                 }
                 "fail" => {
-                    options.failures = list(value, failure).ok_or_else(|| {
+                    options.failures.extend(failures(value, Certainty::Undone).ok_or_else(|| {
                         wrong("an error class and when, such as deadlock@#10, timeout@0.01 or data@5s")
-                    })?;
+                    })?);
+                }
+                "unknown" => {
+                    options
+                        .failures
+                        .extend(failures(value, Certainty::Unknown).ok_or_else(|| {
+                            wrong("an error class and when, such as timeout@#10 or timeout@0.01")
+                        })?);
                 }
                 "lose" => {
                     let lose = Trigger::parse(value);
@@ -120,7 +129,7 @@ impl Options {
                 "site" => {}
                 _ => {
                     let message = format!(
-                        "no option {key:?}; there are delay, stall, fail, lose, rows, refuse_after, seed, site"
+                        "no option {key:?}; there are delay, stall, fail, unknown, lose, rows, refuse_after, seed, site"
                     );
                     return Err(SystemError::new(ErrorClass::Other, "", message));
                 }
@@ -142,11 +151,15 @@ fn stall(text: &str) -> Option<Stall> {
     })
 }
 
-fn failure(text: &str) -> Option<Failure> {
-    let (class, when) = text.split_once('@')?;
-    let class = ErrorClass::from_word(&class.replace(['-', '_'], " "))?;
-    Some(Failure {
-        class,
-        trigger: Trigger::parse(when)?,
-    })
+fn failures(text: &str, certainty: Certainty) -> Option<Vec<Failure>> {
+    let failure = |text: &str| {
+        let (class, when) = text.trim().split_once('@')?;
+        let class = ErrorClass::from_word(&class.replace(['-', '_'], " "))?;
+        Some(Failure {
+            class,
+            trigger: Trigger::parse(when)?,
+            certainty,
+        })
+    };
+    text.split(',').map(failure).collect()
 }

@@ -4,6 +4,7 @@
 use super::loading::{copying, file_of, insertion};
 use super::selection::{selection, unnamed, width_of_group};
 use super::words::{Words, first_words, is_word};
+use crate::TransactionStatus;
 use crate::lexis::Literals;
 
 /// A statement as the null systems understand it.
@@ -104,6 +105,15 @@ impl Statement {
 }
 
 impl Meaning {
+    /// Where a session's transaction stands behind it.
+    pub(crate) fn after(&self, before: TransactionStatus) -> TransactionStatus {
+        match self {
+            Self::Begin => TransactionStatus::Open,
+            Self::Commit | Self::Rollback => TransactionStatus::None,
+            _ => before,
+        }
+    }
+
     pub(super) fn with(self, columns: Vec<Box<str>>) -> Statement {
         Statement {
             meaning: self,

@@ -5,7 +5,7 @@ use assay_values::{Piece, Value};
 
 use super::message::{self, LARGEST_BYTES, too_large};
 use super::parameter::ParameterType;
-use super::placeholders;
+use super::statement;
 use crate::{ErrorClass, SystemError};
 
 /// No result format codes (all text), which ends Bind; Describe and Execute of the unnamed portal, without a
@@ -25,7 +25,20 @@ pub(super) fn write(
     parameters: &[Value],
     out: &mut Vec<u8>,
 ) -> Result<(), SystemError> {
-    let (text, count) = placeholders::spelled(pieces);
+    let (text, count) = statement::spelled(pieces);
+    write_text(&text, count, parameters, out)
+}
+
+/// The same of a text that has `count` placeholders.
+///
+/// # Errors
+/// As [`write`].
+pub(super) fn write_text(
+    text: &str,
+    count: usize,
+    parameters: &[Value],
+    out: &mut Vec<u8>,
+) -> Result<(), SystemError> {
     let counted = u16::try_from(count)
         .ok()
         .filter(|_| count == parameters.len());
@@ -36,7 +49,7 @@ pub(super) fn write(
         return Err(SystemError::new(ErrorClass::Data, "", message));
     };
     // The length itself, the empty name and the text, each with its end, and the count of types.
-    let length = message::length_of(&text, 4 + 1 + 1 + 2)?;
+    let length = message::length_of(text, 4 + 1 + 1 + 2)?;
     let start = out.len();
     out.push(b'P');
     out.extend_from_slice(&length.to_be_bytes());

@@ -10,7 +10,7 @@ use super::parameter::ParameterType;
 use super::refusal::{self, Refusal};
 use super::rows;
 use super::statement::Statement;
-use crate::{Answer, ErrorClass, Progress, SystemError};
+use crate::{Answer, ErrorClass, Progress, SystemError, TransactionStatus};
 
 /// A request that was sent and is not yet answered. Plain numbers: one begins and ends with every
 /// statement, and has nothing to give back.
@@ -133,6 +133,7 @@ impl Exchange {
                     answer.affected = answer.affected.saturating_add(rows::affected(body));
                 }
                 tag::READY if self.is_complete && answer.error.is_none() => {
+                    answer.transaction = transaction(body);
                     return (at + 1 + length, true);
                 }
                 _ => break,
@@ -294,6 +295,7 @@ impl Exchange {
         kept: &mut Kept,
         answer: &mut Answer,
     ) -> Result<Progress, SystemError> {
+        answer.transaction = transaction(status);
         if let Some(error) = &answer.error {
             // A transaction that the error aborted would not go on.
             if let Asked::Prepare { id } = self.asked
@@ -361,6 +363,17 @@ impl Exchange {
     }
 }
 
+/// What ReadyForQuery says of the session's transaction.
+#[inline]
+fn transaction(status: &[u8]) -> TransactionStatus {
+    match status.first() {
+        Some(b'I') => TransactionStatus::None,
+        Some(b'T') => TransactionStatus::Open,
+        Some(b'E') => TransactionStatus::Failed,
+        _ => TransactionStatus::Unknown,
+    }
+}
+
 fn parameter_types(body: &[u8]) -> Result<Box<[ParameterType]>, SystemError> {
     let mut fields = Fields(body);
     let count = fields.count()?;
@@ -377,10 +390,7 @@ fn of_statement(refusal: Refusal) -> Result<SystemError, SystemError> {
     } = refusal;
     match (is_fatal, error.class.ends_the_session()) {
         (true, true) => Err(error),
-        (true, false) => {
-            error.class = ErrorClass::LostConnection;
-            Err(error)
-        }
+        (true, false) => Err(error.lost()),
         // The server itself failed to reach another (a foreign table): ours is still there.
         (false, true) => {
             error.class = ErrorClass::Other;
@@ -394,11 +404,7 @@ fn of_statement(refusal: Refusal) -> Result<SystemError, SystemError> {
 pub(super) fn while_idle(message: Message<'_>) -> Result<(), SystemError> {
     match message.tag {
         tag::NOTICE | tag::NOTIFICATION | tag::PARAMETER_STATUS => Ok(()),
-        tag::ERROR => {
-            let mut error = refusal::read(message.body)?.error;
-            error.class = ErrorClass::LostConnection;
-            Err(error)
-        }
+        tag::ERROR => Err(refusal::read(message.body)?.error.lost()),
         _ => Err(message.unexpected("silence until the next request")),
     }
 }

@@ -17,7 +17,6 @@ mod direct;
 mod exchange;
 mod message;
 mod parameter;
-mod placeholders;
 mod refusal;
 mod rows;
 mod server;
@@ -147,7 +146,7 @@ impl PostgresqlWire {
         pieces: &[Piece],
         out: &mut Vec<u8>,
     ) -> Result<Asked, SystemError> {
-        let (text, count) = placeholders::spelled(pieces);
+        let (text, count) = statement::spelled(pieces);
         let name = statement::name(id);
         let index = id as usize;
         let statements = &mut self.kept.statements;
@@ -264,6 +263,10 @@ impl Wire for PostgresqlWire {
                 query(text, out)?;
                 Asked::Text
             }
+            Request::Begin | Request::Commit | Request::Rollback => {
+                query(request.sql().unwrap_or_default(), out)?;
+                Asked::Text
+            }
             Request::Prepare { id, pieces } => self.prepare(id, pieces, out)?,
             Request::Direct { pieces, parameters } => {
                 direct::write(pieces, parameters, out)?;
@@ -331,6 +334,10 @@ impl Wire for PostgresqlWire {
             }
             Request::Text(text) => {
                 self.kept.together.add(text, out)?;
+                None
+            }
+            Request::Begin | Request::Commit | Request::Rollback => {
+                direct::write_text(request.sql().unwrap_or_default(), 0, &[], out)?;
                 None
             }
             Request::Prepare { .. } | Request::Bulk { .. } => {

@@ -52,7 +52,12 @@ pub(super) fn read(body: &[u8]) -> Result<Refusal, SystemError> {
             .map(first_line),
     );
     let code = String::from_utf8_lossy(code).into_owned();
+    let is_unknown = is_of_unknown_end(&code);
     let error = SystemError::new(class(&code), code, words);
+    let error = match is_unknown {
+        true => error.unknown(),
+        false => error,
+    };
     Ok(Refusal {
         error,
         is_fatal: matches!(severity, b"FATAL" | b"PANIC"),
@@ -94,6 +99,12 @@ pub(super) fn class(code: &str) -> ErrorClass {
             _ => ErrorClass::Other,
         },
     }
+}
+
+/// Whether an SQLSTATE says that the server itself cannot tell whether the statement was done: transaction
+/// resolution unknown, statement completion unknown.
+fn is_of_unknown_end(code: &str) -> bool {
+    ["08007", "40003"].contains(&code)
 }
 
 /// Whether an SQLSTATE says that the types of what was parsed do not go together, or are not known:

@@ -2,7 +2,7 @@
 
 use super::server_portal::INT8;
 use crate::null::{Change, Meaning, Statement};
-use crate::{ErrorClass, SystemError};
+use crate::{Certainty, ErrorClass, SystemError};
 
 /// Where the session's transaction stands, as ReadyForQuery tells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,10 +163,11 @@ pub(super) fn copy_in(is_binary: bool, out: &mut Vec<u8>) {
 
 pub(super) fn error(error: &SystemError, is_fatal: bool, out: &mut Vec<u8>) {
     let severity = if is_fatal { "FATAL" } else { "ERROR" };
-    let code = if error.code.is_empty() {
-        code_of(error.class)
-    } else {
-        &error.code
+    let is_unknown = error.certainty == Certainty::Unknown && !is_fatal;
+    let code = match &*error.code {
+        "" if is_unknown => "40003",
+        "" => code_of(error.class),
+        code => code,
     };
     message(b'E', out, |out| {
         for (field, text) in [

@@ -11,7 +11,7 @@
 //! execution whose values show it ([`Statement::declare`]), and stays as it then is until other values
 //! come.
 
-use assay_values::Value;
+use assay_values::{Piece, Value};
 use postgres_protocol::message::frontend;
 
 use super::message::{LARGEST_BYTES, too_large};
@@ -39,6 +39,15 @@ pub(super) struct Statement {
     tail: &'static [u8],
     text: Box<str>,
     pub columns: Vec<String>,
+}
+
+/// The text of a statement with `$1`, `$2` … for its values, and how many it has.
+pub(super) fn spelled(pieces: &[Piece]) -> (String, usize) {
+    let text = Piece::join(pieces, |number, text| {
+        text.push('$');
+        text.push_str(&(number + 1).to_string());
+    });
+    (text, Piece::count_values(pieces))
 }
 
 /// The name by which the server knows statement `id`.

@@ -77,7 +77,7 @@ impl Bulk {
     }
 
     fn insert_gathered(&mut self, connection: &Connection) -> Result<(), SystemError> {
-        let library = |error| refusal::of(&error, true);
+        let library = |error| refusal::of(&error, true, !connection.is_autocommit());
         let mut statement = connection.prepare_cached(&self.text).map_err(library)?;
         for row in &self.rows[..self.gathered] {
             if row.len() != self.columns {

@@ -22,6 +22,7 @@ use rusqlite::{Connection, OpenFlags, Statement};
 
 use crate::{
     Answer, Blocking, BulkForm, Canceller, ErrorClass, LocalOptions, Request, SystemError,
+    TransactionStatus,
 };
 use bulk::Bulk;
 use options::Options;
@@ -123,6 +124,19 @@ impl SqliteConnection {
         })?;
         let mut statement = self.connection.prepare_cached(text)?;
         self.run(&mut statement, parameters, answer)
+    }
+
+    /// Begins, commits or rolls back.
+    fn operation(&self, text: &str, answer: &mut Answer) -> Result<(), Failure> {
+        let mut statement = self.connection.prepare_cached(text)?;
+        Ok(self.step(&mut statement, answer)?)
+    }
+
+    fn transaction(&self) -> TransactionStatus {
+        match self.connection.is_autocommit() {
+            true => TransactionStatus::None,
+            false => TransactionStatus::Open,
+        }
     }
 
     /// Compiled for this execution alone.
@@ -246,6 +260,11 @@ impl Blocking for SqliteConnection {
                 self.prepare(id, &spelled(pieces)).map_err(Failure::Library)
             }
             Request::Direct { pieces, parameters } => self.direct(pieces, parameters, answer),
+            // The library may have rolled back by itself, and refuses to do so twice.
+            Request::Rollback if self.connection.is_autocommit() => Ok(()),
+            Request::Begin | Request::Commit | Request::Rollback => {
+                self.operation(request.sql().unwrap_or_default(), answer)
+            }
             Request::Execute { id, parameters } => self.execute(id, parameters, answer),
             Request::Bulk {
                 text,
@@ -262,17 +281,16 @@ impl Blocking for SqliteConnection {
                 ));
             }
         };
-        match done {
-            Ok(()) => Ok(()),
-            Err(Failure::Ours(error)) => {
-                answer.error = Some(error);
-                Ok(())
-            }
+        answer.transaction = self.transaction();
+        answer.error = match done {
+            Ok(()) => return Ok(()),
+            Err(Failure::Ours(error)) => Some(error),
             Err(Failure::Library(error)) => {
-                answer.error = Some(refusal::of(&error, self.patience.is_exhausted()));
-                Ok(())
+                let is_open = answer.transaction == TransactionStatus::Open;
+                Some(refusal::of(&error, self.patience.is_exhausted(), is_open))
             }
-        }
+        };
+        Ok(())
     }
 
     fn bulk_row(&mut self, row: &Row) -> Result<(), SystemError> {
@@ -294,6 +312,7 @@ impl Blocking for SqliteConnection {
             }
             None => return Err(SystemError::protocol("a bulk load under way", "its end")),
         }
+        answer.transaction = self.transaction();
         Ok(())
     }
 
@@ -303,10 +322,6 @@ impl Blocking for SqliteConnection {
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
         counters::of(&self.connection)
-    }
-
-    fn has_transaction(&self) -> Option<bool> {
-        Some(!self.connection.is_autocommit())
     }
 
     fn canceller(&self) -> Option<Canceller> {

@@ -8,8 +8,8 @@ use crate::{ErrorClass, SystemError};
 
 /// The error of a statement. `has_waited`: whether the session's patience with locks ran out, which
 /// tells the two kinds of a busy database apart: the library refuses at once, without waiting, where
-/// waiting would be for ever.
-pub(super) fn of(error: &rusqlite::Error, has_waited: bool) -> SystemError {
+/// waiting would be for ever. `is_open`: whether the transaction is open behind it.
+pub(super) fn of(error: &rusqlite::Error, has_waited: bool, is_open: bool) -> SystemError {
     let (code, message) = match error {
         rusqlite::Error::SqliteFailure(code, Some(message)) => (Some(code), message.clone()),
         rusqlite::Error::SqliteFailure(code, None) => (Some(code), code.to_string()),
@@ -26,12 +26,18 @@ pub(super) fn of(error: &rusqlite::Error, has_waited: bool) -> SystemError {
     let number = code
         .map(|code| code.extended_code.to_string())
         .unwrap_or_default();
-    SystemError::new(class, number, message)
+    let said = SystemError::new(class, number, message);
+    // The disk failed while the library committed: what has reached the disk shows when it is opened again.
+    let is_of_disk = code.is_some_and(|code| code.extended_code & 0xff == ffi::SQLITE_IOERR);
+    match is_of_disk && !is_open {
+        true => said.unknown(),
+        false => said,
+    }
 }
 
 /// The error of opening a file.
 pub(super) fn opening(path: &Path, error: &rusqlite::Error) -> SystemError {
-    let found = of(error, true);
+    let found = of(error, true, false);
     let class = match error.sqlite_error_code() {
         Some(ffi::ErrorCode::CannotOpen) => ErrorClass::ConnectionRefused,
         _ => found.class,

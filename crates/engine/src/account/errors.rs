@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use assay_drivers::SystemError;
+use assay_drivers::{Certainty, SystemError};
 
 use crate::observation::ErrorReport;
 
@@ -16,6 +16,7 @@ pub struct ErrorLog {
 struct Kind {
     class: &'static str,
     code: String,
+    certainty: Certainty,
     /// None while connecting.
     script: Option<u32>,
 }
@@ -34,6 +35,7 @@ impl ErrorLog {
             error.class.word(),
             &error.code,
             &error.message,
+            error.certainty,
             script,
             at_ns,
         );
@@ -45,12 +47,14 @@ impl ErrorLog {
         class: &'static str,
         code: &str,
         message: &str,
+        certainty: Certainty,
         script: Option<u32>,
         at_ns: u64,
     ) {
         let kind = Kind {
             class,
             code: code.to_owned(),
+            certainty,
             script,
         };
         let entry = Entry {
@@ -67,6 +71,8 @@ impl ErrorLog {
         let kind = Kind {
             class,
             code: code.to_owned(),
+            // What is unknown is never tried again.
+            certainty: Certainty::Undone,
             script: Some(script),
         };
         if let Some(entry) = self.entries.get_mut(&kind) {
@@ -106,6 +112,7 @@ impl ErrorLog {
             .map(|(kind, entry)| ErrorReport {
                 class: kind.class,
                 code: kind.code,
+                certainty: kind.certainty.word(),
                 message: entry.message,
                 count: entry.count,
                 retried: entry.retried,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use assay_script::Lexer;
 use assay_values::{Distribution, Value};
 use serde::{Deserialize, Deserializer};
 
@@ -23,12 +24,15 @@ pub struct DriveDocument {
     /// For each `:{name}` of the scripts, the identifiers it chooses from.
     #[serde(default, deserialize_with = "null_is_default")]
     pub identifiers: BTreeMap<String, Vec<String>>,
-    /// By isolation level, "" where none is named: the statements that `\\begin` executes.
+    /// By isolation level: the statements with which `\\begin` begins a transaction at that level.
     #[serde(default, deserialize_with = "null_is_default")]
     pub begins: BTreeMap<String, Vec<String>>,
     /// Statements that the system does not know, in upper case, and what to write in their place.
     #[serde(default, deserialize_with = "null_is_default")]
     pub unknown_statements: BTreeMap<String, String>,
+    /// The language of the statements: `sql`, `cql` or `json`.
+    #[serde(default, deserialize_with = "lexer")]
+    pub lexer: Lexer,
     /// Whether scripts may run programs of this machine.
     #[serde(default, deserialize_with = "null_is_default")]
     pub allow_shell: bool,
@@ -117,8 +121,8 @@ pub enum Protocol {
     Simple,
     /// Every statement is compiled, bound to its values and executed each time.
     Extended,
-    /// Every statement is prepared once for each client, except those that begin and end a
-    /// transaction or set something of the session.
+    /// Statements that read or change rows, and those that have values, are prepared once for each client;
+    /// the others are sent as text.
     Prepared,
 }
 
@@ -201,6 +205,19 @@ impl DriveDocument {
         }
         Ok(())
     }
+}
+
+fn lexer<'de, D: Deserializer<'de>>(reader: D) -> Result<Lexer, D::Error> {
+    let Some(name) = Option::<String>::deserialize(reader)? else {
+        return Ok(Lexer::default());
+    };
+    Lexer::named(&name).ok_or_else(|| {
+        let names: Vec<&str> = Lexer::ALL.iter().map(|(name, _)| *name).collect();
+        serde::de::Error::custom(format!(
+            "expected one of {}, found {name}",
+            names.join(", ")
+        ))
+    })
 }
 
 fn one() -> u32 {

@@ -12,7 +12,7 @@
 //! ```
 
 use assay_drivers::{Answer, ErrorClass, Keep, Request, SystemError};
-use assay_script::{Ending, Machine, Reply, Step};
+use assay_script::{Ending, Machine, Reply, StatementKind, Step};
 
 use super::arrivals::Arrival;
 use super::phase::{Before, Phase, Queued, Then};
@@ -21,10 +21,7 @@ use super::schedule::Schedule;
 use super::shared::Shared;
 use super::think_time::REFUSED_PAUSE_NS;
 use super::transaction_state::TransactionState;
-use crate::account::{Outcome, State, ThreadRecorder};
-
-/// Ends a transaction that a failed or aborted script has left open.
-const ROLLBACK: Request<'static> = Request::Text("ROLLBACK");
+use crate::account::{State, ThreadRecorder};
 
 /// What a client needs next.
 pub enum Next<'a> {
@@ -47,6 +44,9 @@ pub enum Next<'a> {
     /// A program that the script had started was ended because the run does not wait for it any longer:
     /// [`Client::abandoned`].
     Abandoned,
+    /// The session could not be rolled back, so that nothing further may be asked of it: close it, then
+    /// [`Client::lost`].
+    Unusable { error: SystemError },
     /// The client has done its work; its end is in the recorder.
     Done,
 }
@@ -116,6 +116,12 @@ impl<'a> Client<'a> {
                 self.transaction.phase = Phase::Running;
             }
             Phase::Delivering => self.deliver(),
+            Phase::RollingBack { .. } => {
+                let error = self.transaction.error.take();
+                return Next::Unusable {
+                    error: error.unwrap_or_else(not_rolled_back),
+                };
+            }
             Phase::Queueing { .. } => {
                 self.machine.queued();
                 self.transaction.phase = Phase::Running;
@@ -143,6 +149,8 @@ impl<'a> Client<'a> {
                 };
                 let request = match travel {
                     Travel::Text => Request::Text(text),
+                    Travel::Begin => Request::Begin,
+                    Travel::Commit => Request::Commit,
                     Travel::Prepared => Request::Execute {
                         id: statement,
                         parameters,
@@ -171,7 +179,7 @@ impl<'a> Client<'a> {
                     is_pipelined,
                 };
                 transaction.has_executed = true;
-                transaction.may_have_done |= !how.only_begins;
+                transaction.session.asked(how.kind);
                 transaction.asked_ns = now_ns;
                 Next::Request {
                     request,
@@ -186,7 +194,8 @@ impl<'a> Client<'a> {
                 }
                 transaction.phase = Phase::Syncing { next: 0 };
                 transaction.has_executed = true;
-                transaction.may_have_done = true;
+                // Whatever stands in it: the end of a pipeline commits what has no transaction of its own.
+                transaction.session.asked(StatementKind::Other);
                 transaction.asked_ns = now_ns;
                 Next::Sync {
                     keep: transaction.keep_in_pipeline(0),
@@ -211,10 +220,11 @@ impl<'a> Client<'a> {
                 let then = transaction.judge(transaction.closed(ending), now_ns, recorder);
                 // A pipeline that was never sent is forgotten with the next request.
                 let has_unsent = transaction.pipelines && !transaction.pipeline.is_empty();
-                if (transaction.is_open && then != Then::Ended(Outcome::Ok)) || has_unsent {
+                if has_unsent || transaction.must_roll_back(then) {
                     transaction.phase = Phase::RollingBack { then };
+                    transaction.session.asked(StatementKind::Rollback);
                     return Next::Request {
-                        request: ROLLBACK,
+                        request: Request::Rollback,
                         keep: Keep::Count,
                     };
                 }
@@ -253,11 +263,13 @@ impl<'a> Client<'a> {
             } => {
                 transaction.phase = Phase::Running;
                 transaction.statement_answered(statement, now_ns, answer, recorder);
+                let status = answer.transaction;
                 transaction.pipeline.push(Queued {
                     statement,
                     error: transaction.error.clone(),
                     answer: std::mem::take(answer),
                 });
+                answer.transaction = status;
                 self.machine.queued();
                 Keep::Count
             }
@@ -275,11 +287,16 @@ impl<'a> Client<'a> {
                     .answered_pipelined(statement, reply(answer, transaction.error.as_ref()));
                 transaction.keep_in_pipeline(next + 1)
             }
-            // Whatever the rollback was answered: the attempt that it ended is over.
+            // Where it is rolled back the attempt that it ended is over, whatever the answer.
             Phase::RollingBack { then } => {
-                transaction.is_open = false;
+                transaction.error = answer.error.take();
+                transaction
+                    .session
+                    .answered(answer, transaction.error.as_mut());
                 recorder.statements += u64::from(transaction.is_measured);
-                transaction.go_on(then, now_ns, recorder);
+                if transaction.error.is_none() || !transaction.session.may_be_open() {
+                    transaction.go_on(then, now_ns, recorder);
+                }
                 Keep::Count
             }
             phase => unreachable!("a client that is {phase:?} was given an answer"),
@@ -300,8 +317,9 @@ impl<'a> Client<'a> {
         self.machine.queued();
     }
 
-    /// The pipeline has come to its end.
-    pub fn synced(&mut self) {
+    /// The pipeline has come to its end, with this answer.
+    pub fn synced(&mut self, answer: &Answer) {
+        self.transaction.session.answered(answer, None);
         self.transaction.phase = Phase::Running;
         self.transaction.pipeline.clear();
     }
@@ -399,7 +417,8 @@ impl<'a> Client<'a> {
         let script = transaction
             .is_in_transaction()
             .then_some(transaction.next_script.script);
-        recorder.errors.count(error, script, now_ns);
+        let of_session = transaction.of_session(error);
+        recorder.errors.count(&of_session, script, now_ns);
         transaction.break_off(now_ns, recorder);
         if transaction.plan.connects_each {
             return After::GoOn;
@@ -436,6 +455,10 @@ impl<'a> Client<'a> {
                 "not ended {limit_s} s after the end of the measurement (--drain), and cancelled"
             );
             let error = SystemError::new(ErrorClass::Timeout, "", message);
+            let error = match transaction.session.is_untouched() {
+                true => error,
+                false => error.unknown(),
+            };
             let script = transaction
                 .is_in_transaction()
                 .then_some(transaction.next_script.script);
@@ -498,6 +521,14 @@ fn reply<'r>(answer: &'r Answer, error: Option<&'r SystemError>) -> Reply<'r> {
         last_row: answer.kept.last().map(Vec::as_slice),
         error: error.map(|error| (error.class.word(), &*error.message)),
     }
+}
+
+fn not_rolled_back() -> SystemError {
+    SystemError::new(
+        ErrorClass::Other,
+        "",
+        "the session could not be rolled back",
+    )
 }
 
 fn state_after(error: &SystemError) -> State {

@@ -119,7 +119,7 @@ impl<'a> ClientConnection<'a> {
                     self.answer.clear(keep);
                 }
                 Progress::Ready if self.client.is_syncing() => {
-                    self.client.synced();
+                    self.client.synced(&self.answer);
                     return self.go_on(now_ns, context);
                 }
                 Progress::Ready => {
@@ -192,6 +192,7 @@ impl<'a> ClientConnection<'a> {
                     }
                 },
                 Next::Abandoned => return self.abandon(context),
+                Next::Unusable { error } => return self.lost(&error, context),
                 Next::Done => return Status::Ended,
                 Next::Ended => self.transaction_ended(context),
                 Next::Again => {}

@@ -201,6 +201,14 @@ impl Worker<'_> {
                 Next::Queue { .. } | Next::Sync { .. } => {
                     unreachable!("no library takes pipelines")
                 }
+                Next::Unusable { error } => {
+                    self.take(None);
+                    let now_ns = clock.now_ns();
+                    let after = client.lost(now_ns, &error, &mut self.recorder);
+                    if !self.follow(after, &mut client) {
+                        break;
+                    }
+                }
                 Next::Ended if self.shared.plan.connects_each => self.take(None),
                 Next::Ended | Next::Again => {}
                 Next::Done => break,

@@ -18,6 +18,7 @@ mod schedule;
 mod script_selector;
 mod service;
 mod session_opener;
+mod session_transaction;
 mod shared;
 mod sleep;
 mod start_barrier;

@@ -4,12 +4,13 @@
 use std::sync::Arc;
 
 use assay_drivers::Keep;
-use assay_script::{Effect, Need, Options, Program, Source, Values};
+use assay_script::{Need, Options, Program, ScriptError, Source, StatementKind, Values};
 use assay_values::{Distribution, Value};
 
 use crate::EngineError;
 use crate::account::Layout;
 use crate::document::{ArrivalDocument, DriveDocument, Order, Protocol, StopDocument};
+use crate::session::Site;
 
 pub struct Plan {
     pub program: Arc<Program>,
@@ -44,14 +45,10 @@ pub struct Plan {
 #[derive(Clone, Copy, Debug)]
 pub struct StatementPlan {
     pub travel: Travel,
-    pub effect: Effect,
+    pub kind: StatementKind,
     pub keep: Keep,
     /// Whether its answers are compared: it has no parameters, so that all clients ask the same.
     pub is_compared: bool,
-    /// Whether it surely leaves a transaction that is open as open as it was.
-    pub leaves_open: bool,
-    /// Whether it surely does nothing but begin a transaction.
-    pub only_begins: bool,
 }
 
 /// How a statement gets to the system.
@@ -63,6 +60,10 @@ pub enum Travel {
     Direct,
     /// By the name under which it was prepared.
     Prepared,
+    /// The driver begins a transaction.
+    Begin,
+    /// The driver commits.
+    Commit,
 }
 
 impl Travel {
@@ -85,25 +86,25 @@ impl Plan {
             .statements
             .iter()
             .map(|statement| {
-                let effect = statement.effect;
+                let kind = statement.kind;
                 let has_parameters = statement.parameter_count > 0;
-                let is_worth_preparing =
-                    has_parameters || (effect == Effect::None && !is_setting(&statement.text));
+                let is_of_rows = matches!(kind, StatementKind::Rows | StatementKind::Other);
                 StatementPlan {
-                    travel: match document.protocol {
-                        Protocol::Extended => Travel::Direct,
-                        Protocol::Prepared if is_worth_preparing => Travel::Prepared,
-                        Protocol::Simple | Protocol::Prepared => Travel::Text,
+                    travel: match (document.protocol, kind) {
+                        (_, StatementKind::Begin) if statement.is_operation => Travel::Begin,
+                        _ if statement.is_operation => Travel::Commit,
+                        (Protocol::Extended, _) => Travel::Direct,
+                        (Protocol::Prepared, StatementKind::Rows) => Travel::Prepared,
+                        (Protocol::Prepared, _) if has_parameters => Travel::Prepared,
+                        (Protocol::Simple | Protocol::Prepared, _) => Travel::Text,
                     },
-                    effect,
-                    leaves_open: leaves_open(&statement.text),
-                    only_begins: effect == Effect::Begins && !statement.text.contains(';'),
+                    kind,
                     keep: match statement.need {
                         Need::Rows => Keep::Rows,
                         Need::Count if document.digest && !has_parameters => Keep::Digest,
                         Need::Count => Keep::Count,
                     },
-                    is_compared: !has_parameters && effect == Effect::None,
+                    is_compared: !has_parameters && is_of_rows,
                 }
             })
             .collect();
@@ -224,6 +225,7 @@ pub fn compile(document: &DriveDocument) -> Result<Program, EngineError> {
         identifiers: &document.identifiers,
         begins: &document.begins,
         unknown_statements: &document.unknown_statements,
+        lexer: document.lexer,
         values: match (document.protocol, document.requires_bound_values) {
             (Protocol::Extended | Protocol::Prepared, _) => Values::Bound,
             (Protocol::Simple, false) => Values::Pasted,
@@ -231,23 +233,27 @@ pub fn compile(document: &DriveDocument) -> Result<Program, EngineError> {
         },
         allow_shell: document.allow_shell,
     };
-    Ok(assay_script::compile(&sources, &options)?)
+    let program = assay_script::compile(&sources, &options)?;
+    match &document.site {
+        Some(site) if !Site::has_transactions(&site.driver)? => without_transactions(program),
+        _ => Ok(program),
+    }
 }
 
-/// Whether a statement surely does not end an open transaction: one of those that only read and change
-/// rows, alone in its text. Procedures may commit, and some systems commit before they change a schema.
-fn leaves_open(text: &str) -> bool {
-    let first = text.split_whitespace().next().unwrap_or_default();
-    let is_plain = ["select", "insert", "update", "delete", "values", "with"]
-        .iter()
-        .any(|word| first.eq_ignore_ascii_case(word));
-    is_plain && !text.contains(';')
-}
-
-/// Whether a statement sets something of the session: not worth preparing, and not everywhere possible.
-fn is_setting(text: &str) -> bool {
-    let first = text.split_whitespace().next().unwrap_or_default();
-    first.eq_ignore_ascii_case("set")
+/// The program, unless a script begins or ends a transaction.
+fn without_transactions(program: Program) -> Result<Program, EngineError> {
+    let is_of_transaction = |kind| !matches!(kind, StatementKind::Rows | StatementKind::Other);
+    let found = (program.statements.iter()).find(|statement| is_of_transaction(statement.kind));
+    match found {
+        None => Ok(program),
+        Some(statement) => Err(EngineError::Script(ScriptError {
+            path: program.scripts[statement.script as usize].path.clone(),
+            line: statement.line,
+            column: statement.column,
+            message: format!("found {}: this system has no transactions", statement.text),
+            hint: Some("leave it out: each statement stands for itself there".to_owned()),
+        })),
+    }
 }
 
 fn nanoseconds(duration: std::time::Duration) -> u64 {

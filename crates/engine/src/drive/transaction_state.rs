@@ -1,14 +1,15 @@
 //! A client's transaction state, and what its recorder records of it; the script machine is separate (`client`),
 //! so that its parameters can be borrowed. Long, because every transition of that one state stands here.
 
-use assay_drivers::{Answer, ErrorClass, Keep, SystemError};
-use assay_script::{Effect, Ending};
+use assay_drivers::{Answer, Certainty, ErrorClass, Keep, SystemError};
+use assay_script::Ending;
 
 use super::arrivals::Arrival;
 use super::phase::{Before, Phase, Queued, Then};
 use super::plan::Plan;
 use super::schedule::Schedule;
 use super::script_selector::{NextScript, ScriptSelector};
+use super::session_transaction::SessionTransaction;
 use super::shared::Shared;
 use super::think_time::ThinkTime;
 use crate::account::{End, Outcome, State, ThreadRecorder, Worktime};
@@ -25,12 +26,10 @@ pub struct TransactionState<'a> {
     pub next_script: NextScript,
     /// The system's words for the failure of the last statement, if it failed.
     pub error: Option<SystemError>,
-    /// The session has a transaction open.
-    pub is_open: bool,
+    /// What the system has of it.
+    pub session: SessionTransaction,
     pub is_measured: bool,
     pub has_executed: bool,
-    /// It has executed more than the beginning of a transaction.
-    pub may_have_done: bool,
     /// Class and code of the failure after which the transaction is to be tried again.
     failed_as: Option<(&'static str, String)>,
     /// When the last request was sent.
@@ -83,10 +82,9 @@ impl<'a> TransactionState<'a> {
             phase: Phase::Between,
             next_script: NextScript::default(),
             error: None,
-            is_open: false,
+            session: SessionTransaction::new(),
             is_measured: false,
             has_executed: false,
-            may_have_done: false,
             failed_as: None,
             asked_ns: 0,
             pipelines: false,
@@ -237,7 +235,7 @@ impl<'a> TransactionState<'a> {
         self.paused_ns = 0;
         self.retries = 0;
         self.has_executed = false;
-        self.may_have_done = false;
+        self.session.begin();
         self.error = None;
         self.is_measured = is_measured;
         self.worktime.begun(now_ns, is_measured);
@@ -299,6 +297,10 @@ impl<'a> TransactionState<'a> {
     ) {
         let how = &self.plan.statements[statement as usize];
         self.error = answer.error.take();
+        // In a pipeline the session says only at its end where it stands.
+        if !matches!(self.phase, Phase::Syncing { .. }) {
+            self.session.answered(answer, self.error.as_mut());
+        }
         recorder
             .waits
             .waited(self.next_script.script, self.asked_ns, now_ns);
@@ -308,18 +310,11 @@ impl<'a> TransactionState<'a> {
                 recorder.statement(statement, now_ns, now_ns - self.asked_ns);
             }
         }
-        if self.error.is_none() {
-            match how.effect {
-                Effect::None => {}
-                Effect::Begins => self.is_open = true,
-                Effect::Ends => self.is_open = false,
-            }
-            if how.is_compared && self.is_measured {
-                let Answer { rows, digest, .. } = *answer;
-                recorder
-                    .results
-                    .count(statement, rows, digest, self.number, now_ns);
-            }
+        if self.error.is_none() && how.is_compared && self.is_measured {
+            let Answer { rows, digest, .. } = *answer;
+            recorder
+                .results
+                .count(statement, rows, digest, self.number, now_ns);
         }
     }
 
@@ -335,7 +330,7 @@ impl<'a> TransactionState<'a> {
     #[must_use]
     pub fn closed(&self, ending: Ending) -> Ending {
         let script = &self.plan.program.scripts[self.next_script.script as usize];
-        if ending != Ending::Done || !self.is_open || script.is_plain || self.error.is_some() {
+        if ending != Ending::Done || !self.session.is_open() || script.is_plain {
             return ending;
         }
         let path = &script.path;
@@ -359,7 +354,10 @@ impl<'a> TransactionState<'a> {
         };
         let is_own = class == ErrorClass::Script.word() && !self.has_executed;
         self.own_failures = if is_own { self.own_failures + 1 } else { 0 };
-        let is_again = self.retries < self.plan.most_retries
+        let is_unknown =
+            (self.error.as_ref()).is_some_and(|error| error.certainty == Certainty::Unknown);
+        let is_again = !is_unknown
+            && self.retries < self.plan.most_retries
             && self.plan.retried_classes.contains(&class)
             && !self.is_interrupted();
         // The one that ends the client is said also where nothing is measured yet.
@@ -371,19 +369,34 @@ impl<'a> TransactionState<'a> {
                     error.code.as_str()
                 }
                 _ => {
-                    recorder
-                        .errors
-                        .count_words(class, "", &message, Some(script), now_ns);
+                    recorder.errors.count_words(
+                        class,
+                        "",
+                        &message,
+                        Certainty::Undone,
+                        Some(script),
+                        now_ns,
+                    );
                     ""
                 }
             };
             self.failed_as = is_again.then(|| (class, code.to_owned()));
         }
-        if is_again {
-            Then::Again
-        } else {
-            Then::Ended(Outcome::Failed)
+        match (is_again, is_unknown) {
+            (true, _) => Then::Again,
+            (false, true) => Then::Ended(Outcome::Unknown),
+            (false, false) => Then::Ended(Outcome::Failed),
         }
+    }
+
+    /// Whether the session must be rolled back before anything else. A plain file may begin a transaction in
+    /// one of its statements and end it in another.
+    #[must_use]
+    #[inline]
+    pub fn must_roll_back(&self, then: Then) -> bool {
+        let script = &self.plan.program.scripts[self.next_script.script as usize];
+        let goes_on = then == Then::Ended(Outcome::Ok) && script.is_plain;
+        self.session.may_be_open() && !goes_on
     }
 
     /// The script has ended, and nothing of it is open any more.
@@ -438,6 +451,7 @@ impl<'a> TransactionState<'a> {
     /// A session stands again, or for the first time.
     pub fn connected(&mut self, pipelines: bool, recorder: &mut ThreadRecorder) {
         self.pipelines = pipelines;
+        self.session = SessionTransaction::new();
         if self.is_away {
             self.is_away = false;
             self.is_unserved = true;
@@ -474,7 +488,7 @@ impl<'a> TransactionState<'a> {
     /// The session has gone, or was given up, in the middle of whatever the client does. A transaction
     /// under way ends with it: failed where it is known to be undone, and otherwise nobody knows.
     pub fn break_off(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) {
-        let is_undone = self.is_undone();
+        let is_undone = self.session.is_undone();
         self.end_transaction(now_ns, is_undone, recorder);
     }
 
@@ -482,7 +496,7 @@ impl<'a> TransactionState<'a> {
     /// completes it is not known.
     pub fn give_up(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) {
         recorder.given_up += u64::from(self.is_in_transaction());
-        let is_undone = !self.may_have_done;
+        let is_undone = self.session.is_untouched();
         self.end_transaction(now_ns, is_undone, recorder);
     }
 
@@ -512,19 +526,20 @@ impl<'a> TransactionState<'a> {
                 self.transaction_ended(now_ns, outcome, recorder);
             }
         }
-        self.is_open = false;
+        self.session = SessionTransaction::new();
         self.pipeline.clear();
     }
 
-    /// Whether a session's end surely undoes all of its transaction under way.
-    fn is_undone(&self) -> bool {
-        match self.phase {
-            _ if !self.may_have_done => true,
-            Phase::Waiting { statement, .. } => {
-                self.is_open && self.plan.statements[statement as usize].leaves_open
-            }
-            Phase::Syncing { .. } => false,
-            _ => self.is_open,
+    /// The error that ends the session, with what it means for the transaction under way.
+    #[must_use]
+    pub fn of_session(&self, error: &SystemError) -> SystemError {
+        let is_undone = !self.is_in_transaction() || self.session.is_undone();
+        SystemError {
+            certainty: match is_undone {
+                true => Certainty::Undone,
+                false => Certainty::Unknown,
+            },
+            ..error.clone()
         }
     }
 

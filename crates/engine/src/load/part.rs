@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use assay_drivers::{Answer, Keep, SystemError};
+use assay_drivers::{Answer, Keep, SystemError, TransactionStatus};
 use assay_values::{Row, RowSource, row_sum};
 
 use super::barrier::{LoadBarrier, ROWS_ARE_IN};
@@ -131,7 +131,9 @@ impl Part<'_> {
                 Err(Halt::Interrupted) => return Err(failure::would_not_stop()),
             }
         }
-        if self.session.state() != State::Idle || self.session.has_transaction() == Some(false) {
+        if self.session.state() != State::Idle
+            || self.session.transaction() == TransactionStatus::None
+        {
             return Ok(());
         }
         let deadline = Instant::now() + ABORT_PATIENCE;

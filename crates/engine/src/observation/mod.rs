@@ -240,6 +240,8 @@ pub struct ErrorReport {
     pub code: String,
     /// Of the first of them.
     pub message: String,
+    /// `undone`, or `unknown` where what was asked for may have been done. One class can have both.
+    pub certainty: &'static str,
     pub count: u64,
     /// How many of these were followed by another attempt at the same transaction.
     pub retried: u64,

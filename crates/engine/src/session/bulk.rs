@@ -38,6 +38,7 @@ impl Session {
             Ok(_) => State::Idle,
             Err(halt) => self.state_after(halt),
         };
+        self.transaction = super::status_after(&answer);
         answer
     }
 
@@ -65,7 +66,10 @@ impl Session {
         };
         match &ended {
             Ok(None) | Err(Halt::Interrupted) => {}
-            Ok(Some(_)) => self.state = State::Idle,
+            Ok(Some(answer)) => {
+                self.state = State::Idle;
+                self.transaction = answer.transaction;
+            }
             Err(Halt::System(_)) => self.state = State::Over,
         }
         ended
@@ -112,20 +116,13 @@ impl Session {
             Ok(_) => State::Idle,
             Err(halt) => self.state_after(halt),
         };
+        self.transaction = super::status_after(&answer);
         answer
     }
 
     /// Whether the system works in this process, on the thread that calls it.
     pub(crate) fn is_in_process(&self) -> bool {
         matches!(self.end, End::Library(_))
-    }
-
-    /// Whether the system has a transaction of this session open, as far as it says so.
-    pub(crate) fn has_transaction(&self) -> Option<bool> {
-        match &self.end {
-            End::Server(_) => None,
-            End::Library(library) => library.has_transaction(),
-        }
     }
 
     /// Bytes of bulk messages sent so far; 0 where nothing travels.

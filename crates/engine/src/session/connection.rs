@@ -441,10 +441,7 @@ fn hung_up() -> SystemError {
 #[cold]
 fn in_its_words(lost: SystemError, answer: &mut Answer) -> SystemError {
     match answer.error.take() {
-        Some(said) => SystemError {
-            class: ErrorClass::LostConnection,
-            ..said
-        },
+        Some(said) => said.lost(),
         None => lost,
     }
 }

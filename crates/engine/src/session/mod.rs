@@ -23,7 +23,7 @@ pub use site::{LocalSite, Site, WireSite, driver_names};
 use std::ops::ControlFlow;
 
 use assay_drivers::registry::AnyBlocking;
-use assay_drivers::{Answer, Blocking as _, Keep, Request};
+use assay_drivers::{Answer, Blocking as _, Keep, Request, TransactionStatus};
 use assay_values::ColumnType;
 
 use crate::EngineError;
@@ -33,6 +33,7 @@ use crate::document::SiteDocument;
 pub struct Session {
     end: End,
     state: State,
+    transaction: TransactionStatus,
 }
 
 /// What is at the other end.
@@ -82,6 +83,7 @@ impl Session {
         Ok(Self {
             end,
             state: State::Idle,
+            transaction: TransactionStatus::None,
         })
     }
 
@@ -190,7 +192,13 @@ impl Session {
             Ok(_) => State::Idle,
             Err(halt) => self.state_after(halt),
         };
+        self.transaction = status_after(&answer);
         answer
+    }
+
+    /// Where the session's transaction stands, as the system reported it last.
+    pub(crate) fn transaction(&self) -> TransactionStatus {
+        self.transaction
     }
 
     /// Where a session stands after waiting for an answer has ended without one.
@@ -215,6 +223,12 @@ impl Session {
             End::Library(library) => library.server_version(),
         }
     }
+}
+
+fn status_after(answer: &Result<Answer, Halt>) -> TransactionStatus {
+    answer
+        .as_ref()
+        .map_or(TransactionStatus::Unknown, |answer| answer.transaction)
 }
 
 fn in_context(halt: Halt, context: &str) -> EngineError {

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use assay_drivers::registry::{AnyBlocking, AnyWire, DRIVERS, SessionKind};
+use assay_drivers::registry::{AnyBlocking, AnyWire, DRIVERS, Driver, SessionKind};
 use assay_drivers::{ConnectOptions, LocalOptions, SystemError};
 
 use crate::EngineError;
@@ -39,7 +39,7 @@ impl<'a> Site<'a> {
     /// # Errors
     /// Where the driver is unknown, the address cannot be looked up, or TLS cannot be as asked.
     pub fn of(document: &'a SiteDocument) -> Result<Self, EngineError> {
-        match session_kind(&document.driver)? {
+        match named(&document.driver)?.sessions {
             SessionKind::Wire(begin) => Ok(Self::Wire(Box::new(WireSite::of(document, begin)?))),
             SessionKind::Blocking { open, open_files } => Ok(Self::Local(LocalSite {
                 document,
@@ -51,21 +51,29 @@ impl<'a> Site<'a> {
 }
 
 impl Site<'_> {
+    /// Whether a driver can begin, commit and roll back.
+    ///
+    /// # Errors
+    /// Where there is no such driver.
+    pub fn has_transactions(driver: &str) -> Result<bool, EngineError> {
+        named(driver).map(|driver| driver.has_transactions)
+    }
+
     /// How many files each session of a driver has open that is a library; none behind a socket.
     ///
     /// # Errors
     /// Where there is no such driver.
     pub fn files_of_library(driver: &str) -> Result<Option<u32>, EngineError> {
-        match session_kind(driver)? {
+        match named(driver)?.sessions {
             SessionKind::Wire(_) => Ok(None),
             SessionKind::Blocking { open_files, .. } => Ok(Some(open_files)),
         }
     }
 }
 
-fn session_kind(driver: &str) -> Result<SessionKind, EngineError> {
-    let found = DRIVERS.iter().find(|(name, _)| *name == driver);
-    found.map(|(_, session_kind)| *session_kind).ok_or_else(|| {
+fn named(driver: &str) -> Result<Driver, EngineError> {
+    let found = DRIVERS.iter().find(|known| known.name == driver);
+    found.copied().ok_or_else(|| {
         EngineError::Document(format!(
             "the site document, key `driver`: unknown driver `{driver}`, expected one of {}",
             driver_names().join(", ")
@@ -125,5 +133,5 @@ impl LocalSite<'_> {
 /// The name of every driver, in the order of the registry.
 #[must_use]
 pub fn driver_names() -> Vec<&'static str> {
-    DRIVERS.iter().map(|(name, _)| *name).collect()
+    DRIVERS.iter().map(|driver| driver.name).collect()
 }

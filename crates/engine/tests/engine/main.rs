@@ -3,6 +3,9 @@
 
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the message")]
 
+#[path = "../../../drivers/tests/mysql_support/server.rs"]
+#[expect(dead_code, reason = "the drivers' tests use the rest")]
+mod mysql_server;
 mod support;
 
 mod closed_loop;
@@ -21,5 +24,6 @@ mod server_end;
 mod server_load;
 mod server_tls;
 mod service;
+mod transactions;
 mod truth;
 mod two_pieces;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::support::{document, observe, outcomes};
 
 /// Lets `act` work with a server of the protocol that is told these options; gives what it served.
-fn served(protocol: &str, options: Value, act: impl FnOnce(Value)) -> Served {
+pub fn served(protocol: &str, options: Value, act: impl FnOnce(Value)) -> Served {
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("null.sock");
     let text = json!({ "protocol": protocol, "unix": socket, "threads": 2, "options": options });

@@ -2,7 +2,8 @@
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use assay_script::{
-    Ending, Machine, Options, Program, Reply, ScriptError, Source, Statement, Step, Values, compile,
+    Ending, Lexer, Machine, Options, Program, Reply, ScriptError, Source, Statement, Step, Values,
+    compile,
 };
 use assay_values::{Piece, Value};
 use std::collections::BTreeMap;
@@ -38,10 +39,10 @@ pub fn try_compile_as(
         variables: &given,
         identifiers: &lists(&[("table", &["a", "b", "c"]), ("column", &["x", "y"])]),
         begins: &lists(&[
-            ("", &["BEGIN"]),
             ("read committed", &["BEGIN"]),
             ("serializable", &["SET LEVEL", "BEGIN"]),
         ]),
+        lexer: Lexer::Sql,
         values,
         allow_shell: true,
         ..Options::default()
@@ -147,8 +148,11 @@ impl Client {
     }
 }
 
-/// The text of a statement with `?` in the place of each value.
+/// The text of a statement with `?` in the place of each value; of what the driver does, the command.
 pub fn marked(statement: &Statement) -> String {
+    if statement.is_operation {
+        return statement.text.clone();
+    }
     Piece::join(&statement.pieces, |_, text| text.push('?'))
 }
 

@@ -53,6 +53,13 @@ TOLD: Final[tuple[OptionSpec, ...]] = (
         refuse=_by_the_engine("fail"),
     ),
     OptionSpec(
+        "unknown",
+        "",
+        (),
+        "Errors after which nobody can tell whether the statement was done: timeout@#10.",
+        refuse=_by_the_engine("unknown"),
+    ),
+    OptionSpec(
         "lose",
         "",
         (),

@@ -1,6 +1,8 @@
-//! Takes the text of a script; gives its parts: statements, and meta commands with their arguments.
+//! Takes the text of a script in a query language; gives its parts: statements, and meta commands with
+//! their arguments.
 
-use crate::literal::{LiteralStyle, Passage};
+use super::Lexer;
+use super::passage::Passage;
 use crate::place::{Defect, text_start};
 use std::ops::Range;
 
@@ -23,27 +25,31 @@ pub(crate) enum Part {
 /// Statements end with `;` outside parentheses, with the backslash of a meta command (as in pgbench, so
 /// that `SELECT … \gset` is written without one), or with the text; `\;` ends one that is combined with
 /// the next. Meta commands end with their line, unless a backslash stands at its end.
-pub(crate) fn parts(text: &str, style: LiteralStyle) -> Result<Vec<Part>, Defect> {
+pub(super) fn parts(text: &str, lexer: Lexer) -> Result<Vec<Part>, Defect> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
     let (mut at, mut open) = (text_start(text), None);
     let mut parentheses = Vec::new();
     while at < bytes.len() {
-        let passage = style.passage(text, at)?;
+        let passage = lexer.passage(text, at)?;
         let end = passage.map_or(at + 1, Passage::end);
         match passage {
             Some(Passage::Comment { .. }) => {}
             Some(_) => _ = open.get_or_insert(at),
             None => match bytes[at] {
-                b';' if parentheses.is_empty() => match statement(&mut open, at, false) {
-                    Some(statement) => found.push(statement),
-                    // `\\; ;`: nothing more is combined with what stands before.
-                    None => {
-                        if let Some(Part::Statement { is_joined, .. }) = found.last_mut() {
-                            *is_joined = false;
+                b';' if parentheses.is_empty()
+                    && !lexer.is_batch(open.map_or("", |start| &text[start..at])) =>
+                {
+                    match statement(&mut open, at, false) {
+                        Some(statement) => found.push(statement),
+                        // `\\; ;`: nothing more is combined with what stands before.
+                        None => {
+                            if let Some(Part::Statement { is_joined, .. }) = found.last_mut() {
+                                *is_joined = false;
+                            }
                         }
                     }
-                },
+                }
                 b'\\' => {
                     all_closed(&parentheses)?;
                     let is_joined = bytes.get(at + 1) == Some(&b';');
@@ -91,7 +97,8 @@ fn all_closed(parentheses: &[usize]) -> Result<(), Defect> {
     }
 }
 
-fn command(text: &str, backslash: usize) -> Part {
+/// The meta command whose backslash stands there.
+pub(super) fn command(text: &str, backslash: usize) -> Part {
     let line = &text[backslash..logical_line_end(text.as_bytes(), backslash)];
     let word = &line[1..];
     let length = word.find(|letter: char| !letter.is_alphanumeric() && letter != '_');
@@ -102,7 +109,7 @@ fn command(text: &str, backslash: usize) -> Part {
     }
 }
 
-fn command_end(command: &Part) -> usize {
+pub(super) fn command_end(command: &Part) -> usize {
     match command {
         Part::Command { arguments, .. } => arguments.end,
         Part::Statement { range, .. } => range.end,

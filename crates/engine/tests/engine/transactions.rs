@@ -1,0 +1,221 @@
+//! Whether a transaction is open the system itself says: what no reading of SQL can tell is rolled back where
+//! it must be, and nothing is where it need not.
+
+use serde_json::{Value, json};
+
+use crate::mysql_server::Server as MariaDb;
+use crate::serve::served;
+use crate::support::server::Server;
+use crate::support::{document, null_site, observe, outcomes, the_error};
+use assay_engine::{Session, SiteDocument, null_protocols};
+
+/// Statements that look like an end of the transaction and are none.
+const NO_ENDS: [&str; 2] = ["SELECT 'x; commit it'", "SELECT 'a;\nROLLBACK'"];
+
+/// Both rows of `t` are undone, since the third insertion fails; that of `u` is a transaction of its own,
+/// which stays only if the one before was rolled back.
+fn failing(statement: &str) -> [String; 2] {
+    [
+        format!(
+            "\\begin\nINSERT INTO t VALUES (1);\n{statement};\nINSERT INTO t VALUES (1);\nCOMMIT;\n"
+        ),
+        "INSERT INTO u VALUES (1);".to_owned(),
+    ]
+}
+
+/// Drives both in turn, thrice, on tables `t (a)` with a key and `u (a)` without.
+fn is_rolled_back(site: &Value, statement: &str) {
+    for sql in ["DELETE FROM t", "DELETE FROM u"] {
+        execute(site, sql);
+    }
+    let texts = failing(statement);
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let run = observe(&document(
+        site.clone(),
+        &texts,
+        json!({ "stop": { "passes": 3 } }),
+    ));
+    assert_eq!(
+        outcomes(&run),
+        (3, 0, 3, 0),
+        "{statement}: {:?}",
+        run.errors
+    );
+    assert_eq!(the_error(&run).class, "constraint", "{statement}");
+    assert_eq!(count(site, "t"), "0", "{statement}");
+    assert_eq!(count(site, "u"), "3", "{statement}");
+}
+
+fn session(site: &Value) -> Session {
+    Session::open(&SiteDocument::parse(&site.to_string()).unwrap()).unwrap()
+}
+
+fn execute(site: &Value, statement: &str) {
+    session(site).execute(statement).unwrap();
+}
+
+fn count(site: &Value, table: &str) -> String {
+    let text = format!("SELECT count(*) FROM {table}");
+    let answer = session(site).execute(&text).unwrap();
+    String::from_utf8_lossy(answer.kept[0][0].as_deref().unwrap()).into_owned()
+}
+
+fn tables(site: &Value) {
+    execute(site, "CREATE TABLE t (a int NOT NULL PRIMARY KEY)");
+    execute(site, "CREATE TABLE u (a int NOT NULL)");
+}
+
+/// One text of several statements, as a file of statements may hold it.
+fn in_one_text(site: &Value, text: &str) -> Value {
+    let mut asked = document(site.clone(), &[text, "INSERT INTO u VALUES (1)"], json!({}));
+    for script in asked["scripts"].as_array_mut().unwrap() {
+        script["is_plain"] = json!(true);
+    }
+    asked
+}
+
+fn texts_of_several_statements(site: &Value) {
+    execute(site, "DELETE FROM t");
+    execute(site, "DELETE FROM u");
+    let text = "BEGIN; INSERT INTO t VALUES (7); COMMIT";
+    let run = observe(&in_one_text(site, text));
+    assert_eq!(outcomes(&run), (2, 0, 0, 0), "{:?}", run.errors);
+    assert_eq!(
+        (count(site, "t"), count(site, "u")),
+        ("1".into(), "1".into())
+    );
+    // It fails in the transaction that it has begun itself.
+    let text = "BEGIN; INSERT INTO t VALUES (8); INSERT INTO t VALUES (8); COMMIT";
+    let run = observe(&in_one_text(site, text));
+    assert_eq!(outcomes(&run), (1, 0, 1, 0), "{:?}", run.errors);
+    assert_eq!(
+        (count(site, "t"), count(site, "u")),
+        ("1".into(), "2".into())
+    );
+}
+
+#[test]
+fn postgresql_says_itself_whether_a_transaction_is_open() {
+    let Some(server) = Server::start(&[]) else {
+        return;
+    };
+    let site = server.site();
+    tables(&site);
+    for statement in NO_ENDS {
+        is_rolled_back(&site, statement);
+    }
+    is_rolled_back(&site, "DO $$ BEGIN PERFORM 1; END $$");
+    texts_of_several_statements(&site);
+
+    // What the driver commits is committed, and errors of the commit are those of a statement.
+    execute(
+        &site,
+        "CREATE TABLE late (a int UNIQUE DEFERRABLE INITIALLY DEFERRED)",
+    );
+    let scripts = [
+        "\\begin\nINSERT INTO late VALUES (1);\n\\commit\n",
+        "\\begin\nINSERT INTO late VALUES (1);\n\\commit\n\\expect error constraint\n",
+        "\\startpipeline\n\\begin\nINSERT INTO late VALUES (2);\n\\commit\n\\endpipeline\n",
+    ];
+    for protocol in ["extended", "prepared"] {
+        execute(&site, "DELETE FROM late");
+        let run = observe(&document(
+            site.clone(),
+            &scripts,
+            json!({ "protocol": protocol }),
+        ));
+        assert_eq!(outcomes(&run), (3, 0, 0, 0), "{:?}", run.errors);
+        assert_eq!(count(&site, "late"), "2");
+    }
+}
+
+#[test]
+fn mariadb_says_itself_whether_a_transaction_is_open() {
+    let server = match MariaDb::mariadb() {
+        Ok(server) => server,
+        Err(reason) => return eprintln!("skipped: {reason}"),
+    };
+    let site = |database: &str| json!({ "driver": "mysql", "unix": server.socket(), "user": "root", "database": database });
+    execute(&site(""), "CREATE DATABASE test");
+    let site = site("test");
+    tables(&site);
+    for statement in NO_ENDS {
+        is_rolled_back(&site, statement);
+    }
+    texts_of_several_statements(&site);
+
+    // A procedure that commits leaves nothing to roll back, and nothing open.
+    execute(&site, "DELETE FROM t");
+    execute(&site, "CREATE PROCEDURE finish() COMMIT");
+    let scripts = [
+        "\\begin\nINSERT INTO t VALUES (1);\nCALL finish();\n",
+        "\\begin\nINSERT INTO t VALUES (2);\nCALL finish();\nINSERT INTO t VALUES (2);\n",
+    ];
+    let run = observe(&document(site.clone(), &scripts, json!({})));
+    assert_eq!(outcomes(&run), (1, 0, 1, 0), "{:?}", run.errors);
+    assert_eq!(count(&site, "t"), "2");
+}
+
+#[test]
+fn sqlite_says_itself_whether_a_transaction_is_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let site = json!({ "driver": "sqlite", "file": folder.path().join("test.db") });
+    tables(&site);
+    for statement in NO_ENDS {
+        is_rolled_back(&site, statement);
+    }
+}
+
+/// The third statement fails within a transaction, so that the fourth must be the rollback. The session is lost
+/// at the fourth: were it the BEGIN of the next transaction, that one would have failed too.
+#[test]
+fn the_null_systems_say_it_as_well() {
+    let options = json!({ "fail": "data@#3", "lose": "#4" });
+    let check = |site: Value| {
+        let texts = failing(NO_ENDS[0]);
+        let text = texts[0].replacen("INSERT INTO t VALUES (1);\n", "", 1);
+        let run = observe(&document(
+            site,
+            &[&text],
+            json!({ "stop": { "passes": 5 } }),
+        ));
+        assert_eq!(outcomes(&run), (0, 0, 1, 0), "{:?}", run.errors);
+        let classes: Vec<_> = run.errors.iter().map(|error| error.class).collect();
+        assert_eq!(classes, ["data", "lost connection"]);
+    };
+    check(null_site("said", options.clone()));
+    for protocol in null_protocols() {
+        served(protocol, options.clone(), check);
+    }
+}
+
+/// One class of errors may leave a statement undone or unknown: only what is undone is tried again.
+#[test]
+fn what_is_unknown_is_never_tried_again() {
+    let options = json!({ "fail": "timeout@#1", "unknown": "timeout@#2" });
+    let again =
+        json!({ "retries": { "most": 5, "classes": ["timeout"] }, "stop": { "passes": 2 } });
+    let site = null_site("unknown", options);
+    let run = observe(&document(site, &["UPDATE t SET a = 1;"], again));
+    assert_eq!(outcomes(&run), (1, 0, 0, 1));
+    assert_eq!((run.outcomes.attempts, run.outcomes.retries), (3, 1));
+    let errors: Vec<_> = (run.errors.iter())
+        .map(|error| (error.class, error.certainty, error.count, error.retried))
+        .collect();
+    assert_eq!(
+        errors,
+        [("timeout", "undone", 1, 1), ("timeout", "unknown", 1, 0)]
+    );
+
+    // In a transaction that can still be rolled back all of it is undone; at its commit nothing is known.
+    for (statement, expected) in [(2, (0, 0, 1, 0)), (3, (0, 0, 0, 1))] {
+        let options = json!({ "unknown": format!("timeout@#{statement}") });
+        let text = "BEGIN; UPDATE t SET a = 1; COMMIT;";
+        for protocol in null_protocols() {
+            served(protocol, options.clone(), |site| {
+                let run = observe(&document(site, &[text], json!({})));
+                assert_eq!(outcomes(&run), expected, "{protocol}, at {statement}");
+            });
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Takes one statement of a script in a query language; gives its text, the values `:name`, and the
+//! identifiers `:{name}` that are chosen at run time.
+//!
+//! A `:name` is found by pgbench's rules: one colon before a name, wherever it stands; `::` (a cast), `:=`
+//! and `12:30` are text. Whether one within quotes is a value depends on how values travel, and is
+//! decided where the names are known ([`crate::send`]).
+
+use super::Lexer;
+use super::passage::Passage;
+use super::surroundings::Surroundings;
+use crate::names::name_end;
+use crate::options::Values;
+use crate::place::Defect;
+use crate::statement::{Name, Part, Written};
+use std::ops::Range;
+
+/// Cuts what stands in `range` of `text` into its parts; comments become a space, except hints
+/// (`/*+ … */`, `/*! … */`).
+pub(super) fn cut<'a>(
+    text: &'a str,
+    range: Range<usize>,
+    lexer: Lexer,
+    values: Values,
+) -> Result<Written<'a>, Defect> {
+    let bytes = text.as_bytes();
+    let mut written = Written {
+        at: range.start,
+        parts: Vec::new(),
+    };
+    let mut surroundings = Surroundings::default();
+    let (mut at, mut copied) = (range.start, range.start);
+    while at < range.end {
+        if let Some(passage) = lexer.passage(text, at)? {
+            written.text(&text[copied..at]);
+            match passage {
+                Passage::Comment { .. } => written.text(" "),
+                _ => quoted(text, at..passage.end(), &mut written),
+            }
+            (at, copied) = (passage.end(), passage.end());
+            continue;
+        }
+        match &bytes[at..range.end] {
+            [b':', b'{', ..] => {
+                written.text(&text[copied..at]);
+                let (name, end) = identifier(text, at)?;
+                written.parts.push(Part::Identifier(name));
+                (at, copied) = (end, end);
+            }
+            [b':', ..] => match variable(text, at) {
+                (Some(name), end) => {
+                    written.text(&text[copied..at]);
+                    let is_slice = surroundings.is_slice();
+                    if values != Values::Pasted {
+                        let before = &text[range.start..at];
+                        surroundings.take_parameter(at, before, at - copied, name.name)?;
+                    }
+                    written.parts.push(match is_slice {
+                        true => Part::Perhaps {
+                            name,
+                            is_quoted: false,
+                        },
+                        false => Part::Value(name),
+                    });
+                    (at, copied) = (end, end);
+                }
+                (None, end) => at = end,
+            },
+            [byte, ..] => {
+                if byte.is_ascii() {
+                    surroundings.pass(*byte, &text[at + 1..range.end]);
+                }
+                at += 1;
+            }
+            [] => break,
+        }
+    }
+    written.text(&text[copied..range.end]);
+    written.trim_end();
+    Ok(written)
+}
+
+/// Appends a literal, a quoted identifier or a hint, with each `:name` in it as what it may be.
+fn quoted<'a>(text: &'a str, range: Range<usize>, written: &mut Written<'a>) {
+    let (mut at, mut copied) = (range.start, range.start);
+    while let Some(colon) = text[at..range.end].find(':') {
+        let (name, end) = variable(&text[..range.end], at + colon);
+        if let Some(name) = name {
+            written.text(&text[copied..at + colon]);
+            written.parts.push(Part::Perhaps {
+                name,
+                is_quoted: true,
+            });
+            copied = end;
+        }
+        at = end;
+    }
+    written.text(&text[copied..range.end]);
+}
+
+/// The variable at the colon at `at`, if one is named, and the offset behind what was looked at.
+fn variable(text: &str, at: usize) -> (Option<Name<'_>>, usize) {
+    if let Some(end) = name_end(text, at + 1) {
+        let name = &text[at + 1..end];
+        return (Some(Name { at, name }), end);
+    }
+    let colons = text[at..].bytes().take_while(|&byte| byte == b':').count();
+    (None, at + colons)
+}
+
+/// The name within `:{name}`, and the offset behind it.
+pub(super) fn identifier(text: &str, at: usize) -> Result<(Name<'_>, usize), Defect> {
+    let begin = at + 2;
+    match name_end(text, begin) {
+        Some(end) if text[end..].starts_with('}') => {
+            let name = &text[begin..end];
+            Ok((Name { at, name }, end + 1))
+        }
+        _ => Err(Defect::new(at, "expected a name and } after :{")
+            .hint("an identifier chosen at run time is written :{name}")),
+    }
+}

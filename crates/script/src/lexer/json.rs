@@ -1,0 +1,240 @@
+//! Takes the text of a script whose statements are JSON documents; gives its documents and meta commands, and
+//! each document cut at its values `:name` and its names `:{name}`.
+//!
+//! A `:name` stands where a JSON value may stand, and outside strings: `{"find": :{table}, "key": :id}`. A
+//! colon behind a string is JSON's own.
+
+use super::scan::{self, Part};
+use crate::names::name_end;
+use crate::place::{Defect, text_start};
+use crate::statement::{self, Name, Written};
+use assay_values::Value;
+use std::fmt::Write as _;
+use std::ops::Range;
+
+/// A document ends with its brace, and a `;` may follow it. `--` begins a comment between documents.
+pub(super) fn parts(text: &str) -> Result<Vec<Part>, Defect> {
+    let bytes = text.as_bytes();
+    let mut found = Vec::new();
+    let mut at = text_start(text);
+    while at < bytes.len() {
+        match bytes[at] {
+            b'{' => {
+                let end = document_end(text, at)?;
+                found.push(Part::Statement {
+                    range: at..end,
+                    is_joined: false,
+                });
+                at = end;
+            }
+            b'\\' => {
+                let command = scan::command(text, at);
+                at = scan::command_end(&command);
+                found.push(command);
+            }
+            b'-' if bytes.get(at + 1) == Some(&b'-') => {
+                at = text[at..].find('\n').map_or(bytes.len(), |line| at + line);
+            }
+            b';' => at += 1,
+            byte if byte.is_ascii_whitespace() => at += 1,
+            _ => {
+                let found = text[at..].chars().next().unwrap_or_default();
+                return Err(
+                    Defect::new(at, format!("expected a JSON document, found {found}")).hint(
+                        "each statement is one document: {\"find\": \"accounts\", \"id\": :id}",
+                    ),
+                );
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The offset behind the brace that closes the one at `open`.
+fn document_end(text: &str, open: usize) -> Result<usize, Defect> {
+    let bytes = text.as_bytes();
+    let (mut at, mut depth) = (open, 0_usize);
+    while at < bytes.len() {
+        match bytes[at] {
+            b'"' => {
+                at = string_end(bytes, at)?;
+                continue;
+            }
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => {
+                depth -= 1;
+                if depth == 0 {
+                    return Ok(at + 1);
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    Err(Defect::new(open, "this document is not closed: expected }"))
+}
+
+/// The offset behind the string that opens at `open`.
+fn string_end(bytes: &[u8], open: usize) -> Result<usize, Defect> {
+    let mut at = open + 1;
+    while let Some(&byte) = bytes.get(at) {
+        match byte {
+            b'"' => return Ok(at + 1),
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    Err(Defect::new(open, "this string is not closed: expected \"")
+        .hint("a quote inside is written \\\""))
+}
+
+/// Cuts one document at its values and names.
+pub(super) fn cut(text: &str, range: Range<usize>) -> Result<Written<'_>, Defect> {
+    let bytes = text.as_bytes();
+    let mut written = Written {
+        at: range.start,
+        parts: Vec::new(),
+    };
+    // As long as the text, with a plain value in the place of each `:name`: what is wrong with it keeps its place.
+    let mut example = String::with_capacity(range.len());
+    let (mut at, mut copied, mut follows_string) = (range.start, range.start, false);
+    while at < range.end {
+        match bytes[at] {
+            b'"' => {
+                at = string_end(bytes, at)?;
+                follows_string = true;
+                continue;
+            }
+            b':' if !follows_string => {
+                let (part, end) = named(text, at)?;
+                written.text(&text[copied..at]);
+                example.push_str(&text[copied..at]);
+                let length = end - at;
+                match part {
+                    statement::Part::Identifier(_) => {
+                        _ = write!(example, "\"{}\"", "x".repeat(length - 2));
+                    }
+                    _ => example.push_str(&"1".repeat(length)),
+                }
+                written.parts.push(part);
+                (at, copied) = (end, end);
+                continue;
+            }
+            byte if byte.is_ascii_whitespace() => {}
+            _ => follows_string = false,
+        }
+        at += 1;
+    }
+    written.text(&text[copied..range.end]);
+    example.push_str(&text[copied..range.end]);
+    valid(&example, range.start)?;
+    Ok(written)
+}
+
+/// The value or the identifier at the colon at `at`, and the offset behind it.
+fn named(text: &str, at: usize) -> Result<(statement::Part<'_>, usize), Defect> {
+    if text[at + 1..].starts_with('{') {
+        let (name, end) = super::cut::identifier(text, at)?;
+        return Ok((statement::Part::Identifier(name), end));
+    }
+    match name_end(text, at + 1) {
+        Some(end) => {
+            let name = &text[at + 1..end];
+            Ok((statement::Part::Value(Name { at, name }), end))
+        }
+        None => Err(Defect::new(at, "expected the name of a variable after :")),
+    }
+}
+
+/// Refuses what is no JSON, at its place.
+fn valid(example: &str, start: usize) -> Result<(), Defect> {
+    let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(example) else {
+        return Ok(());
+    };
+    // Its columns count bytes, from 1; one of 0 is the end of the line before.
+    let line_start = example
+        .split_inclusive('\n')
+        .take(error.line().saturating_sub(1))
+        .map(str::len)
+        .sum::<usize>();
+    let mut at = (line_start + error.column().saturating_sub(1)).min(example.len() - 1);
+    while !example.is_char_boundary(at) {
+        at -= 1;
+    }
+    let words = error.to_string();
+    let words = words.split(" at line ").next().unwrap_or(&words);
+    Err(Defect::new(start + at, format!("expected JSON: {words}")))
+}
+
+/// Appends a string of JSON.
+pub(super) fn string(text: &str, out: &mut String) {
+    out.push_str(&serde_json::Value::from(text).to_string());
+}
+
+/// Appends a value as JSON has it.
+pub(super) fn paste(value: &Value, out: &mut String) {
+    match value {
+        Value::Text(text) => string(text, out),
+        Value::Double(number) if !number.is_finite() => out.push_str("null"),
+        Value::Double(number) => {
+            write!(out, "{number:?}").expect("writing to memory is infallible");
+        }
+        Value::Null => out.push_str("null"),
+        other => crate::pasted::paste(other, out),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(text: &str) -> Vec<String> {
+        let parts = parts(text).unwrap_or_else(|_| panic!("{text}"));
+        let range = |part: &Part| match part {
+            Part::Statement { range, .. } => range.clone(),
+            Part::Command { name, arguments } => name.start..arguments.end,
+        };
+        parts
+            .iter()
+            .map(|part| text[range(part)].to_owned())
+            .collect()
+    }
+
+    #[test]
+    fn a_document_ends_with_its_brace_and_a_colon_behind_a_string_is_jsons_own() {
+        let text = "-- one {\n{\"a\" : :x, \"b:{\": [true, :y]} {\"c\": {}};\n\\set x 1\n";
+        assert_eq!(
+            texts(text),
+            [
+                "{\"a\" : :x, \"b:{\": [true, :y]}",
+                "{\"c\": {}}",
+                "set x 1"
+            ]
+        );
+        let document = "{\"find\": :{table}, \"key\": :id, \"is\":true, \"o\": [:id,{\"p\"::id}]}";
+        let written = cut(document, 0..document.len()).unwrap_or_else(|_| panic!("it is good"));
+        let names = written.parts.iter().filter_map(|part| match part {
+            statement::Part::Value(name) => Some(name.name),
+            statement::Part::Identifier(name) => Some(name.name),
+            _ => None,
+        });
+        assert_eq!(names.collect::<Vec<_>>(), ["table", "id", "id", "id"]);
+    }
+
+    #[test]
+    fn values_are_pasted_as_json() {
+        let mut out = String::new();
+        for value in [
+            Value::Text("it's \"so\"\n".into()),
+            Value::Null,
+            Value::Bool(true),
+            Value::Int(-3),
+            Value::Double(0.5),
+            Value::Double(f64::NAN),
+        ] {
+            paste(&value, &mut out);
+            out.push(' ');
+        }
+        assert_eq!(out, "\"it's \\\"so\\\"\\n\" null true -3 0.5 null ");
+    }
+}

@@ -1,0 +1,189 @@
+//! Takes the text of a statement; gives its kind, by its first words.
+//!
+//! The kind decides whether a statement is prepared, and whether it may have committed something when it
+//! was sent and never answered. It does not decide whether a transaction is open: the system reports that.
+
+use super::Lexer;
+use super::passage::Passage;
+
+/// What a statement does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StatementKind {
+    /// Begins a transaction, and does nothing else.
+    Begin,
+    Commit,
+    /// Rolls the whole transaction back.
+    Rollback,
+    /// Reads or changes rows, or sets a savepoint: it neither begins nor ends a transaction.
+    Rows,
+    /// Anything else, and several statements in one text: it may commit.
+    Other,
+}
+
+/// Each kind, its word, and what it means to the reader of a script.
+pub(crate) const KINDS: [(StatementKind, &str, &str); 5] = [
+    (
+        StatementKind::Begin,
+        "begin",
+        "`\\begin`; `BEGIN`, `START TRANSACTION`",
+    ),
+    (
+        StatementKind::Commit,
+        "commit",
+        "`\\commit`; `COMMIT`, `END`, `PREPARE TRANSACTION`",
+    ),
+    (StatementKind::Rollback, "rollback", "`ROLLBACK`, `ABORT`"),
+    (
+        StatementKind::Rows,
+        "rows",
+        "`SELECT`, `INSERT`, `UPDATE`, `DELETE`, `MERGE`, `REPLACE`, `VALUES`, `TABLE`, `WITH`; `SAVEPOINT`, \
+         `RELEASE`, `ROLLBACK TO`",
+    ),
+    (
+        StatementKind::Other,
+        "other",
+        "anything else (`CALL`, `DO`, `SET`, `CREATE` …), several statements in one text, and every JSON document",
+    ),
+];
+
+/// Statements that read or change rows.
+const ROWS: [&str; 9] = [
+    "select", "insert", "update", "delete", "merge", "replace", "values", "table", "with",
+];
+
+pub(super) fn of_sql(text: &str) -> StatementKind {
+    use StatementKind::{Begin, Commit, Other, Rollback, Rows};
+    // Some systems escape quotes by a backslash and some do not: where such a literal ends is unknown.
+    let is_ambiguous = text.contains("\\'") || text.contains("\\\"");
+    let Some(words) = words_of_one(text, Lexer::Sql).filter(|_| !is_ambiguous) else {
+        return Other;
+    };
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words[..] {
+        // A block of statements.
+        ["begin", "not" | "atomic", ..] => Other,
+        ["begin", ..] | ["start", "transaction", ..] => Begin,
+        ["savepoint" | "release", ..] => Rows,
+        ["rollback", ..] if words.contains(&"to") => Rows,
+        // Of a transaction that another session has prepared.
+        ["commit" | "rollback", "prepared", ..] => Other,
+        ["commit" | "end", ..] | ["prepare", "transaction", ..] => Commit,
+        ["rollback" | "abort", ..] => Rollback,
+        [first, ..] if ROWS.contains(&first) => Rows,
+        _ => Other,
+    }
+}
+
+/// There are no transactions: a batch is one statement, and so is each of the others.
+pub(super) fn of_cql(text: &str) -> StatementKind {
+    let words = words_of_one(text, Lexer::Cql).unwrap_or_default();
+    match words.first().map(String::as_str) {
+        Some("select" | "insert" | "update" | "delete") => StatementKind::Rows,
+        _ => StatementKind::Other,
+    }
+}
+
+/// Whether a text begins a batch and does not end it.
+pub(super) fn is_open_batch(text: &str) -> bool {
+    let words = words(text, Lexer::Cql, usize::MAX).unwrap_or_default();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words[..] {
+        ["begin", "batch", ..] | ["begin", "unlogged" | "counter", "batch", ..] => {
+            !matches!(words[..], [.., "apply", "batch"])
+        }
+        _ => false,
+    }
+}
+
+/// The first words, in lower case; none where the text holds several statements, or cannot be read.
+fn words_of_one(text: &str, lexer: Lexer) -> Option<Vec<String>> {
+    const MOST: usize = 5;
+    let bytes = text.as_bytes();
+    let (mut at, mut has_ended) = (0, false);
+    while at < bytes.len() {
+        let passage = lexer.passage(text, at).ok()?;
+        let is_comment = matches!(passage, Some(Passage::Comment { .. }));
+        match bytes[at] {
+            b';' if passage.is_none() => has_ended = true,
+            byte if byte.is_ascii_whitespace() || is_comment => {}
+            _ if has_ended => return None,
+            _ => {}
+        }
+        at = passage.map_or(at + 1, Passage::end);
+    }
+    words(text, lexer, MOST)
+}
+
+/// The first `most` words outside literals and comments, in lower case; parentheses are passed over.
+fn words(text: &str, lexer: Lexer, most: usize) -> Option<Vec<String>> {
+    let bytes = text.as_bytes();
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
+    let (mut found, mut at) = (Vec::new(), 0);
+    while at < bytes.len() && found.len() < most {
+        if let Some(passage) = lexer.passage(text, at).ok()? {
+            at = passage.end();
+        } else if is_letter(bytes[at]) {
+            let rest = &bytes[at..];
+            let length = rest.iter().position(|&byte| !is_letter(byte));
+            let end = at + length.unwrap_or(rest.len());
+            found.push(text[at..end].to_ascii_lowercase());
+            at = end;
+        } else {
+            at += 1;
+        }
+    }
+    Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::StatementKind::{Begin, Commit, Other, Rollback, Rows};
+    use super::*;
+
+    #[test]
+    fn the_first_words_of_a_single_statement_tell_its_kind() {
+        for (text, expected) in [
+            ("Start Transaction READ ONLY", Begin),
+            ("begin", Begin),
+            ("BEGIN ISOLATION LEVEL SERIALIZABLE;", Begin),
+            ("-- first\nBEGIN IMMEDIATE", Begin),
+            ("BEGIN NOT ATOMIC SELECT 1", Other),
+            ("START REPLICA", Other),
+            ("ROLLBACK", Rollback),
+            ("abort work", Rollback),
+            ("rollback to savepoint a", Rows),
+            ("COMMIT AND CHAIN", Commit),
+            ("END", Commit),
+            ("PREPARE TRANSACTION 'x'", Commit),
+            ("COMMIT PREPARED 'x'", Other),
+            ("SELECT 'begin; commit it'", Rows),
+            ("(SELECT 1) UNION (SELECT 2)", Rows),
+            ("/*+ hint */ SELECT 1", Rows),
+            ("WITH a AS (SELECT 1) DELETE FROM t", Rows),
+            ("DO $$ BEGIN PERFORM 1; END $$", Other),
+            ("CALL p()", Other),
+            ("SET a = 1", Other),
+            ("BEGIN; UPDATE t SET a = 1; COMMIT", Other),
+            ("SELECT 1; COMMIT", Other),
+            ("SELECT 'open", Other),
+            // Elsewhere the backslash is a letter, and this is one literal.
+            ("SELECT '\\'; COMMIT; SELECT '", Other),
+            ("", Other),
+        ] {
+            assert_eq!(of_sql(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_batch_is_one_statement() {
+        assert!(is_open_batch(
+            "BEGIN UNLOGGED BATCH INSERT INTO t (a) VALUES (1)"
+        ));
+        assert!(!is_open_batch(
+            "BEGIN BATCH // begun\n INSERT INTO t (a) VALUES (1); APPLY BATCH"
+        ));
+        assert!(!is_open_batch("SELECT 1"));
+        assert_eq!(of_cql("SELECT a FROM t // all"), Rows);
+        assert_eq!(of_cql("BEGIN BATCH DELETE FROM t; APPLY BATCH"), Other);
+    }
+}

@@ -1,0 +1,117 @@
+//! Scripts whose statements are JSON documents.
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that unwraps says enough by failing"
+)]
+
+mod support;
+
+use assay_script::{
+    Ending, Lexer, Machine, Options, Program, Reply, ScriptError, Source, Step, Values, compile,
+};
+use assay_values::{Piece, Value};
+use std::sync::Arc;
+use support::lists;
+
+fn try_documents(text: &str, values: Values) -> Result<Program, ScriptError> {
+    let source = Source {
+        name: "documents",
+        path: "documents.json",
+        text,
+        is_plain: false,
+    };
+    let options = Options {
+        lexer: Lexer::Json,
+        values,
+        identifiers: &lists(&[("table", &["a", "b \"x\""])]),
+        ..Options::default()
+    };
+    compile(&[source], &options)
+}
+
+const TEXT: &str = r#"
+-- reads one
+\set id 7
+\set name concat('it''s "', 'so"')
+\set table 1
+{"find": :{table},
+ "where": {"id": :id, "name"::name, "note": "not :id"}} \gset
+{"insert": "log", "rows": [[:id, null, true]]}
+\expect rows 1
+"#;
+
+#[test]
+fn values_and_names_of_a_document_are_the_drivers_to_spell() {
+    let program = try_documents(TEXT, Values::Bound).unwrap();
+    // One for each choice of the name.
+    assert_eq!(program.statements.len(), 3);
+    let text = |text: &str| Piece::Text(text.into());
+    let expected = [
+        text("{\"find\": "),
+        Piece::Identifier("b \"x\"".into()),
+        text(",\n \"where\": {\"id\": "),
+        Piece::Value,
+        text(", \"name\":"),
+        Piece::Value,
+        text(", \"note\": \"not :id\"}}"),
+    ];
+    assert_eq!(program.statements[1].pieces, expected);
+}
+
+#[test]
+fn values_are_pasted_as_json_where_none_are_bound() {
+    let mut machine = Machine::new(Arc::new(try_documents(TEXT, Values::Pasted).unwrap()), 1, 0);
+    machine.begin(0);
+    let reply = Reply {
+        rows: 1,
+        first_row: Some(&[]),
+        ..Reply::default()
+    };
+    let mut seen = Vec::new();
+    loop {
+        match machine.step() {
+            Step::Execute {
+                text, parameters, ..
+            } => {
+                assert_eq!(parameters, &[] as &[Value]);
+                seen.push(text.to_owned());
+                machine.answered(reply);
+            }
+            Step::End(ending) => {
+                assert_eq!(ending, Ending::Done);
+                break;
+            }
+            step => panic!("{step:?}"),
+        }
+    }
+    let expected = [
+        "{\"find\": \"b \\\"x\\\"\",\n \"where\": {\"id\": 7, \"name\":\"it's \\\"so\\\"\", \"note\": \"not :id\"}}",
+        "{\"insert\": \"log\", \"rows\": [[7, null, true]]}",
+    ];
+    assert_eq!(seen, expected);
+}
+
+#[test]
+fn what_is_no_document_is_refused_at_its_place() {
+    for (text, place, expected) in [
+        ("SELECT 1;", (1, 1), "expected a JSON document, found S"),
+        ("{\"a\": 1", (1, 1), "this document is not closed"),
+        ("{\"a: 1}", (1, 2), "this string is not closed"),
+        (
+            "\\set x 1\n{\"a\": :x,\n \"é\": :x, b}",
+            (3, 11),
+            "expected JSON: key must be a string",
+        ),
+        ("{\"a\": :}", (1, 7), "expected the name of a variable"),
+        ("{\"a\": :{table}", (1, 1), "not closed"),
+        (
+            "{\"a\": :unknown}",
+            (1, 7),
+            "nothing sets the variable :unknown",
+        ),
+    ] {
+        let error = try_documents(text, Values::Bound).unwrap_err();
+        assert_eq!((error.line, error.column), place, "{text}: {error}");
+        assert!(error.message.contains(expected), "{text}: {error}");
+    }
+}
