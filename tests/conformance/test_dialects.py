@@ -6,12 +6,12 @@ import random
 from dataclasses import replace
 
 import pytest
-from servers import ask, provisioned, with_client
 
 from assay.dialects.protocol import Column, Index, Table
 from assay.errors import SystemRefused
 from assay.provision.deployment import StorageFacts
 from assay.systems import System
+from servers import ask, provisioned, with_client
 
 pytestmark = pytest.mark.server
 

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from servers import ask
 
 from assay import registry
 from assay.dialects.protocol import Table
@@ -29,6 +28,7 @@ from assay.row_sources.request import DataRequest
 from assay.systems import System
 from assay.systems.abilities import Counters
 from assay.workload import reader
+from servers import ask
 
 pytestmark = pytest.mark.server
 
@@ -236,4 +236,5 @@ def test_a_transaction_has_the_isolation_level_that_was_asked_for(
                 if question is not None:
                     time.sleep(0.2)  # one of them tells what it knew a tenth of a second ago
                     assert opened.execute(question).rows == [(level,)]
-                opened.execute(system.dialect.rollback())
+                for statement in system.dialect.rollback():
+                    opened.execute(statement)

@@ -10,8 +10,6 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from commands import BIN, Assay, need
-from servers import ask, provisioned
 
 from assay import registry
 from assay.dialects.protocol import Table
@@ -20,6 +18,8 @@ from assay.load import mark
 from assay.provision.deployment import Deployment, StorageFacts
 from assay.systems import System
 from assay.systems.abilities import SessionLimit
+from commands import BIN, Assay, need
+from servers import ask, provisioned
 
 SYSTEMS = [name for name in registry.systems() if registry.system(name).dialect.marks_query()]
 RUN = ("run", "tpcb", "--clients", "1")

@@ -9,8 +9,6 @@ from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
 import pytest
-from commands import need
-from servers import ask, provisioned
 
 from assay import _engine
 from assay.dialects.mysql import MYSQL as DIALECT
@@ -21,6 +19,8 @@ from assay.provision.deployment import Deployment, StorageFacts
 from assay.provision.session import session
 from assay.provision.users import server_user
 from assay.systems.mariadb import MARIADB
+from commands import need
+from servers import ask, provisioned
 
 pytestmark = pytest.mark.server
 

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from pgbench import TPCB_LIKE, pgbench, port_of, socket_of, url_of
-from servers import ask, directory_for_servers, provisioned
 
 from assay import registry
 from assay.cli.program import run_program
 from assay.provision.deployment import Deployment
+from pgbench import TPCB_LIKE, pgbench, port_of, socket_of, url_of
+from servers import ask, directory_for_servers, provisioned
 
 CLIENTS, TRANSACTIONS = 2, 2
 

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pgbench import TPCB_LIKE, pgbench, port_of, socket_of, url_of
-from servers import ask, provisioned
 
 from assay import registry
 from assay.cli.program import run_program
 from assay.provision.deployment import Address, Deployment, StorageFacts
+from pgbench import TPCB_LIKE, pgbench, port_of, socket_of, url_of
+from servers import ask, provisioned
 
 TABLES = {
     "pgbench_accounts": "aid INTEGER NOT NULL PRIMARY KEY, bid INTEGER, abalance INTEGER",

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 
 import pytest
-from commands import need
-from servers import ask, provisioned
 
 from assay.drive.sampler import Sampler
 from assay.errors import SystemRefused
 from assay.experiment.values import SystemChoice
 from assay.provision.deployment import Deployment, StorageFacts
 from assay.systems.postgresql import POSTGRESQL
+from commands import need
+from servers import ask, provisioned
 
 pytestmark = pytest.mark.server
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from servers import ask, provisioned, with_client
 
 from assay import _engine
 from assay.dialects.protocol import Column, Table
@@ -21,6 +20,7 @@ from assay.experiment.values import SystemChoice
 from assay.provision.deployment import Deployment, StorageFacts
 from assay.provision.session import session
 from assay.systems import System
+from servers import ask, provisioned, with_client
 
 pytestmark = pytest.mark.server
 

@@ -6,12 +6,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from commands import need
-from servers import provisioned
 
 from assay import _engine, registry
 from assay.provision.deployment import StorageFacts
 from assay.provision.session import session
+from commands import need
+from servers import provisioned
 
 pytestmark = pytest.mark.server
 

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import psutil
 import pytest
-from commands import need
-from running import server_of, started
-from servers import SERVERS, ask, provisioned
 
 from assay.drive.transactions import observe
 from assay.provision.deployment import StorageFacts
 from assay.record import DEFAULT_FILE_NAME, Store
 from assay.systems import System
+from commands import need
+from running import server_of, started
+from servers import SERVERS, ask, provisioned
 
 HANG_S = 100
 """Only a hang takes so long."""

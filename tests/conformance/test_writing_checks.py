@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from commands import need
-from servers import provisioned
 
 from assay import registry
 from assay.check.consistency import check_consistency
@@ -14,6 +12,8 @@ from assay.errors import ExperimentError
 from assay.provision.deployment import StorageFacts
 from assay.provision.session import session
 from assay.workload.values import Script
+from commands import need
+from servers import provisioned
 
 WRITING = [
     "DELETE FROM t WHERE a = :a;",

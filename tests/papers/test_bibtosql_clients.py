@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from commands import BIN, need
 
 from assay import registry
 from assay.bibsql.bibliography import Bibliography, resolve
@@ -22,6 +21,7 @@ from assay.provision.deployment import Address, Deployment
 from assay.provision.session import session
 from assay.provision.stage import provision
 from assay.workload import reader
+from commands import BIN, need
 
 WORKLOAD = reader.read("bibsql")
 HOSTILE = r"""

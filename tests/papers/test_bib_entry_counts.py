@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pybtex.errors
 import pytest
-from commands import BIN
 from pybtex.database import BibliographyData
 from pybtex.database.input import bibtex
 
 from assay.bibsql import debian_package
 from assay.row_sources.data_folder import input_folder
+from commands import BIN
 
 PACKAGES = {
     "bibtexconv": ("bibtexconv/examples", ("ExampleReferences.bib",)),

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import psutil
 import pytest
-from commands import Assay, need
-from running import server_of, started, wait_for_state
 
 from assay.record import DEFAULT_FILE_NAME, Store
 from assay.report.outcomes import OUTCOMES
+from commands import Assay, need
+from running import server_of, started, wait_for_state
 
 SERVERS = ["postgresql", "mariadb"]
 

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
-from commands import BIN
 
 from assay.record import DEFAULT_FILE_NAME, Store
+from commands import BIN
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+
 from commands import Assay
 
 GOOD = '@Book{good:1,\n  title = "fine",\n  year = 2001,\n}\n\n'

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from commands import Assay
 
 from assay.record.records import RunRecord
 from assay.workload import reader
+from commands import Assay
 
 ENGINES = "mariadb.engine=InnoDB,MyISAM"
 

@@ -7,10 +7,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from commands import Assay, need
 
 from assay import registry
 from assay.record.records import RunRecord
+from commands import Assay, need
 
 SYSTEMS = ["sqlite", "postgresql", "mariadb"]
 IN_MEMORY = ("--storage", "tmpfs")

@@ -1,4 +1,4 @@
-"""Real bibliographies and real systems for the conformance tests; what cannot be had is said."""
+"""Real bibliographies and real systems for tests; what cannot be had is said."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import BIN, Assay, Ended, need, why_missing
-from servers import SERVERS, directory_for_servers
 
 from assay import registry
 from assay.provision.deployment import StorageFacts
 from assay.systems import System
+from commands import BIN, Assay, Ended, need, why_missing
+from servers import SERVERS, directory_for_servers
 
 
 @pytest.fixture(scope="session")

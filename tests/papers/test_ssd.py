@@ -4,9 +4,9 @@ tell a narrow range from a wide one."""
 from __future__ import annotations
 
 import pytest
-from commands import Assay, need
 
 from assay.record.records import RunRecord
+from commands import Assay, need
 
 SYSTEMS = ["sqlite", "postgresql", "mariadb"]
 IN_MEMORY = ("--storage", "tmpfs")

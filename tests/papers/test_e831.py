@@ -8,9 +8,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from commands import Assay, need
 
 from assay import registry
+from commands import Assay, need
 
 SYSTEMS = ["sqlite", "postgresql", "mariadb"]
 IN_MEMORY = ("--storage", "tmpfs")
