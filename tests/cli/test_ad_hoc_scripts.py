@@ -48,7 +48,7 @@ def test_a_script_by_itself_gives_one_document_with_throughput_times_and_cost(
     document = ran(f"{words} --duration 1", capsys)
     (cell,) = table(document, "script")
     # Two statements of a millisecond each, by four clients: not sooner, and not more of them.
-    assert 0 < cell["ok/s"]["value"] <= 2000
+    assert 0 < cell["TPS"]["value"] <= 2000
     assert cell["p50"]["value"] >= 2_000_000
     assert cell["client"]["value"] > 0
     assert cell["server"] == {"value": None, "reason": "in client"}

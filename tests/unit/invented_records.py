@@ -134,7 +134,7 @@ def dataset(**changes: Any) -> dict[str, Any]:
     return {**values, **changes}
 
 
-def response_time(middle_ns: int) -> dict[str, Any]:
+def latency(middle_ns: int) -> dict[str, Any]:
     factors = {"min": 50, "p50": 100, "p90": 150, "p95": 180, "p99": 250, "p99_9": 280, "max": 400}
     times = {f"{name}_ns": middle_ns * percent // 100 for name, percent in factors.items()}
     return {**times, "mean_ns": middle_ns * 1.1, "overflow": 0, "histogram": "HISTFAAAA"}
@@ -163,11 +163,11 @@ def observation(cell: Cell, elapsed_ns: int, **changes: Any) -> dict[str, Any]:
                 "name": name,
                 "outcome": "ok",
                 "count": each,
-                "response_time": response_time(elapsed_ns // 100 * (place + 1)),
+                "latency": latency(elapsed_ns // 100 * (place + 1)),
             }
             for place, name in enumerate(CHECKS)
         ],
-        "passes": {"count": each, "response_time": response_time(elapsed_ns // 4)},
+        "passes": {"count": each, "latency": latency(elapsed_ns // 4)},
         "intervals": [
             {"second": second, "ok": 1, "failed": 0, "p50_ns": 1, "p99_ns": 2, "max_ns": 3}
             for second in range(math.ceil(elapsed_ns / S))

@@ -47,7 +47,7 @@ def begun(path: Path, planned: invented.Plan) -> Store:
 def test_one_storage_has_no_speed_up(path: Path) -> None:
     planned = invented.plan([invented.POSTGRESQL])
     report = build(invented.experiment(path, planned, 2.0, workload=SPEED_UP))
-    assert shown(table(report, "parallel")) == [["postgresql", "2.000~", "one storage"]]
+    assert shown(table(report, "parallel")) == [["postgresql", "2.000 [1]", "one storage"]]
 
 
 def test_a_speed_up_has_the_range_its_repetitions_allow(path: Path) -> None:
@@ -67,7 +67,7 @@ def test_more_throughput_is_a_speed_up_and_more_time_is_not(path: Path) -> None:
     declared = {"title": "t", "speed_up": True, "value": "throughput"}
     workload = {"report": {"parallel": declared}}
     report = build(invented.experiment(path, planned, elapsed, workload=workload))
-    assert shown(table(report, "parallel")) == [["sqlite", "4.000~", "8.000~", "2.00~"]]
+    assert shown(table(report, "parallel")) == [["sqlite", "4.000 [1]", "8.000 [1]", "2.00 [1]"]]
 
 
 def test_every_factor_that_varies_is_shown(path: Path) -> None:
@@ -89,17 +89,19 @@ def test_wrong_answers_make_a_number_invalid_and_are_named(path: Path) -> None:
                 store, run, invented.S, checks=checks, observation={"results": results}
             )
         report = build(store.latest())
-    assert shown(table(report, "parallel")) == [["sqlite", "1.000~"], ["postgresql", "1.000!"]]
-    assert "! invalid: wrong answers: S01 (1 of 2 numbers)" in table(report, "parallel").notes
+    assert shown(table(report, "parallel")) == [
+        ["sqlite", "1.000 [1]"],
+        ["postgresql", "1.000 [2]"],
+    ]
+    assert "[2] invalid: wrong answers: S01" in table(report, "parallel").notes
     found = table(report, "parallel_checks")
     assert shown(found) == [
-        ["S01", "ISBN without ISBN-13", "156", "156", "155!", "no"],
+        ["S01", "ISBN without ISBN-13", "156", "156", "155! [1]", "no"],
         ["S02", "confused ISBN-13", "0", "0", "0", "yes"],
     ]
-    assert "! S01, postgresql, run 2: 156 rows expected" in found.notes
-    assert (
-        "answers  right 1  wrong 1  unknown 0 = checks 2; the same rows everywhere: 1 of 2"
-        in lines(report)
+    assert "[1] wrong: S01, run 2: 156 rows expected" in found.notes
+    assert "checks  right 1  wrong 1  unknown 0 = 2; the same rows everywhere: 1 of 2" in lines(
+        report
     )
 
 
@@ -125,11 +127,11 @@ def test_runs_that_did_not_end_have_no_number_and_say_why(path: Path) -> None:
         )
         found = table(build(store.latest()), "parallel")
     assert shown(found) == [
-        ["sqlite", "failed"],
-        ["postgresql", "failed"],
+        ["sqlite", "failed [1]"],
+        ["postgresql", "failed [2]"],
         ["mariadb engine=MyISAM", "not run"],
     ]
-    assert "run 1, sqlite, here, 8 clients: failed (no space left)" in found.notes
+    assert "[1] run 1: failed (no space left)" in found.notes
 
 
 def test_a_failed_repetition_leaves_a_number_of_the_others(path: Path) -> None:
@@ -140,8 +142,9 @@ def test_a_failed_repetition_leaves_a_number_of_the_others(path: Path) -> None:
         store.begin_run(planned.runs[2])
         store.end_run("failed", reason="killed")
         found = table(build(store.latest()), "parallel")
-    assert shown(found) == [["sqlite", "1.150~ (1.100-1.200)"]]
-    assert "~ indicative: 2 of 3 repetitions ended" in found.notes
+    assert shown(found) == [["sqlite", "1.150 (1.100-1.200) [1]"]]
+    assert "[1] indicative: 2 of 3 repetitions ended" in found.notes
+    assert "run 3, sqlite, here, 8 clients: failed (killed)" in found.notes
 
 
 def test_transactions_that_failed_are_in_the_line_that_adds_up(path: Path) -> None:
@@ -158,7 +161,7 @@ def test_transactions_that_failed_are_in_the_line_that_adds_up(path: Path) -> No
     assert shown(table(report, "parallel_errors")) == [
         ["1", "S01", "timeout", "57014", "2", "canceling statement"]
     ]
-    assert shown(table(report, "parallel")) == [["postgresql", "1.000!"]]
+    assert shown(table(report, "parallel")) == [["postgresql", "1.000 [1]"]]
 
 
 def test_an_account_that_does_not_add_up_is_not_hidden(path: Path) -> None:
@@ -220,7 +223,7 @@ def test_published_numbers_of_other_conditions_are_not_shown_beside(path: Path) 
     planned = invented.plan([invented.SQLITE], parameters={"copies": 10})
     workload = {"published": {"parallel": published}}
     found = table(build(invented.experiment(path, planned, 1.0, workload=workload)), "parallel")
-    assert shown(found) == [["sqlite", "1.000~", ""]]
+    assert shown(found) == [["sqlite", "1.000 [1]", ""]]
     assert "published for copies = 100, not 10" in found.notes
 
 

@@ -16,10 +16,10 @@ import pytest
 from assay.experiment import SystemChoice
 from assay.provision.deployment import StorageFacts
 from assay.record import ExperimentRecord
+from assay.report import cell_runs
 from assay.report import csv as csv_form
 from assay.report import json as json_form
 from assay.report import markdown as markdown_form
-from assay.report import pivot
 from assay.report import table as table_form
 from assay.report.build import build
 from assay.report.values import Report
@@ -63,23 +63,31 @@ RESULT = """\
 Test parallel
 
 Parallel SQL benchmark (Beebe 2011, Table 2)
-                                                                     published  published  published
-system                       here, s               ssd, s  speed-up       disk  Fusion-io   speed-up
-────────────────────────────────────────────────────────────────────────────────────────────────────
+system                                 here, s               ssd, s  speed-up
+─────────────────────────────────────────────────────────────────────────────
 clients = 8
-postgresql       4.100 (4.000-4.200)  2.050 (2.000-2.100)      2.00        240         45       5.33
-mariadb
-engine=MyISAM   8.100~ (8.000-10.00)  8.000 (7.900-8.100)     1.01~        178        184       0.96
+postgresql                 4.100 (4.000-4.200)  2.050 (2.000-2.100)      2.00
+mariadb engine=MyISAM  8.100 (8.000-10.00) [1]  8.000 (7.900-8.100)  1.01 [1]
 
 clients = 16
-postgresql       8.200 (8.000-8.400)  4.100 (4.000-4.200)      2.00        757        135       5.61
-mariadb
-engine=MyISAM    16.10 (16.00-16.20)  12.40 (12.30-12.50)      1.30
-  time from the first client's start to the last client's end; median of 3 repetitions
-  (smallest-largest); speed-up: first column ÷ other column
-  ~ indicative: repetitions differ by 25 % (1 of 8 numbers)
+postgresql                 8.200 (8.000-8.400)  4.100 (4.000-4.200)      2.00
+mariadb engine=MyISAM      16.10 (16.00-16.20)  12.40 (12.30-12.50)      1.30
+
+                       published  published  published
+system                      disk  Fusion-io   speed-up
+──────────────────────────────────────────────────────
+clients = 8
+postgresql                   240         45       5.33
+mariadb engine=MyISAM        178        184       0.96
+
+clients = 16
+postgresql                   757        135       5.61
+mariadb engine=MyISAM
+  time from the first client's start to the last client's end; median of 3
+  repetitions (smallest-largest); speed-up: first column ÷ other column
   published: N. H. F. Beebe, 2011, Table 2, in s (other machines)
   beside mariadb engine=MyISAM stands MySQL
+  [1] indicative: repetitions differ by 25 %
 
 """
 FIRST_RESULT = """\
@@ -87,28 +95,30 @@ bibliographies in SQL
 experiment  1, begun 2023-11-14 22:13 UTC, seed 1
 workload    bibsql, version ffffffffffff
 data        real, 13 files of the beebe collection: 9733 entries, 16343 rows
-machine     Invented 9000, 8 processors, 16 GB memory, Invented Linux 12, kernel 6.1.0
+machine     Invented 9000, 8 processors, 16 GB memory, Invented Linux 12, kernel
+            6.1.0
 assay       0.1.0, engine built as release
 
 Test checks
 
 checks
-system  here, s
-───────────────
-sqlite   1.500~
+system    here, s
+─────────────────
+sqlite  1.500 [1]
   time from the first client's start to the last client's end
-  ~ indicative: one repetition
+  [1] indicative: one repetition
 
-Outcome of every transaction
+Transaction outcomes
 outcome  ok 2  aborted 0  failed 0  unknown 0  skipped 0 = scheduled 2
 
 Each run
-run  system  rep.  elapsed, s   ok/s  ok  aborted  failed  unknown  skipped  scheduled  state
-─────────────────────────────────────────────────────────────────────────────────────────────
-  1  sqlite     1       1.500  1.333   2        0       0        0        0          2  done
+                elapsed,
+run system rep.        s   TPS ok aborted failed unknown skipped scheduled state
+────────────────────────────────────────────────────────────────────────────────
+  1 sqlite    1    1.500 1.333  2       0      0       0       0         2 done
 
-Were the answers right?
-answers  right 2  wrong 0  unknown 0 = checks 2; the same rows everywhere: 2 of 2
+Result checks
+checks  right 2  wrong 0  unknown 0 = 2; the same rows everywhere: 2 of 2
 
 Rows found on 13 files of the beebe collection
 check  title                 expected  sqlite  same rows
@@ -117,40 +127,44 @@ S01    ISBN without ISBN-13       156     156  yes
 S02    confused ISBN-13             0       0  yes
   same rows: in every answer to every client, of every system (by digest)
 
-Response times
+Latency
 
 Per pass (every transaction type once, in order)
 system  run  n  p50, ms  p90, ms  p95, ms  p99, ms  p99.9, ms  max, ms
 ──────────────────────────────────────────────────────────────────────
 sqlite    1  1      n<6     n<36     n<72    n<368     n<3688     1500
-  of the repetition with the median elapsed time; n<36: too few samples to tell
+  of the repetition with the median elapsed time; n<36: too few samples
 
 Percentiles
-system  clients  transaction  n  p50, ms  p90, ms  p95, ms  p99, ms  p99.9, ms  max, ms
-───────────────────────────────────────────────────────────────────────────────────────
-sqlite        1  S01          1      n<6     n<36     n<72    n<368     n<3688    60.00
-sqlite        1  S02          1      n<6     n<36     n<72    n<368     n<3688    120.0
-  closed loop: no start is intended, so response time is service time and nothing lags
-  median repetition; n<…: so many samples are needed to tell
+                                 p50,  p90,  p95,   p99,  p99.9,   max,
+system  clients  transaction  n    ms    ms    ms     ms      ms     ms
+───────────────────────────────────────────────────────────────────────
+sqlite        1  S01          1   n<6  n<36  n<72  n<368  n<3688  60.00
+sqlite        1  S02          1   n<6  n<36  n<72  n<368  n<3688  120.0
+  Closed loop: latency is measured from the actual start
+  of the median repetition; n<…: too few samples, so many are needed
   percentiles: 3 digits, and not finer than 512 ns; max: as measured
 
-What client and server cost
+CPU and memory
 
-Processor time, switches and bytes for each transaction; memory in all
-system  clients  client, µs  user, µs  system, µs  switches  memory  server, µs
-───────────────────────────────────────────────────────────────────────────────
-sqlite        1       22500     15000        7500     5.500   30 MB   in client
-  client: this process, threads of the engine and all; what lives in it is part of it
+CPU time, context switches and bytes per transaction; memory in
+total
+                 client                                       server
+                   CPU,  user,  system,   context               CPU,
+system  clients      µs     µs       µs  switches  memory         µs
+────────────────────────────────────────────────────────────────────
+sqlite        1   22500  15000     7500     5.500   30 MB  in client
+  client: this process with all its threads; a system embedded in it is included
 
-The server under load
+Server processes
 
-The server's processes while the clients worked
+Threads, memory and open files during the run
 system  processes  threads  resident  virtual  open files
 ─────────────────────────────────────────────────────────
 sqlite          9       11     98 MB   597 MB         250
   largest value of any sample; open files: inside the data directory
 
-What was loaded
+Data load
 
 Size on disk and load time
 system  size on disk  load, s  index, s  analyze, s  entries/s  rows/s
@@ -158,7 +172,7 @@ system  size on disk  load, s  index, s  analyze, s  entries/s  rows/s
 sqlite       20.5 MB   0.9733    0.4000      0.1000      10000   16791
   per second of load: rows sent in one transaction, before there are indexes
 
-Under which conditions
+Setup
 
 Systems
 system  version       reached by               connection limit  settings asked
@@ -175,15 +189,16 @@ test    protocol  arrival  passes
 ─────────────────────────────────
 checks  simple    closed   1
 
-warning     one-repetition: each cell was run once, so nothing is known of how much repetitions
-            differ
+warning     one-repetition: each cell was run once: how much repetitions differ
+            is not known
             fix: --repetitions 3 or more
-warning     few-samples: too few samples for some percentiles (p50, p90, p95, p99: 1 sample of a
-            transaction type, p99 needs 368)
+warning     few-samples: too few samples for some percentiles (p50, p90, p95,
+            p99: 1 sample of a transaction type, p99 needs 368)
             fix: more clients, more passes or a longer run
-warning     fits-in-memory: the data set fits in memory, so reads hardly touch the storage (20.5 MB
-            of 16 GB)
-            fix: load more rows than the machine has memory, where the storage is the question
+warning     fits-in-memory: the data set fits in memory: reads hardly touch the
+            storage (20.5 MB of 16 GB)
+            fix: to measure the storage, load more rows than the machine has
+            memory
 warning     from-the-future: hover boards
 record      records.sqlite, experiment 1
 """
@@ -227,7 +242,7 @@ def written(form: Any, report: Report, detail: bool | None = None) -> str:
 
 def test_the_papers_table_stands_beside_the_published_numbers(report: Report) -> None:
     text = written(table_form, report)
-    begin, end = text.index("Test parallel"), text.index("Outcome of")
+    begin, end = text.index("Test parallel"), text.index("Transaction out")
     assert text[begin:end] == RESULT
 
 
@@ -243,15 +258,15 @@ def test_details_are_left_out_of_a_large_table_and_that_is_said(report: Report) 
     assert "left out" not in full
 
 
-def test_a_table_is_never_wider_than_100_columns_and_loses_nothing(tmp_path: Path) -> None:
+def test_a_table_is_never_wider_than_80_columns_and_loses_nothing(tmp_path: Path) -> None:
     storages = [replace(invented.SSD, name=f"storage-{letter}") for letter in "abcdefg"]
     planned = invented.plan([invented.MARIADB], storages, repetitions=2)
     report = build(invented.experiment(tmp_path / "r.sqlite", planned, 1234.5, workload=DECLARED))
     text = written(table_form, report, detail=True)
-    assert max(len(line) for line in text.splitlines()) <= 100
+    assert max(len(line) for line in text.splitlines()) <= 80
     for storage in storages:
         assert storage.name in text
-    result = text[text.index("Test parallel") : text.index("Outcome of")]
+    result = text[text.index("Test parallel") : text.index("Transaction out")]
     assert result.count("1234 (1234-1234)") == len(storages)
 
 
@@ -306,7 +321,7 @@ def test_markdown_rows_have_as_many_cells_as_their_heads(report: Report) -> None
 
 
 def test_a_row_is_found_by_its_name(tmp_path: Path) -> None:
-    """Others are shrunk first: no name is broken, and no table of 100 columns is cut in two."""
+    """Others are shrunk first: no name is broken, and no table of 80 columns is cut in two."""
     system = SystemChoice("postgresql", url="postgresql://u@127.0.0.1/d")
     planned = invented.plan([system], test="checks", clients=(1,))
     text = written(table_form, build(invented.experiment(tmp_path / "r.sqlite", planned, 1.5)))
@@ -344,4 +359,4 @@ def test_the_storage_of_a_server_by_url_is_not_seen(tmp_path: Path) -> None:
     rows = [row for one in tables.values() for row in one["rows"] if "clients" in row]
     assert rows
     assert all(row["clients"] == 1 for row in rows), "a number, and no text"
-    assert pivot.cells(record.runs)[0].name == "postgresql at 127.0.0.1, 1 client"
+    assert cell_runs.cells(record.runs)[0].name == "postgresql at 127.0.0.1, 1 client"

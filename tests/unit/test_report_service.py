@@ -34,7 +34,7 @@ def law(clients_by_law: float) -> dict[str, float]:
     return {
         "clients": 8.0,
         "throughput_per_s": 100.0,
-        "response_time_ns": clients_by_law * 1e7,
+        "latency_ns": clients_by_law * 1e7,
         "pause_ns": 0.0,
         "clients_by_law": clients_by_law,
     }
@@ -190,7 +190,7 @@ def test_a_standstill_has_its_place_in_the_course(tmp_path: Path) -> None:
         suspensions=[{"from_ns": 4 * S, "to_ns": 7 * S}],
         stalls=[{"from_ns": 10 * S, "to_ns": 15 * S}],
     )
-    assert by_title(found(record, "load_course"))["course"] == "████xxx█████████████"
+    assert by_title(found(record, "load_timeline"))["timeline"] == "████xxx█████████████"
     assert timeline.bars([5] * 100, {50}).count("x") == 1
     shown = by_title(found(record, "load_standstills"))
     assert (shown["who"], shown["from"], shown["lasted"]) == ("system stalled", "10.00", "5.00")

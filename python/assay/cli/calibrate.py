@@ -63,7 +63,7 @@ def command(
 
     Clients ask a null server of each protocol, which answers immediately, for one
     row by its key. The rate they reach is the ceiling of every run with that
-    driver and about as many clients; the response time is the client's own
+    driver and about as many clients; the latency is the client's own
     overhead. Both are kept in the record file, and runs above 70 % of the ceiling
     carry a warning. Calibrate while the machine is otherwise idle.
 

@@ -204,7 +204,7 @@ _EXPERIMENT_OPTIONS = (
         "--connection",
         type=click.Choice(CONNECTIONS),
         help="kept: each client keeps one session; per transaction: it opens one for each "
-        "transaction, and the response time includes that. [default: the test's own]",
+        "transaction, and the latency includes that. [default: the test's own]",
     ),
     click.option(
         "--per-statement",

@@ -91,7 +91,7 @@ class Driving:
     offered_rate_per_s: float | str | None = None
     """Of all clients together, in an open loop."""
     think_time: str | None = None
-    """A pause after each transaction, outside its response time: ``exponential:1s``."""
+    """A pause after each transaction, outside its latency: ``exponential:1s``."""
     keying_time: str | None = None
     """The same before each."""
     latency_limit_s: float | str | None = None
@@ -102,7 +102,7 @@ class Driving:
     isolation: str = ""
     """Of each session; empty: the system's own default."""
     connection: str = "kept"
-    """``per transaction``: a new session for each, opened within its response time."""
+    """``per transaction``: a new session for each, opened within its latency."""
     reconnect_patience_s: float | None = None
     """How long a client that lost its connection tries to come back; None: it has ended."""
     per_statement: bool = False

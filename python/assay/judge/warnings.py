@@ -81,7 +81,7 @@ def _of_run(run: Evidence) -> Iterator[tuple[Kind, str]]:
     yield from _of_driving(run)
     for sentence in observation.get("script_warnings", ()):
         yield Kind.SCRIPT, sentence
-    overflow = sum(one["response_time"]["overflow"] for one in observation.get("transactions", ()))
+    overflow = sum(one["latency"]["overflow"] for one in observation.get("transactions", ()))
     if overflow:
         yield (
             Kind.RANGE_EXCEEDED,

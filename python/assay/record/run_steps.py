@@ -12,6 +12,7 @@ from typing import Any, Literal
 from assay.drive.sampler import TimedSample
 from assay.record.document import storable, without_secrets
 from assay.record.file import insert
+from assay.record.latency import with_latency
 from assay.record.records import Document, ScriptRecord, StepRecord
 from assay.systems.protocol import ProcessSample
 
@@ -80,7 +81,9 @@ def _step(
     ended_unix_ns: int | None,
 ) -> StepRecord:
     place = (run_id, position)
-    observations = _documents(connection, "observations", place, order="agent")
+    observations = [
+        with_latency(one) for one in _documents(connection, "observations", place, order="agent")
+    ]
     return StepRecord(
         position,
         do,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from assay.record import RunRecord
-from assay.report.pivot import CellRuns
+from assay.report.cell_runs import CellRuns
 from assay.report.values import Cell, Column, Row, Section, Table, absent, count
 
 
@@ -24,7 +24,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
         for place, runs in enumerate(by_data.values())
     )
     lines = [_summary(runs) for runs in by_data.values()]
-    return Section("Were the answers right?", tuple(lines), tables)
+    return Section("Result checks", tuple(lines), tables)
 
 
 def _table(name: str, runs: Sequence[RunRecord]) -> Table:
@@ -35,7 +35,7 @@ def _table(name: str, runs: Sequence[RunRecord]) -> Table:
     rows = []
     for check_id, checks in by_id.items():
         expected = checks[0][1]["expected"]
-        by_label = [[one for run, one in checks if run.system_label == name] for name in labels]
+        by_label = [[one for one in checks if one[0].system_label == name] for name in labels]
         rows.append(
             Row(
                 (
@@ -47,12 +47,6 @@ def _table(name: str, runs: Sequence[RunRecord]) -> Table:
                 )
             )
         )
-    notes = [
-        f"! {check['id']}, {run.system_label}, run {run.id}: {check['note']}"
-        for run in runs
-        for check in run.checks
-        if check["ok"] is False
-    ]
     data = runs[0].dataset or {}
     replicas = f", {data['replicas']} replicas" if data.get("replicas", 1) > 1 else ""
     return Table(
@@ -73,22 +67,21 @@ def _table(name: str, runs: Sequence[RunRecord]) -> Table:
                 if has_digests
                 else []
             ),
-            *dict.fromkeys(notes),
         ),
     )
 
 
-def _found(checks: Iterable[Mapping[str, Any]]) -> Cell:
+def _found(checks: Sequence[tuple[RunRecord, Mapping[str, Any]]]) -> Cell:
     """What one system found, over all its runs."""
-    checks = list(checks)
-    numbers = list(dict.fromkeys(check["found"] for check in checks))
-    is_wrong = any(check["ok"] is False for check in checks)
+    numbers = list(dict.fromkeys(check["found"] for _, check in checks))
+    wrong = [f"run {run.id}: {check['note']}" for run, check in checks if check["ok"] is False]
     if not numbers:
         return absent("")
-    if len(numbers) == 1 and numbers[0] is not None and not is_wrong:
+    if len(numbers) == 1 and numbers[0] is not None and not wrong:
         return count(numbers[0])
     listed = ", ".join("none" if number is None else str(number) for number in numbers)
-    return Cell(f"{listed}{'!' if is_wrong else ''}")
+    note = f"wrong: {checks[0][1]['id']}, {'; '.join(wrong)}" if wrong else ""
+    return Cell(f"{listed}{'!' if wrong else ''}", note=note)
 
 
 def _agreement(runs: Iterable[RunRecord], check_id: str) -> str:
@@ -114,7 +107,7 @@ def _summary(runs: Sequence[RunRecord]) -> str:
     wrong = sum(any(verdict is False for verdict in one) for one in verdicts)
     agreements = [found for check_id in by_id if (found := _agreement(runs, check_id))]
     unknown = len(by_id) - right - wrong
-    line = f"answers  right {right}  wrong {wrong}  unknown {unknown} = checks {len(by_id)}"
+    line = f"checks  right {right}  wrong {wrong}  unknown {unknown} = {len(by_id)}"
     if agreements:
         line += f"; the same rows everywhere: {agreements.count('yes')} of {len(agreements)}"
     return line

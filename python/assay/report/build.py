@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from assay.judge import RunWarning, kinds
 from assay.judge.kinds import Kind
@@ -10,17 +11,16 @@ from assay.judge.spread import spread
 from assay.record import ExperimentRecord
 from assay.report import (
     answers,
-    by_cells,
-    by_factors,
-    by_fields,
-    by_tests,
+    cell_runs,
     conditions,
     costs,
     declaration,
+    footnotes,
+    joined,
     loads,
     outcomes,
-    pivot,
     published,
+    results,
     series,
     server,
     service,
@@ -29,8 +29,7 @@ from assay.report import (
     times,
     warnings,
 )
-from assay.report.declaration import Declaration
-from assay.report.pivot import CellRuns
+from assay.report.cell_runs import CellRuns
 from assay.report.values import Report, Section
 from assay.text import units
 
@@ -41,8 +40,8 @@ def build(experiment: ExperimentRecord) -> Report:
     noted = [warning for run in experiment.runs for warning in run.warnings]
     cell_count = 0
     sections += _series(experiment)
-    for test, runs in pivot.tests(experiment.runs).items():
-        found = pivot.cells(runs)
+    for test, runs in cell_runs.tests(experiment.runs).items():
+        found = cell_runs.cells(runs)
         cell_count += len(found)
         sections += _test_sections(experiment, test, found)
         noted += _cell_warnings(found)
@@ -56,7 +55,9 @@ def build(experiment: ExperimentRecord) -> Report:
         experiment_id=experiment.id,
         record=experiment.path,
         facts=conditions.facts(experiment),
-        sections=tuple(sections),
+        sections=tuple(
+            replace(one, tables=tuple(map(footnotes.numbered, one.tables))) for one in sections
+        ),
         warnings=warnings.notes(noted),
         cell_count=cell_count,
     )
@@ -66,7 +67,7 @@ def _series(experiment: ExperimentRecord) -> Iterator[Section]:
     """The tables over several tests come first: they are what was asked for."""
     for one in series.of_record(experiment.workload):
         beside = published.of_record(experiment.workload, one.name)
-        if (table := by_tests.table(experiment, one, beside)) is not None:
+        if (table := joined.table(experiment, one, beside)) is not None:
             yield Section(f"Series {one.name}", (), (table,))
 
 
@@ -75,7 +76,11 @@ def _test_sections(
 ) -> list[Section]:
     declared = declaration.of_record(experiment.workload, test)
     return [
-        _result(experiment, test, declared, found),
+        Section(
+            f"Test {test}",
+            (),
+            (results.table(test, declared, found, published.of_record(experiment.workload, test)),),
+        ),
         *(
             one
             for one in (
@@ -91,22 +96,6 @@ def _test_sections(
             if one is not None
         ),
     ]
-
-
-def _result(
-    experiment: ExperimentRecord,
-    test: str,
-    declared: Declaration | None,
-    found: Sequence[CellRuns],
-) -> Section:
-    if declared is None:
-        table = by_cells.table(test, found)
-    elif declared.fields:
-        table = by_fields.table(test, declared, found)
-    else:
-        beside = published.of_record(experiment.workload, test)
-        table = by_factors.table(test, declared, found, beside)
-    return Section(f"Test {test}", (), (table,))
 
 
 def _cell_warnings(found: Sequence[CellRuns]) -> Iterator[RunWarning]:

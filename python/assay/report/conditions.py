@@ -47,9 +47,7 @@ def section(runs: Iterable[RunRecord]) -> Section | None:
         _driving_table(brought_up),
         headroom.table(brought_up),
     )
-    return Section(
-        "Under which conditions", (), tuple(table for table in tables if table is not None)
-    )
+    return Section("Setup", (), tuple(table for table in tables if table is not None))
 
 
 def _systems_table(runs: Iterable[RunRecord]) -> Table:

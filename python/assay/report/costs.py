@@ -11,18 +11,19 @@ from typing import Any
 
 from assay.provision.deployment import was_embedded
 from assay.record import RunRecord
-from assay.report import pivot
-from assay.report.pivot import CellRuns
+from assay.report import cell_runs
+from assay.report.cell_runs import CellRuns
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent
 from assay.text import units
 
 _COLUMNS = (
-    ("client", True, "µs"), ("user", True, "µs"), ("system", True, "µs"), ("switches", True),
-    ("memory", True), ("server", True, "µs"), ("server memory", True), ("client share", True),
+    ("client CPU", True, "µs"), ("user", True, "µs"), ("system", True, "µs"),
+    ("context switches", True),
+    ("memory", True), ("server CPU", True, "µs"), ("server memory", True), ("client share", True),
     ("device read", True), ("device written", True), ("read", True), ("written", True),
     ("buffer hits", True),
 )  # fmt: skip
-_ALWAYS = ("client", "server")
+_ALWAYS = ("client CPU", "server CPU")
 """Columns that stand also where they only say why there is no number."""
 
 
@@ -31,12 +32,12 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     measured = [
         (cell, run)
         for cell in found
-        if (run := pivot.middle_run(cell)) is not None
+        if (run := cell_runs.middle_run(cell)) is not None
         and (run.observation or {}).get("client_cost")
     ]
     if not measured:
         return None
-    factors = pivot.varying(found, "system", "clients")
+    factors = cell_runs.varying(found, "system", "clients")
     rows = [(cell, _cells(run)) for cell, run in measured]
     places = [
         place
@@ -44,14 +45,14 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
         if name in _ALWAYS or not all(cells[place].is_absent for _, cells in rows)
     ]
     shown = {_COLUMNS[place][0] for place in places}
-    notes = ["client: this process, threads of the engine and all"]
+    notes = ["client: this process with all its threads"]
     if any(is_in_process(run) for _, run in measured):
-        notes[0] += "; what lives in it is part of it"
+        notes[0] += "; a system embedded in it is included"
     if "client share" in shown:
-        notes.append("client share: of the processor time of client and server together")
+        notes.append("client share: of the CPU time of client and server together")
     if shown & {"device read", "device written"}:
         notes.append(
-            "device read, device written: by the whole device under the data, by any program"
+            "device read, device written: by the whole device under the data, for any program"
         )
     if shown & {"read", "written"}:
         notes.append(
@@ -64,18 +65,18 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     table = Table(
         name=f"{test}_costs",
         label_columns=len(factors),
-        title="Processor time, switches and bytes for each transaction; memory in all",
+        title="CPU time, context switches and bytes per transaction; memory in total",
         columns=(
-            *pivot.label_columns(found, factors),
+            *cell_runs.label_columns(found, factors),
             *(Column(*_COLUMNS[place]) for place in places),
         ),
         rows=tuple(
-            Row((*pivot.label_cells(cell, factors), *(cells[place] for place in places)))
+            Row((*cell_runs.label_cells(cell, factors), *(cells[place] for place in places)))
             for cell, cells in rows
         ),
         notes=tuple(notes),
     )
-    return Section("What client and server cost", (), (table,))
+    return Section("CPU and memory", (), (table,))
 
 
 def is_in_process(run: RunRecord) -> bool:

@@ -8,13 +8,13 @@ Two shapes. *By factors*, the tables of most papers::
     blocks     = "clients"      # a block of rows per level, with a heading line
     rows       = "system"       # default
     columns    = "storage"      # default; a column per level
-    value      = "elapsed"      # default; or throughput, response_time, size_on_disk, load_time
+    value      = "elapsed"      # default; or throughput, latency, size_on_disk, load_time
     unit       = "s"            # of a time: min, s (default), ms or µs
     speed_up   = true           # first column ÷ each other column
 
 A factor is ``system``, ``storage``, ``clients``, ``protocol``, ``threads``, ``offered_rate_per_s``
 or a parameter of the workload. Factors that vary and are named nowhere become blocks, so that no
-cell is ever hidden. A test without a section here is shown cell by cell (`assay.report.by_cells`).
+cell is ever hidden. A test without a section here is shown cell by cell (`assay.report.results`).
 
 *By fields* of the observation, for procedures that measure something else::
 
@@ -36,7 +36,9 @@ from typing import Any
 from assay.files.toml_file import Section
 from assay.text.units import TIME_UNITS
 
-VALUES = ("elapsed", "throughput", "response_time", "size_on_disk", "load_time")
+VALUES = ("elapsed", "throughput", "latency", "size_on_disk", "load_time")
+_EARLIER = {"response_time": "latency"}
+"""Names of values in workload files, and records, of before."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ def read(section: Section, test: str) -> Declaration:
         blocks=section.text("blocks", ""),
         rows=section.text("rows", "system"),
         columns=section.text("columns", "storage"),
-        value=section.choice("value", VALUES, "elapsed"),
+        value=_value(section),
         unit=section.choice("unit", TIME_UNITS, "s"),
         has_speed_up=section.boolean("speed_up", False),
         fields=tuple(_field(one) for one in section.sections("fields")),
@@ -99,6 +101,11 @@ def of_record(workload: Mapping[str, Any], test: str) -> Declaration | None:
     if declared is None:
         return None
     return read(Section(Path("workload.toml"), "", ("report", test), declared), test)
+
+
+def _value(section: Section) -> str:
+    found = section.choice("value", (*VALUES, *_EARLIER), "elapsed")
+    return _EARLIER.get(found, found)
 
 
 def _field(section: Section) -> Field:

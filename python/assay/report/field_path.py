@@ -13,6 +13,8 @@ from typing import Any
 from assay.record import RunRecord
 
 SAMPLES = "samples"
+_EARLIER = {"response_time": "latency"}
+"""Names in workload files, and records, of before."""
 _UNITS = {"_ns": "ns", "_bytes": "bytes", "_per_s": "per_s"}
 
 
@@ -34,7 +36,7 @@ def unit(key: str) -> str:
 
 def _step(place: Any, name: str) -> Any:
     if isinstance(place, Mapping):
-        return place.get(name)
+        return place.get(_EARLIER.get(name, name))
     if isinstance(place, list):
         of_that_name = (one for one in place if one.get("name") == name)
         return next((one for one in of_that_name if one.get("outcome", "ok") == "ok"), None)

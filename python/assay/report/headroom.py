@@ -35,7 +35,7 @@ def table(runs: Iterable[RunRecord]) -> Table | None:
         if is_missing
         else []
     )
-    title = "Headroom of the client: what it did, and what it can do at most"
+    title = "Client headroom: statements per second, and the most that this client can do"
     return Table("headroom", title, tuple(columns), tuple(rows), tuple(notes), 2, is_detail=True)
 
 

@@ -66,7 +66,7 @@ def section(runs: Iterable[RunRecord]) -> Section | None:
         ),
         notes=("per second of load: rows sent in one transaction, before there are indexes",),
     )
-    return Section("What was loaded", (), (table,))
+    return Section("Data load", (), (table,))
 
 
 def _load_of(data: Mapping[str, Any]) -> list[tuple[str, Any]]:

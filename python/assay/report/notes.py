@@ -1,19 +1,16 @@
-"""Takes the cells of a test and the rows made of them; gives the lines under the table."""
+"""Takes the cells of a test; gives the lines under their table."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from assay.judge import verdict
+from assay.report.cell_runs import CellRuns
 from assay.report.declaration import Declaration
-from assay.report.pivot import CellRuns
 from assay.report.published import Published
-from assay.report.values import MARKS, Row
 
 _WHAT = {
     "elapsed": "time from the first client's start to the last client's end",
-    "response_time": "mean response time of the transactions that ended ok",
+    "latency": "mean latency of the transactions that ended ok",
     "throughput": "transactions that ended ok per second of the elapsed time",
     "size_on_disk": "size on disk after the load",
     "load_time": "time of loading, indexing and analyzing",
@@ -33,28 +30,14 @@ def explanation(declaration: Declaration, found: Sequence[CellRuns]) -> str:
     return f"{_WHAT[declaration.value]}{over}{ratio}"
 
 
-def reasons(rows: Iterable[Row]) -> list[str]:
-    """A line per verdict and reason, with how many numbers it is about; worst last."""
-    numbers = [cell.number for row in rows for cell in row.cells if cell.number]
-    measured = [one for one in numbers if one.verdict and one.unit != "ratio"]
-    counts = Counter((one.verdict, one.reason) for one in measured if one.verdict != "valid")
-    lines = [
-        f"{MARKS[word]} {word}: {reason}"
-        + (f" ({count} of {len(measured)} numbers)" if len(measured) > 1 else "")
-        for (word, reason), count in sorted(
-            counts.items(), key=lambda item: verdict.WORDS.index(item[0][0])
-        )
-    ]
-    return lines or (["every number is valid"] if measured else [])
-
-
 def failures(found: Iterable[CellRuns]) -> list[str]:
-    """The runs that did not end well, each with its reason."""
+    """The runs that did not end well beside others of their cell that did."""
     return [
         f"run {run.id}, {cell.name}: {run.state_shown}"
         for cell in found
+        if cell.measured
         for run in cell.runs
-        if run.state in ("failed", "interrupted")
+        if run.state in ("failed", "interrupted", "refused") and not run.evidence.is_measured
     ]
 
 

@@ -1,4 +1,4 @@
-"""Takes the runs of a test; gives what became of every transaction, and every kind of error."""
+"""Takes the runs of a test; gives the outcomes of their transactions, and every kind of error."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from assay.record import RunRecord
 from assay.record.records import Document
-from assay.report import pivot
-from assay.report.pivot import CellRuns
+from assay.report import cell_runs
+from assay.report.cell_runs import CellRuns
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, count
 from assay.text import units
 
@@ -25,7 +25,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     if any(run.observation and run.observation["errors"] for run in runs):
         tables.append(_errors_table(test, found))
     lines = (outcome_line(runs), *attempts_line(runs))
-    return Section("Outcome of every transaction", lines, tuple(tables))
+    return Section("Transaction outcomes", lines, tuple(tables))
 
 
 def outcome_line(runs: Sequence[RunRecord]) -> str:
@@ -38,13 +38,13 @@ def outcome_line(runs: Sequence[RunRecord]) -> str:
     parts = "  ".join(f"{name} {totals[name]}" for name in OUTCOMES)
     sign = "=" if adds_up else "≠"
     return f"outcome  {parts} {sign} scheduled {totals['scheduled']}" + (
-        "" if adds_up else "  (a bug of ours: please report it)"
+        "" if adds_up else "  (internal error: please report it)"
     )
 
 
 def attempts_line(runs: Sequence[RunRecord]) -> tuple[str, ...]:
     """``attempts 230 = scheduled 224 - skipped 0 + retries 6; late 3 …``; nothing where no
-    transaction was tried again, came late or was skipped."""
+    transaction was retried, late or skipped."""
     known = [run.observation["outcomes"] for run in runs if run.observation]
     totals = {
         name: sum(one.get(name) or 0 for one in known)
@@ -69,7 +69,7 @@ def throughput_per_s(observation: Document) -> float | None:
 
 
 def _runs_table(test: str, found: Sequence[CellRuns]) -> Table:
-    factors = pivot.varying(found, "system")
+    factors = cell_runs.varying(found, "system")
     beside = [name for name in OF_THESE if _is_counted(found, name)]
     rows = []
     for cell in found:
@@ -84,7 +84,7 @@ def _runs_table(test: str, found: Sequence[CellRuns]) -> Table:
                     *(count(outcomes[name]) for name in (*OUTCOMES, "scheduled")),
                     *(count(outcomes.get(name)) for name in beside),
                 ]
-            place = (count(run.id), *pivot.label_cells(cell, factors), count(run.repetition))
+            place = (count(run.id), *cell_runs.label_cells(cell, factors), count(run.repetition))
             rows.append(Row((*place, *cells, Cell(run.state))))
     return Table(
         name=f"{test}_outcomes",
@@ -93,10 +93,10 @@ def _runs_table(test: str, found: Sequence[CellRuns]) -> Table:
         title="Each run",
         columns=(
             Column("run", is_number=True),
-            *pivot.label_columns(found, factors),
+            *cell_runs.label_columns(found, factors),
             Column("rep.", is_number=True),
             Column("elapsed", is_number=True, unit="s"),
-            Column("ok/s", is_number=True),
+            Column("TPS", is_number=True),
             *(Column(name, is_number=True) for name in (*OUTCOMES, "scheduled", *beside)),
             Column("state"),
         ),

@@ -1,172 +1,103 @@
-"""Takes the runs of a test; gives its cells, each with its repetitions, and its factors' levels."""
+"""Takes the cells of a test, or of several; gives a table: a row for each combination of the levels
+of some factors, a column for each thing that is shown of the runs there.
+
+Every table of results is one of these. They differ in the factors that label the rows, the cells a
+column is of (a level of another factor, another test), what it shows of a run (its key), and what
+stands for several runs (its aggregate: `assay.report.aggregates`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from assay.experiment import Scalar
-from assay.judge import Verdict, verdict
-from assay.judge.spread import Spread
-from assay.record import RunRecord
-from assay.report.values import Cell, Column, absent
-from assay.text import units
+from assay.report import cell_runs
+from assay.report.cell_runs import CellRuns
+from assay.report.values import Cell, Column, Row, absent
 
-_ALWAYS_NAMED = ("system", "storage", "clients")
-OFFERED_RATE = "offered_rate_per_s"
-_TITLES = {OFFERED_RATE: "offered/s"}
-_NOT_SEEN = "not seen"
-"""The storage of a server by URL."""
+NOT_ASKED = absent("not asked")
+
+Aggregate = Callable[[CellRuns], Cell]
+"""What is shown of the runs of a cell."""
 
 
 @dataclass(frozen=True)
-class CellRuns:
-    """One combination of levels, and all runs of it in the order of their repetitions."""
+class PivotColumn:
+    title: str
+    aggregate: Aggregate
+    where: Mapping[str, Scalar] = field(default_factory=dict)
+    """Levels that a cell must have, beside those of the row."""
+    unit: str = ""
 
-    factors: Mapping[str, Scalar]
-    runs: tuple[RunRecord, ...]
-    name: str
-    """As running text has it: system, storage, clients, and what else varies."""
 
-    @property
-    def measured(self) -> tuple[RunRecord, ...]:
-        """The runs that came to their end, rightly or wrongly."""
-        return tuple(run for run in self.runs if run.evidence.is_measured)
+@dataclass(frozen=True)
+class PivotRow:
+    levels: Mapping[str, Scalar | None]
+    """Of the factors that tell it from other rows."""
+    cells: tuple[CellRuns | None, ...]
+    """What each column is of; None where that was not asked for."""
+    shown: tuple[Cell, ...]
 
-    def judged(self, over: Spread) -> Verdict:
-        """Of a number that is the median of the cell's repetitions."""
-        return verdict.of_number(
-            [run.judged for run in self.measured], len(self.measured), len(self.runs), over
+
+def pivot_rows(
+    found: Sequence[CellRuns],
+    rows: Sequence[str],
+    columns: Sequence[PivotColumn],
+    ordered: Sequence[str] = (),
+) -> list[PivotRow]:
+    """One for each combination of levels that has a cell, in the order in which they were run; by
+    the levels of ``ordered`` first."""
+    made = []
+    for levels in _combinations(found, rows, ordered):
+        in_row = [cell for cell in found if _has(cell, levels)]
+        of_columns = tuple(
+            next((cell for cell in in_row if _has(cell, column.where)), None) for column in columns
         )
-
-    @property
-    def published_names(self) -> tuple[str, ...]:
-        """What a published table may call the system: its name, or that of its driver."""
-        sites = [run.site for run in self.runs if run.site]
-        drivers = [str(site["address"]["driver"]) for site in sites[:1]]
-        return (self.runs[0].system, *drivers)
-
-    @property
-    def why_absent(self) -> str:
-        """What stands where there is no number."""
-        states = {run.state for run in self.runs}
-        for state in ("failed", "interrupted"):
-            if state in states:
-                return state
-        return "not run" if states == {"planned"} else "under way"
+        if any(of_columns):
+            shown = tuple(
+                NOT_ASKED if cell is None else column.aggregate(cell)
+                for cell, column in zip(of_columns, columns, strict=True)
+            )
+            made.append(PivotRow(levels, of_columns, shown))
+    return made
 
 
-def tests(runs: Iterable[RunRecord]) -> dict[str, list[RunRecord]]:
-    """Runs by test, in the order in which the tests come first."""
-    by_test: dict[str, list[RunRecord]] = {}
-    for run in runs:
-        by_test.setdefault(run.test, []).append(run)
-    return by_test
+def value_columns(columns: Sequence[PivotColumn]) -> tuple[Column, ...]:
+    return tuple(Column(one.title, is_number=True, unit=one.unit) for one in columns)
 
 
-def cells(runs: Iterable[RunRecord]) -> list[CellRuns]:
-    """Runs by cell, in the order in which the cells come first."""
-    by_factors: dict[tuple[tuple[str, Scalar], ...], list[RunRecord]] = {}
-    for run in runs:
-        by_factors.setdefault(tuple(_factors(run).items()), []).append(run)
-    all_factors = [dict(factors) for factors in by_factors]
-    named = _always_and_varying(all_factors, _ALWAYS_NAMED)
-    return [
-        CellRuns(
-            factors,
-            tuple(sorted(found, key=lambda run: run.repetition)),
-            ", ".join(
-                _level_name(name, factors[name])
-                for name in named
-                if name in factors and (name, factors[name]) != ("storage", _NOT_SEEN)
-            ),
-        )
-        for factors, found in zip(all_factors, by_factors.values(), strict=True)
-    ]
-
-
-def levels(found: Sequence[CellRuns], factor: str) -> list[Scalar]:
-    """The factor's levels: numbers by size, names in the order in which they come first."""
-    return _levels([cell.factors for cell in found], factor)
-
-
-def varying(found: Sequence[CellRuns], *always: str) -> list[str]:
-    """The factors ``always``, and those that have more than one level here."""
-    return _always_and_varying([cell.factors for cell in found], always)
-
-
-def label_cells(cell: CellRuns, factors: Sequence[str]) -> tuple[Cell, ...]:
-    """The cell's levels as the first cells of a row."""
-    return tuple(
-        label(cell.factors[name]) if name in cell.factors else absent("") for name in factors
+def table_row(
+    row: PivotRow, labels: Sequence[str], blocks: Sequence[str] = (), beside: Sequence[Cell] = ()
+) -> Row:
+    """As a row of a table; ``beside``: further cells behind those of the pivot."""
+    named = {name: level for name, level in row.levels.items() if level is not None}
+    return Row(
+        (
+            *(cell_runs.label(named[name]) if name in named else absent("") for name in labels),
+            *row.shown,
+            *beside,
+        ),
+        {name: named[name] for name in blocks if name in named},
     )
 
 
-def label(level: Scalar) -> Cell:
-    """A level as a cell."""
-    return Cell(f"{level:g}" if isinstance(level, float) else str(level), level=level)
+def _combinations(
+    found: Sequence[CellRuns], rows: Sequence[str], ordered: Sequence[str]
+) -> list[dict[str, Scalar | None]]:
+    """A factor that a cell does not have is None there."""
+    there = dict.fromkeys(tuple(cell.level(name) for name in rows) for cell in found)
+    places = {name: cell_runs.levels(found, name) for name in ordered}
+    combinations = [dict(zip(rows, levels, strict=True)) for levels in there]
+
+    def order(levels: Mapping[str, Scalar | None]) -> list[int]:
+        return [
+            places[name].index(level) if (level := levels[name]) is not None else len(places[name])
+            for name in ordered
+        ]
+
+    return sorted(combinations, key=order)
 
 
-def label_columns(found: Sequence[CellRuns], factors: Sequence[str]) -> tuple[Column, ...]:
-    """The columns of `label_cells`."""
-    return tuple(
-        Column(
-            _TITLES.get(name, name),
-            is_number=all(isinstance(level, int | float) for level in levels(found, name)),
-        )
-        for name in factors
-    )
-
-
-def _factors(run: RunRecord) -> dict[str, Scalar]:
-    return {
-        "system": run.system_label,
-        "storage": run.storage or _NOT_SEEN,
-        "clients": run.clients,
-        "protocol": run.protocol,
-        "threads": run.threads,
-        **_offered_rate(run),
-        **run.parameters,
-    }
-
-
-def _offered_rate(run: RunRecord) -> dict[str, Scalar]:
-    rate_per_s = run.driving.get("offered_rate_per_s")
-    return {} if rate_per_s is None else {OFFERED_RATE: rate_per_s}
-
-
-def middle_run(cell: CellRuns) -> RunRecord | None:
-    """The repetition whose percentiles stand for the cell: the one with the median throughput (of
-    an even number, the faster of the middle two)."""
-    timed = [run for run in cell.measured if run.observation and "transactions" in run.observation]
-    timed.sort(key=_slowness_ns)
-    return timed[(len(timed) - 1) // 2] if timed else None
-
-
-def _slowness_ns(run: RunRecord) -> float:
-    """Elapsed time for each transaction that ended ok."""
-    observation = run.observation or {}
-    elapsed_ns, ok = observation["elapsed_ns"], observation["outcomes"]["ok"]
-    return float(elapsed_ns / max(1, ok))
-
-
-def _level_name(factor: str, level: Scalar) -> str:
-    """A level in running text: names alone, numbers with what they count."""
-    if factor in ("system", "storage"):
-        return str(level)
-    if factor == "clients":
-        return units.counted(int(level), "client")
-    if factor == OFFERED_RATE:
-        return f"{level:g} offered/s"
-    return f"{factor} {level}"
-
-
-def _always_and_varying(found: Sequence[Mapping[str, Scalar]], always: Iterable[str]) -> list[str]:
-    names = dict.fromkeys(name for factors in found for name in factors)
-    return [name for name in names if name in always or len(_levels(found, name)) > 1]
-
-
-def _levels(found: Sequence[Mapping[str, Scalar]], factor: str) -> list[Scalar]:
-    seen = list(dict.fromkeys(factors[factor] for factors in found if factor in factors))
-    numbers = [level for level in seen if isinstance(level, int | float)]
-    return [*sorted(numbers)] if len(numbers) == len(seen) else seen
+def _has(cell: CellRuns, levels: Mapping[str, Scalar | None]) -> bool:
+    return all(cell.level(name) == level for name, level in levels.items())

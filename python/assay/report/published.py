@@ -12,7 +12,7 @@ A workload's ``published.toml`` holds one table per test::
     ]
 
 Where ratios alone were printed, ``values`` is empty and ``speed_up`` stands for itself. The table
-of a series has a row per level, whatever its system (`assay.report.by_tests`).
+of a series has a row per level, whatever its system (`assay.report.joined`).
 
 A row stands beside ours when its ``system`` is, in any letter case, the name of our system or else
 of its driver, and every other key is a factor with the same level.

@@ -9,7 +9,7 @@ it: one column per task, one row per size.
     rows       = "records"       # the factor that tells rows apart, beside the system
     columns = [
       { title = "init load", test = "load", key = "elapsed_ns", unit = "min" },
-      { title = "1 select", test = "select", key = "transactions.one.response_time.mean_ns" },
+      { title = "1 select", test = "select", key = "transactions.one.latency.mean_ns" },
       { title = "memory", test = "update", key = "samples.resident_bytes" },
     ]
 

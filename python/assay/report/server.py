@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assay.drive.sampler import TimedSample
-from assay.report import pivot
-from assay.report.pivot import CellRuns
+from assay.report import cell_runs
+from assay.report.cell_runs import CellRuns
 from assay.report.values import Cell, Column, Number, Row, Section, Table, count
 from assay.text import units
 
@@ -18,9 +18,9 @@ _TITLES = ("processes", "threads", "resident", "virtual", "open files")
 
 def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     """None where no server could be seen."""
-    factors = pivot.varying(found, "system")
+    factors = cell_runs.varying(found, "system")
     rows = [
-        Row((*pivot.label_cells(cell, factors), *_cells(samples)))
+        Row((*cell_runs.label_cells(cell, factors), *_cells(samples)))
         for cell in found
         if (samples := [sample for run in cell.runs for sample in run.samples])
     ]
@@ -29,15 +29,15 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     table = Table(
         name=f"{test}_server",
         label_columns=len(factors),
-        title="The server's processes while the clients worked",
+        title="Threads, memory and open files during the run",
         columns=(
-            *pivot.label_columns(found, factors),
+            *cell_runs.label_columns(found, factors),
             *(Column(title, is_number=True) for title in _TITLES),
         ),
         rows=tuple(rows),
         notes=("largest value of any sample; open files: inside the data directory",),
     )
-    return Section("The server under load", (), (table,))
+    return Section("Server processes", (), (table,))
 
 
 def _cells(samples: Sequence[TimedSample]) -> tuple[Cell, ...]:

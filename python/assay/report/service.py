@@ -3,7 +3,7 @@ under way when the measurement ended, and Little's law.
 
 What a histogram cannot show is a transaction that does not end. In a closed loop it is found by its
 client: that ends less than the others, and its time is missing where clients = throughput x
-(response time + pause).
+(latency + pause).
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from assay.judge import service
 from assay.record import RunRecord
-from assay.report import pivot
-from assay.report.pivot import CellRuns
+from assay.report import cell_runs
+from assay.report.cell_runs import CellRuns
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, count
 
 
@@ -24,16 +24,16 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     ]
     if not runs:
         return None
-    factors = pivot.varying(found, "system", "clients")
+    factors = cell_runs.varying(found, "system", "clients")
     has_carried = any((run.observation or {})["carried_over"]["count"] for _, run in runs)
     table = Table(
         name=f"{test}_service",
         label_columns=len(factors) + 2,
         is_detail=not any(service.is_unequal(run.observation or {}) for _, run in runs),
-        title="Transactions of each client, and what was under way at the end",
+        title="Transactions per client, and in flight at the end",
         columns=(
             Column("run", is_number=True),
-            *pivot.label_columns(found, factors),
+            *cell_runs.label_columns(found, factors),
             Column("rep.", is_number=True),
             *(Column(name, is_number=True) for name in ("least", "median", "most", "in flight")),
             Column("oldest", is_number=True, unit="s"),
@@ -45,7 +45,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
             Row(
                 (
                     count(run.id),
-                    *pivot.label_cells(cell, factors),
+                    *cell_runs.label_cells(cell, factors),
                     count(run.repetition),
                     *_cells(run, has_carried),
                 )
@@ -60,11 +60,11 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
                 if has_carried
                 else []
             ),
-            "at work: clients, on average; by Little's law: clients = throughput x (response time "
+            "at work: clients, on average; by Little's law: clients = throughput x (latency "
             "+ pause), which is the same number where nothing is missing",
         ),
     )
-    return Section("Was every client served?", (), (table,))
+    return Section("Service of each client", (), (table,))
 
 
 def _why_no_law(run: RunRecord) -> str:

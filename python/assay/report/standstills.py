@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from assay.judge.standstills import STALLED, SUSPENDED
-from assay.report.pivot import CellRuns
+from assay.report.cell_runs import CellRuns
 from assay.report.values import Cell, Column, Number, Row, Table, count, text
 
 _WHO: Mapping[str, str] = {STALLED: "system stalled", SUSPENDED: "client suspended"}

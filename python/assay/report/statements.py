@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assay.record import RunRecord
-from assay.report import percentiles, pivot
-from assay.report.pivot import CellRuns
+from assay.report import cell_runs, percentiles
+from assay.report.cell_runs import CellRuns
 from assay.report.values import Column, Row, Section, Table, count, text
 
 _TEXT_SHOWN = 36
@@ -19,10 +19,10 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     tables = tuple(
         _table(test, cell, run)
         for cell in found
-        if (run := pivot.middle_run(cell)) is not None
+        if (run := cell_runs.middle_run(cell)) is not None
         and (run.observation or {}).get("per_statement")
     )
-    return Section("Each statement", (), tables) if tables else None
+    return Section("Statements", (), tables) if tables else None
 
 
 def _table(test: str, cell: CellRuns, run: RunRecord) -> Table:

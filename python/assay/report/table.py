@@ -1,5 +1,5 @@
-"""Writes a `Report` for a terminal, as wide as that is (100 columns elsewhere), and everything said
-without colour."""
+"""Writes a `Report` for a terminal, as wide as that is (80 columns elsewhere); nothing is said by
+colour alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from assay.report.for_people import for_people
 from assay.report.values import Report, Table
 from assay.text.units import counted
 
-WIDTH = 100
+WIDTH = 80
 CELLS_WITH_DETAIL = 4
 """A report of more cells leaves its details to those who ask for them."""
 _TEXT_WIDTH = 13
@@ -101,11 +101,11 @@ def _print_table(console: Console, table: Table) -> None:
             padding=(0, layout.between - 1, 0, 0),
             show_edge=False,
         )
+        lines = max(layout.headings[column].count("\n") for column in columns)
         for column in columns:
             shown.add_column(
-                Text(layout.headings[column]),
+                Text(_at_the_bottom(layout.headings[column], lines)),
                 justify="right" if table.columns[column].is_number else "left",
-                vertical="bottom",
                 overflow="fold",
                 no_wrap=layout.is_whole[column],
             )
@@ -120,6 +120,11 @@ def _print_table(console: Console, table: Table) -> None:
         console.print(shown)
     for note in table.notes:
         _print_hanging(console, "  ", note)
+
+
+def _at_the_bottom(heading: str, lines: int) -> str:
+    """The heading, as many lines down as the longest one needs."""
+    return "\n" * (lines - heading.count("\n")) + heading
 
 
 def _layout(table: Table, width: int) -> _Layout:

@@ -1,5 +1,5 @@
-"""Takes the cells of a test; gives how throughput went on over the seconds of a run, and when
-nothing ended although clients asked.
+"""Takes the cells of a test; gives the throughput of each second of a run, and when nothing
+ended although clients asked.
 """
 
 from __future__ import annotations
@@ -8,13 +8,13 @@ import statistics
 from collections.abc import Collection, Sequence
 
 from assay.record import RunRecord
-from assay.report import pivot, standstills
-from assay.report.pivot import CellRuns
+from assay.report import cell_runs, standstills
+from assay.report.cell_runs import CellRuns
 from assay.report.values import Cell, Column, Number, Row, Section, Table, count, text
 from assay.text import units
 
 LEAST_SECONDS = 5
-"""A run of fewer whole seconds has no course."""
+"""A run of fewer whole seconds has no timeline."""
 _BARS = "▁▂▃▄▅▆▇█"
 _NOTHING = "·"
 _SUSPENDED = "x"
@@ -23,8 +23,8 @@ _OUTAGES_SHOWN = 10
 
 
 def section(test: str, found: Sequence[CellRuns]) -> Section | None:
-    """None where runs were too short to have a course, and nothing went out."""
-    runs = [(cell, run) for cell in found if (run := pivot.middle_run(cell)) is not None]
+    """None where runs were too short for a timeline, and there was no outage."""
+    runs = [(cell, run) for cell in found if (run := cell_runs.middle_run(cell)) is not None]
     seen = [
         (cell, ok, suspended_seconds(run))
         for cell, run in runs
@@ -32,12 +32,12 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     ]
     tables = []
     if seen:
-        tables.append(_course_table(test, found, seen))
+        tables.append(_timeline_table(test, found, seen))
     if any((run.observation or {}).get("outages") for cell in found for run in cell.runs):
         tables.append(_outages_table(test, found))
     if (stood_still := standstills.table(test, found)) is not None:
         tables.append(stood_still)
-    return Section("Over time", (), tuple(tables)) if tables else None
+    return Section("Timeline", (), tuple(tables)) if tables else None
 
 
 def whole_seconds(run: RunRecord) -> list[int]:
@@ -74,28 +74,28 @@ def bars(series: Sequence[int], suspended: Collection[int] = ()) -> str:
     )
 
 
-def _course_table(
+def _timeline_table(
     test: str, found: Sequence[CellRuns], seen: Sequence[tuple[CellRuns, list[int], frozenset[int]]]
 ) -> Table:
-    factors = pivot.varying(found, "system", "clients")
+    factors = cell_runs.varying(found, "system", "clients")
     rows = []
     for cell, ok, suspended in seen:
-        labels = pivot.label_cells(cell, factors)
+        labels = cell_runs.label_cells(cell, factors)
         values = [_rate(min(ok)), _rate(statistics.median(ok)), _rate(max(ok))]
         rows.append(Row((*labels, count(len(ok)), *values, text(bars(ok, suspended)))))
     return Table(
-        name=f"{test}_course",
+        name=f"{test}_timeline",
         label_columns=len(factors),
         title="Transactions that ended ok, second by second",
         columns=(
-            *pivot.label_columns(found, factors),
+            *cell_runs.label_columns(found, factors),
             Column("seconds", is_number=True),
             *(Column(name, is_number=True) for name in ("lowest", "median", "highest")),
-            Column("course", is_number=True),
+            Column("timeline", is_number=True),
         ),
         rows=tuple(rows),
         notes=(
-            f"course: from the first second to the last; {_NOTHING} nothing ended ok"
+            f"timeline: from the first second to the last; {_NOTHING} nothing ended ok"
             + (
                 f"; {_SUSPENDED} this program was suspended"
                 if any(suspended for *_, suspended in seen)
@@ -106,7 +106,7 @@ def _course_table(
 
 
 def _outages_table(test: str, found: Sequence[CellRuns]) -> Table:
-    """The longest of them; a server that flaps has more than anybody reads."""
+    """The longest of them; a server that flaps has more than anyone reads."""
     outages = [
         (one["to_ns"] - one["from_ns"], one, cell, run)
         for cell in found

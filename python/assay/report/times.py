@@ -1,4 +1,4 @@
-"""Takes the cells of a test; gives percentiles of response times, service times and schedule lags.
+"""Takes the cells of a test; gives percentiles of latency, service time and schedule lag.
 
 Percentiles are never averaged: they are those of one run, the middle one of the cell's repetitions.
 """
@@ -12,19 +12,24 @@ from assay.judge import RunWarning
 from assay.judge.kinds import Kind
 from assay.record import RunRecord
 from assay.record.records import Document
-from assay.report import percentiles, pivot
-from assay.report.pivot import CellRuns
+from assay.report import cell_runs, percentiles
+from assay.report.cell_runs import CellRuns
 from assay.report.values import Cell, Column, Row, Section, Table, text
 from assay.text import units
 
-TIMES = {"response": "response_time", "service": "service_time", "lag": "schedule_lag"}
+TIMES = {
+    "latency": "latency",
+    "service time": "service_time",
+    "schedule lag": "schedule_lag",
+}
 """Word of the report → key of the observation."""
 _FEW_TYPES = 6
 """So many transaction types stand in one table; more of them are details of each cell."""
 _FEW_LINES = 24
-_CLOSED = "closed loop: no start is intended, so response time is service time and nothing lags"
+_CLOSED = "Closed loop: latency is measured from the actual start"
 _OPEN = (
-    "open loop: response = from the intended start, service = from the actual one, lag = between"
+    "Open loop: latency is measured from the intended start, service time from the actual start; "
+    "schedule lag is the difference"
 )
 
 Measured = Sequence[tuple[CellRuns, RunRecord]]
@@ -38,7 +43,7 @@ class _Line(NamedTuple):
 
 
 def section(test: str, found: Sequence[CellRuns]) -> Section | None:
-    measured = [(cell, run) for cell in found if (run := pivot.middle_run(cell)) is not None]
+    measured = [(cell, run) for cell in found if (run := cell_runs.middle_run(cell)) is not None]
     if not measured:
         return None
     names = {one["name"] for _, run in measured for one in _of(run)["transactions"]}
@@ -49,7 +54,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
         tables.append(_cells_table(test, found, measured, len(names) > 1))
     else:
         tables += [_types_table(test, cell, run) for cell, run in measured]
-    return Section("Response times", (), tuple(tables))
+    return Section("Latency", (), tuple(tables))
 
 
 def all_ok(observation: Document) -> tuple[Mapping[str, Any], int] | None:
@@ -61,10 +66,10 @@ def all_ok(observation: Document) -> tuple[Mapping[str, Any], int] | None:
 
 
 def mean_ns(observation: Document) -> float | None:
-    """Mean response time of all transactions that ended ok."""
+    """Mean latency of all transactions that ended ok."""
     ok = [one for one in observation.get("transactions", ()) if one["outcome"] == "ok"]
     count: int = sum(one["count"] for one in ok)
-    total_ns: float = sum(one["count"] * one["response_time"]["mean_ns"] for one in ok)
+    total_ns: float = sum(one["count"] * one["latency"]["mean_ns"] for one in ok)
     return total_ns / count if count else None
 
 
@@ -73,7 +78,7 @@ def few_samples(found: Sequence[CellRuns]) -> Iterator[RunWarning]:
     counts = [
         one["count"]
         for cell in found
-        if (run := pivot.middle_run(cell)) is not None
+        if (run := cell_runs.middle_run(cell)) is not None
         for one in _of(run)["transactions"]
         if one["outcome"] == "ok"
     ]
@@ -103,23 +108,23 @@ def _cells_table(
     test: str, found: Sequence[CellRuns], measured: Measured, has_names: bool
 ) -> Table:
     """A line for each cell, transaction type and, in open loops, kind of time."""
-    factors = pivot.varying(found, "system", "clients")
+    factors = cell_runs.varying(found, "system", "clients")
     is_open = any(_is_open(run) for _, run in measured)
     has_names = has_names or any(
         one["outcome"] != "ok" for _, run in measured for one in _of(run)["transactions"]
     )
     lines: list[_Line] = []
     for cell, run in measured:
-        labels = pivot.label_cells(cell, factors)
+        labels = cell_runs.label_cells(cell, factors)
         merged = _of(run).get("all_ok") if _ok_types(run) > 1 else None
         entries = [{"name": "all ok", "outcome": "ok", **merged}] if merged else []
         for one in [*entries, *_of(run)["transactions"]]:
             named = (*labels, text(_name(one))) if has_names else labels
             lines += _lines(one, named, is_open, percentiles.resolution(_of(run)))
-    columns = [*pivot.label_columns(found, factors)]
+    columns = [*cell_runs.label_columns(found, factors)]
     columns += [Column("transaction")] if has_names else []
     columns += [Column("time")] if is_open else []
-    notes = "median repetition; n<…: so many samples are needed to tell"
+    notes = "of the median repetition; n<…: too few samples, so many are needed"
     return _table(
         f"{test}_times",
         "Percentiles",
@@ -142,7 +147,7 @@ def _lines(
     one: Mapping[str, Any], labels: tuple[Cell, ...], is_open: bool, resolution: Document
 ) -> Iterator[_Line]:
     if not is_open:
-        yield _Line(labels, one["response_time"], one["count"], resolution)
+        yield _Line(labels, one["latency"], one["count"], resolution)
         return
     for word, key in TIMES.items():
         if one.get(key):
@@ -154,24 +159,24 @@ def _name(one: Mapping[str, Any]) -> str:
 
 
 def _passes_table(test: str, found: Sequence[CellRuns], measured: Measured) -> Table:
-    factors = pivot.varying(found, "system")
+    factors = cell_runs.varying(found, "system")
     lines = [
         _Line(
-            (*pivot.label_cells(cell, factors), text(run.id)),
-            passes["response_time"],
+            (*cell_runs.label_cells(cell, factors), text(run.id)),
+            passes["latency"],
             passes["count"],
             percentiles.resolution(_of(run)),
         )
         for cell, run in measured
         if (passes := _of(run)["passes"])
     ]
-    columns = [*pivot.label_columns(found, factors)]
+    columns = [*cell_runs.label_columns(found, factors)]
     return _table(
         f"{test}_passes",
         "Per pass (every transaction type once, in order)",
         [*columns, Column("run", is_number=True)],
         lines,
-        ("of the repetition with the median elapsed time; n<36: too few samples to tell",),
+        ("of the repetition with the median elapsed time; n<36: too few samples",),
     )
 
 
@@ -179,7 +184,7 @@ def _types_table(test: str, cell: CellRuns, run: RunRecord) -> Table:
     lines = [
         _Line(
             (text(_name(one)),),
-            one["response_time"],
+            one["latency"],
             one["count"],
             percentiles.resolution(_of(run)),
         )

@@ -12,9 +12,6 @@ from pathlib import Path
 
 from assay.experiment import Scalar
 
-MARKS: Mapping[str, str] = {"valid": "", "indicative": "~", "invalid": "!"}
-"""What stands behind a number whose verdict is not ``valid``."""
-
 
 @dataclass(frozen=True)
 class Number:
@@ -43,6 +40,8 @@ class Cell:
     """``shown`` says why there is no value (``one storage``, ``n<368``, ``failed``)."""
     level: Scalar | None = None
     """Of a label: the factor's level, a number where it is one."""
+    note: str = ""
+    """Goes below the table, and its number beside the cell (`assay.report.footnotes`)."""
 
 
 @dataclass(frozen=True)
@@ -124,8 +123,14 @@ def text(shown: object) -> Cell:
     return Cell(str(shown))
 
 
-def absent(why: str) -> Cell:
-    return Cell(why, is_absent=True)
+def absent(why: str, note: str = "") -> Cell:
+    return Cell(why, is_absent=True, note=note)
+
+
+def judged(shown: str, number: Number) -> Cell:
+    """A number, with a note of why it is not valid."""
+    is_limited = number.verdict not in ("", "valid")
+    return Cell(shown, number, note=f"{number.verdict}: {number.reason}" if is_limited else "")
 
 
 def count(number: int | None) -> Cell:

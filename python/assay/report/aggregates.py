@@ -1,0 +1,150 @@
+"""Takes a key: what is read of a run, and its unit; gives what stands for the runs of a cell there.
+
+Most numbers are the median of the repetitions. Percentiles are never averaged: they are those of
+the middle repetition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from assay.judge.spread import spread
+from assay.record import RunRecord
+from assay.report import cell_runs, field_path, percentiles, times
+from assay.report.cell_runs import CellRuns
+from assay.report.outcomes import throughput_per_s
+from assay.report.pivot import Aggregate
+from assay.report.values import Cell, Number, absent, judged
+from assay.text import units
+
+
+@dataclass(frozen=True)
+class Key:
+    """What is read of a run."""
+
+    value: Callable[[RunRecord], object]
+    """None where the run holds nothing there."""
+    unit: str
+    """In which it is kept: ``ns``, ``bytes``, ``per_s``, ``count``, ``ratio``."""
+    path: str = ""
+    """Where it is in the observation, if it is there."""
+
+
+def at(path: str) -> Key:
+    """The key of a path through the observation (`assay.report.field_path`)."""
+    return Key(lambda run: field_path.value(run, path), field_path.unit(path), path)
+
+
+THROUGHPUT = Key(lambda run: _throughput(run), "per_s")
+ELAPSED = at("elapsed_ns")
+LATENCY = Key(lambda run: times.mean_ns(run.observation or {}), "ns")
+SIZE_ON_DISK = Key(lambda run: (run.dataset or {}).get("size_on_disk_bytes"), "bytes")
+LOAD_TIME = Key(lambda run: _load_ns(run), "ns")
+
+
+def number(cell: CellRuns, key: Key) -> Number | None:
+    """The median of the cell's repetitions; None where no run came to its end."""
+    found = [key.value(run) for run in cell.measured]
+    values = [one for one in found if isinstance(one, int | float)]
+    if not values:
+        return None
+    over = spread(values)
+    widths = (
+        percentiles.width_of(key.path, over.median, run.observation or {}) for run in cell.measured
+    )
+    return Number(
+        over.median,
+        key.unit,
+        over.n,
+        over.low,
+        over.high,
+        *cell.judged(over),
+        resolution=max(widths, default=0) or None,
+    )
+
+
+def median(key: Key, time_unit: str = "s", *, with_range: bool = False) -> Aggregate:
+    """The median, or why there is none."""
+
+    def shown(cell: CellRuns) -> Cell:
+        made = number(cell, key)
+        if made is None:
+            return absent("none") if cell.measured and key.path else cell.absent
+        return _shown(made, time_unit, with_range)
+
+    return shown
+
+
+def full_range(key: Key) -> Aggregate:
+    """The smallest and the largest of the repetitions."""
+
+    def shown(cell: CellRuns) -> Cell:
+        made = number(cell, key)
+        if made is None or made.low is None or made.high is None:
+            return absent("")
+        return Cell(f"{units.shown(made.low, made.unit)}-{units.shown(made.high, made.unit)}")
+
+    return shown
+
+
+def middle(show: Callable[[RunRecord], Cell]) -> Aggregate:
+    """Of the middle repetition."""
+
+    def shown(cell: CellRuns) -> Cell:
+        run = cell_runs.middle_run(cell)
+        return absent("") if run is None else show(run)
+
+    return shown
+
+
+def only(key: Key, time_unit: str = "s", *, says_why: bool = False) -> Aggregate:
+    """Of the one run that there is. ``says_why``: whether it tells why nothing was observed."""
+
+    def shown(cell: CellRuns) -> Cell:
+        (run,) = cell.runs
+        if run.observation is None and says_why:
+            return cell.absent
+        return _own(run, key, time_unit)
+
+    return shown
+
+
+def _own(run: RunRecord, key: Key, time_unit: str) -> Cell:
+    value = key.value(run)
+    if value is None:
+        return absent("none")
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        text = ("yes" if value else "no") if isinstance(value, bool) else str(value)
+        note = judged(text, Number(0, "", 1, verdict=run.judged.word, reason=run.judged.reason))
+        return Cell(text, note=note.note)
+    width_ns = percentiles.width_of(key.path, value, run.observation or {})
+    made = Number(
+        value,
+        key.unit,
+        1,
+        verdict=run.judged.word,
+        reason=run.judged.reason,
+        resolution=width_ns or None,
+    )
+    return judged(units.shown(value, key.unit, time_unit, resolution_ns=width_ns), made)
+
+
+def _shown(made: Number, time_unit: str, with_range: bool) -> Cell:
+    def one(value: float, resolution_ns: int = 0) -> str:
+        return units.shown(value, made.unit, time_unit, resolution_ns=resolution_ns)
+
+    around = ""
+    if with_range and made.n != 1 and made.low is not None and made.high is not None:
+        around = f" ({one(made.low)}-{one(made.high)})"
+    return judged(f"{one(made.value, made.resolution or 0)}{around}", made)
+
+
+def _throughput(run: RunRecord) -> float | None:
+    observation = run.observation or {}
+    return throughput_per_s(observation) if "outcomes" in observation else None
+
+
+def _load_ns(run: RunRecord) -> int | None:
+    dataset = run.dataset or {}
+    return sum(dataset.get(f"{step}_ns", 0) for step in ("load", "index", "analyze")) or None

@@ -1,0 +1,90 @@
+"""Takes the runs of several tests and the series that joins them; gives one table over all of them:
+a pivot with a column per task, with the published rows among ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from assay.experiment import Scalar
+from assay.record import ExperimentRecord
+from assay.report import aggregates, cell_runs, field_path, notes
+from assay.report.cell_runs import TEST, CellRuns
+from assay.report.pivot import PivotColumn, pivot_rows, table_row, value_columns
+from assay.report.published import Published
+from assay.report.series import Series, SeriesColumn
+from assay.report.values import Cell, Column, Number, Row, Table
+
+
+def table(
+    experiment: ExperimentRecord, series: Series, published: Published | None
+) -> Table | None:
+    """None where fewer than two of the series' tests were run."""
+    tests = {column.test for column in series.columns}
+    by_test = {
+        test: cell_runs.cells(runs)
+        for test, runs in cell_runs.tests(experiment.runs).items()
+        if test in tests
+    }
+    if len(by_test) < 2:
+        return None
+    every = [cell for found in by_test.values() for cell in found]
+    labels = [series.rows, *(one for one in _shared(by_test, every) if one != series.rows)]
+    columns = [_column(column) for column in series.columns]
+    ours = pivot_rows(every, labels, columns, [series.rows])
+    rows: list[Row] = []
+    for level in cell_runs.levels(every, series.rows):
+        rows += [table_row(row, labels) for row in ours if row.levels[series.rows] == level]
+        rows += _published(published, series, level, labels)
+    return Table(
+        name=series.name,
+        title=series.heading,
+        label_columns=len(labels),
+        columns=(
+            *(Column(name, is_number=name == series.rows) for name in labels),
+            *value_columns(columns),
+        ),
+        rows=tuple(rows),
+        notes=(*notes.failures(every), *(_source(published) if published else ())),
+    )
+
+
+def _shared(by_test: Mapping[str, Sequence[CellRuns]], every: Sequence[CellRuns]) -> list[str]:
+    """The system, and what varies and is a factor of every test; what differs between tests alone
+    (their clients) is none."""
+    varying = [name for found in by_test.values() for name in cell_runs.varying(found, "system")]
+    return [name for name in dict.fromkeys(varying) if all(name in cell.factors for cell in every)]
+
+
+def _column(column: SeriesColumn) -> PivotColumn:
+    key = aggregates.at(column.key)
+    return PivotColumn(
+        column.title,
+        aggregates.median(key, column.unit),
+        {TEST: column.test},
+        column.unit if field_path.unit(column.key) == "ns" else "",
+    )
+
+
+def _published(
+    published: Published | None, series: Series, level: Scalar, labels: Sequence[str]
+) -> list[Row]:
+    """The paper's rows of that level, in its own numbers; ``unit`` names one per column."""
+    if published is None:
+        return []
+    found = []
+    for row in published.rows:
+        if row.get(series.rows) != level:
+            continue
+        named = {series.rows: str(level), "system": f"{row['system']}, published"}
+        cells = [
+            Cell(f"{value:.10g}", Number(value, unit))
+            for value, unit in zip(row["values"], published.units, strict=True)
+        ]
+        found.append(Row((*(Cell(named.get(label, "")) for label in labels), *cells)))
+    return found
+
+
+def _source(published: Published) -> list[str]:
+    note = f"published: {published.source}, in {published.unit}"
+    return [f"{note} ({published.conditions})" if published.conditions else note]

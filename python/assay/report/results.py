@@ -1,0 +1,199 @@
+"""Takes the cells of a test, and what its workload declares of its report; gives the table of its
+results: a pivot.
+
+Without a declaration, what everyone asks first: throughput, latency and CPU time, a row per cell.
+*By factors*, the table of a paper: a column per level, speed-ups, the published numbers beside. *By
+fields*, for tests that measure something else: a row per run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from assay.experiment import Scalar
+from assay.judge import Verdict, verdict
+from assay.record import RunRecord
+from assay.report import aggregates, cell_runs, costs, field_path, notes, percentiles, times
+from assay.report.aggregates import Key
+from assay.report.cell_runs import REPETITION, CellRuns
+from assay.report.declaration import Declaration
+from assay.report.pivot import PivotColumn, PivotRow, pivot_rows, table_row, value_columns
+from assay.report.published import Published
+from assay.report.values import Cell, Column, Number, Table, absent, judged
+from assay.text import units
+
+_PERCENTILES = ("p50", "p99")
+_KEYS = {
+    "elapsed": aggregates.ELAPSED,
+    "latency": aggregates.LATENCY,
+    "load_time": aggregates.LOAD_TIME,
+    "size_on_disk": aggregates.SIZE_ON_DISK,
+    "throughput": aggregates.THROUGHPUT,
+}
+
+
+def table(
+    test: str,
+    declared: Declaration | None,
+    found: Sequence[CellRuns],
+    published: Published | None = None,
+) -> Table:
+    if declared is None:
+        return _by_cells(test, found)
+    if declared.fields:
+        return _by_fields(test, declared, found)
+    return _by_factors(test, declared, found, published)
+
+
+def _by_cells(test: str, found: Sequence[CellRuns]) -> Table:
+    labels = cell_runs.varying(found, "system", "clients")
+    has_range = any(len(cell.runs) > 1 for cell in found)
+    unit = percentiles.unit_of(
+        all_ok[0]["latency"]
+        for cell in found
+        if (run := cell_runs.middle_run(cell)) is not None
+        and (all_ok := times.all_ok(run.observation or {})) is not None
+    )
+    columns = [
+        PivotColumn("TPS", aggregates.median(aggregates.THROUGHPUT)),
+        *([PivotColumn("min-max", aggregates.full_range(aggregates.THROUGHPUT))] * has_range),
+        *(
+            PivotColumn(name, aggregates.middle(_percentile(name, unit)), unit=unit)
+            for name in _PERCENTILES
+        ),
+        PivotColumn("client CPU", aggregates.middle(costs.client_per_transaction), unit="µs"),
+        PivotColumn("server CPU", aggregates.middle(costs.server_per_transaction), unit="µs"),
+    ]
+    return Table(
+        name=test,
+        title="Throughput, latency and CPU time",
+        label_columns=len(labels),
+        columns=(*cell_runs.label_columns(found, labels), *value_columns(columns)),
+        rows=tuple(table_row(row, labels) for row in pivot_rows(found, labels, columns)),
+        notes=(
+            "TPS: transactions that ended ok per second of the measurement"
+            + ("; median of the repetitions" if has_range else ""),
+            "p50, p99: latency of these; client CPU, server CPU: CPU time per transaction",
+            *notes.failures(found),
+        ),
+    )
+
+
+def _percentile(name: str, unit: str) -> Callable[[RunRecord], Cell]:
+    def shown(run: RunRecord) -> Cell:
+        observation = run.observation or {}
+        all_ok = times.all_ok(observation)
+        if all_ok is None:
+            return absent("per type")
+        merged, n = all_ok
+        resolution = percentiles.resolution(observation)
+        return percentiles.one(merged["latency"], name, n, unit, resolution)
+
+    return shown
+
+
+def _by_fields(test: str, declared: Declaration, found: Sequence[CellRuns]) -> Table:
+    labels = [*cell_runs.varying(found, "system"), REPETITION]
+    columns = [
+        PivotColumn(
+            one.title,
+            aggregates.only(aggregates.at(one.key), one.unit, says_why=place == 0),
+            unit=one.unit if field_path.unit(one.key) == "ns" else "",
+        )
+        for place, one in enumerate(declared.fields)
+    ]
+    runs = [one for cell in found for one in cell.each()]
+    return Table(
+        name=test,
+        label_columns=len(labels),
+        title=declared.heading,
+        columns=(*(Column(name) for name in labels), *value_columns(columns)),
+        rows=tuple(table_row(row, labels) for row in pivot_rows(runs, labels, columns)),
+    )
+
+
+def _by_factors(
+    test: str, declared: Declaration, found: Sequence[CellRuns], published: Published | None
+) -> Table:
+    levels = cell_runs.levels(found, declared.columns)
+    blocks = _blocks(declared, found)
+    key = _KEYS[declared.value]
+    unit = {"ns": declared.unit, "per_s": "per s", "bytes": ""}[key.unit]
+    columns = [
+        PivotColumn(
+            str(level),
+            aggregates.median(key, declared.unit, with_range=True),
+            {declared.columns: level},
+            unit,
+        )
+        for level in levels
+    ]
+    order = [*blocks, declared.rows]
+    rows = [
+        table_row(row, [declared.rows], blocks, _beside(declared, key, row, published))
+        for row in pivot_rows(found, order, columns, order)
+    ]
+    titles = [*_speed_up_titles(declared, levels), *(published.titles if published else [])]
+    return Table(
+        name=test,
+        title=declared.heading,
+        columns=(
+            Column(declared.rows),
+            *value_columns(columns),
+            *(Column(title, is_number=True) for title in titles),
+        ),
+        rows=tuple(rows),
+        notes=(
+            notes.explanation(declared, found),
+            *notes.failures(found),
+            *notes.beside(published, found),
+        ),
+    )
+
+
+def _blocks(declared: Declaration, found: Sequence[CellRuns]) -> list[str]:
+    """The declared block factor, and every factor that varies and has no other place."""
+    placed = (declared.rows, declared.columns)
+    own = [declared.blocks] if cell_runs.levels(found, declared.blocks) else []
+    others = [name for name in cell_runs.varying(found) if name not in placed]
+    return list(dict.fromkeys([*own, *others]))
+
+
+def _beside(
+    declared: Declaration, key: Key, row: PivotRow, published: Published | None
+) -> list[Cell]:
+    """Speed-ups and published numbers, behind the measured ones."""
+    shown: list[Cell] = []
+    if declared.has_speed_up:
+        numbers = [None if cell is None else aggregates.number(cell, key) for cell in row.cells]
+        why_none = f"one {declared.columns}" if len(numbers) == 1 else ""
+        others = numbers[1:] or [None]
+        shown += [_speed_up(declared, numbers[0], other) or absent(why_none) for other in others]
+    if published:
+        first = next(cell for cell in row.cells if cell is not None)
+        shown += published.cells(published.row(first.published_names, first.factors))
+    return shown
+
+
+def _speed_up(declared: Declaration, first: Number | None, other: Number | None) -> Cell | None:
+    """How many times faster the other column is than the first; its range is the widest that the
+    repetitions allow."""
+    slow, fast = (other, first) if declared.is_more_better else (first, other)
+    if slow is None or fast is None or not (fast.value and fast.low and fast.high):
+        return None
+    worst = verdict.worst(Verdict(one.verdict, one.reason) for one in (slow, fast))
+    made = Number(
+        slow.value / fast.value,
+        "ratio",
+        low=(slow.low or 0) / fast.high,
+        high=(slow.high or 0) / fast.low,
+        verdict=worst.word,
+        reason=worst.reason,
+    )
+    return judged(units.ratio(made.value), made)
+
+
+def _speed_up_titles(declared: Declaration, levels: Sequence[Scalar]) -> list[str]:
+    if not declared.has_speed_up:
+        return []
+    return ["speed-up"] if len(levels) < 3 else [f"speed-up\n{level}" for level in levels[1:]]
