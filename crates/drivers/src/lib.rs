@@ -11,6 +11,7 @@ mod error;
 mod lexis;
 pub mod mysql;
 pub mod null;
+pub mod null_documents;
 pub mod postgresql;
 pub mod registry;
 mod request;

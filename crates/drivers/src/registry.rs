@@ -191,5 +191,6 @@ drivers! {
     blocking {
         sqlite = SqliteConnection, transactions: true;
         null = NullConnection, transactions: true;
+        null_documents = NullDocumentsConnection, transactions: false;
     }
 }

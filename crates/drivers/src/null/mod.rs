@@ -7,6 +7,7 @@
 mod delay;
 mod lines;
 mod loading;
+mod local_session;
 mod model;
 mod options;
 pub(crate) mod query;
@@ -18,10 +19,6 @@ mod trigger;
 mod tuples;
 mod words;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
-
 use assay_values::{Piece, Row};
 
 use crate::lexis::Literals;
@@ -30,6 +27,7 @@ use crate::{
     TransactionStatus,
 };
 pub(crate) use lines::Lines;
+pub(crate) use local_session::LocalSession;
 pub use model::{Given, PlannedReply, ServerModel, SessionModel};
 pub use statement::Statement;
 pub(crate) use statement::{Change, Meaning};
@@ -37,17 +35,9 @@ pub(crate) use tuples::Tuples;
 
 /// One session.
 pub struct NullConnection {
-    model: SessionModel,
+    session: LocalSession,
     prepared: Vec<Option<Statement>>,
-    bulk: Option<Bulk>,
     transaction: TransactionStatus,
-    is_cancelled: Arc<AtomicBool>,
-}
-
-/// A bulk load under way: the table of the statement, if it names one, and the rows so far.
-struct Bulk {
-    table: Option<String>,
-    rows: u64,
 }
 
 impl NullConnection {
@@ -57,30 +47,18 @@ impl NullConnection {
     /// Where an option says something impossible, or the site has as many sessions as it takes.
     pub fn open(site: &LocalOptions<'_>) -> Result<Self, SystemError> {
         Ok(Self {
-            model: ServerModel::shared(site.options)?.open_session()?,
+            session: LocalSession::open(site)?,
             prepared: Vec::new(),
-            bulk: None,
             transaction: TransactionStatus::None,
-            is_cancelled: Arc::new(AtomicBool::new(false)),
         })
     }
 
     fn execute(&mut self, statement: &Statement, answer: &mut Answer) -> Result<(), SystemError> {
-        self.is_cancelled.store(false, Ordering::Relaxed);
-        let began = Instant::now();
-        let PlannedReply::Answered { after, error } = self.model.plan_reply(statement, began)
-        else {
-            let message = model::told_by("lose");
-            return Err(SystemError::new(ErrorClass::LostConnection, "", message));
-        };
-        if !delay::wait_until(began + after, &self.is_cancelled) {
-            answer.error = Some(SystemError::new(ErrorClass::Timeout, "", "broken off"));
-        } else if error.is_some() {
-            answer.error = error;
-        } else {
-            self.transaction = statement.meaning.after(self.transaction);
-            give(statement, self.model.answer(statement), answer);
-        }
+        let transaction = &mut self.transaction;
+        self.session.execute(statement, answer, |given, answer| {
+            *transaction = statement.meaning.after(*transaction);
+            give(statement, given, answer);
+        })?;
         answer.transaction = self.transaction;
         Ok(())
     }
@@ -92,7 +70,6 @@ fn statement_of(pieces: &[Piece]) -> Statement {
 }
 
 fn give(statement: &Statement, given: Given, answer: &mut Answer) {
-    answer.affected = given.affected;
     statement
         .columns
         .iter()
@@ -143,36 +120,18 @@ impl Blocking for NullConnection {
                 form: BulkForm::Native | BulkForm::MultiRow,
                 ..
             } => {
-                self.bulk = Some(Bulk {
-                    table: loading::table_of_bulk(text),
-                    rows: 0,
-                });
+                self.session.begin_bulk(loading::table_of_bulk(text));
                 Ok(())
             }
         }
     }
 
     fn bulk_row(&mut self, _row: &Row) -> Result<(), SystemError> {
-        match &mut self.bulk {
-            Some(bulk) => bulk.rows += 1,
-            None => return Err(SystemError::protocol("a bulk load under way", "a row")),
-        }
-        Ok(())
+        self.session.bulk_row()
     }
 
     fn bulk_end(&mut self, abort: Option<&str>, answer: &mut Answer) -> Result<(), SystemError> {
-        let Some(bulk) = self.bulk.take() else {
-            return Err(SystemError::protocol("a bulk load under way", "its end"));
-        };
-        if let Some(reason) = abort {
-            answer.error = Some(SystemError::new(ErrorClass::Other, "", reason));
-            return Ok(());
-        }
-        answer.affected = bulk.rows;
-        if let Some(table) = bulk.table {
-            self.model.loaded(&table, bulk.rows);
-        }
-        Ok(())
+        self.session.bulk_end(abort, answer)
     }
 
     fn server_version(&self) -> &str {
@@ -180,9 +139,6 @@ impl Blocking for NullConnection {
     }
 
     fn canceller(&self) -> Option<Canceller> {
-        let is_cancelled = Arc::clone(&self.is_cancelled);
-        Some(Box::new(move || {
-            is_cancelled.store(true, Ordering::Relaxed)
-        }))
+        Some(self.session.canceller())
     }
 }

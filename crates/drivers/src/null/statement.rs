@@ -114,14 +114,14 @@ impl Meaning {
         }
     }
 
-    pub(super) fn with(self, columns: Vec<Box<str>>) -> Statement {
+    pub(crate) fn with(self, columns: Vec<Box<str>>) -> Statement {
         Statement {
             meaning: self,
             columns: columns.into(),
         }
     }
 
-    pub(super) fn bare(self) -> Statement {
+    pub(crate) fn bare(self) -> Statement {
         self.with(Vec::new())
     }
 }

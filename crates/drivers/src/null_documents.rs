@@ -1,0 +1,227 @@
+//! The null system as one that takes JSON documents instead of SQL, and has no transactions: so that a
+//! workload of documents can be tried, and the contract of drivers tested, with nothing installed.
+//!
+//! | document | what it does |
+//! |---|---|
+//! | `{"create": "t"}`, `{"drop": "t"}` | makes a table of so far no documents, or removes it |
+//! | `{"insert": "t", "documents": [{…}, …]}` | adds as many to the table |
+//! | `{"count": "t"}` | gives how many the table has |
+//! | `{"find": "t", …}` | gives as many documents as the option `rows` says, each `{"n": number, "asked": the request}` |
+//! | `{"update": "t", …}` | changes one |
+//! | `{"delete": "t"}` | removes all |
+//!
+//! The options are those of the null system. A value is put into its document as JSON, a name as a string.
+
+use assay_values::{Piece, Row, Value};
+use serde_json::Value as Json;
+
+use crate::null::{Change, LocalSession, Meaning, Statement};
+use crate::{Answer, Blocking, Canceller, ErrorClass, LocalOptions, Request, SystemError};
+
+/// One session.
+pub struct NullDocumentsConnection {
+    session: LocalSession,
+    prepared: Vec<Option<Box<[Piece]>>>,
+    /// Memory to put a document together in.
+    text: Vec<u8>,
+}
+
+/// The one column of an answer's rows.
+const COLUMN: &str = "document";
+
+impl NullDocumentsConnection {
+    pub const OPEN_FILES: u32 = 0;
+
+    /// # Errors
+    /// Where an option says something impossible, or the site has as many sessions as it takes.
+    pub fn open(site: &LocalOptions<'_>) -> Result<Self, SystemError> {
+        Ok(Self {
+            session: LocalSession::open(site)?,
+            prepared: Vec::new(),
+            text: Vec::new(),
+        })
+    }
+
+    fn execute(&mut self, text: &[u8], answer: &mut Answer) -> Result<(), SystemError> {
+        let request = match read(text) {
+            Ok(request) => request,
+            Err(error) => {
+                answer.error = Some(error);
+                return Ok(());
+            }
+        };
+        let Asked {
+            statement,
+            document,
+        } = request;
+        self.session.execute(&statement, answer, |given, answer| {
+            for name in &statement.columns {
+                answer.column(name);
+            }
+            for number in given.first..given.first + given.rows {
+                if !answer.wants_cells() {
+                    answer.pass_row();
+                    continue;
+                }
+                let cell = match statement.meaning {
+                    Meaning::Read => {
+                        serde_json::json!({ "n": number, "asked": document }).to_string()
+                    }
+                    _ => number.to_string(),
+                };
+                answer.begin_row();
+                answer.cell(Some(cell.as_bytes()));
+                answer.end_row();
+            }
+        })
+    }
+
+    fn direct(
+        &mut self,
+        pieces: &[Piece],
+        parameters: &[Value],
+        answer: &mut Answer,
+    ) -> Result<(), SystemError> {
+        let mut text = std::mem::take(&mut self.text);
+        text.clear();
+        let mut values = parameters.iter();
+        for piece in pieces {
+            match piece {
+                Piece::Text(part) => text.extend_from_slice(part.as_bytes()),
+                Piece::Identifier(name) => write_json(&Json::from(&**name), &mut text),
+                Piece::Value => match values.next() {
+                    Some(value) => write_json(&json(value), &mut text),
+                    None => return Err(too_few(pieces, parameters)),
+                },
+            }
+        }
+        let executed = self.execute(&text, answer);
+        self.text = text;
+        executed
+    }
+}
+
+/// What a document asks for.
+struct Asked {
+    statement: Statement,
+    document: Json,
+}
+
+fn read(text: &[u8]) -> Result<Asked, SystemError> {
+    let wrong = |message: String| SystemError::new(ErrorClass::Syntax, "", message);
+    let document: Json = serde_json::from_slice(text)
+        .map_err(|error| wrong(format!("expected a JSON document: {error}")))?;
+    let named = |key: &str| document.get(key)?.as_str().map(str::to_owned);
+    let rows = || {
+        let documents = document.get("documents").and_then(Json::as_array);
+        documents.map_or(1, Vec::len) as u64
+    };
+    let answers = |meaning: Meaning, column: &str| meaning.with(vec![column.into()]);
+    let statement = if named("find").is_some() {
+        answers(Meaning::Read, COLUMN)
+    } else if let Some(table) = named("count") {
+        answers(Meaning::Count(table), "count")
+    } else if let Some(table) = named("insert") {
+        Meaning::Insert {
+            table,
+            rows: rows(),
+        }
+        .bare()
+    } else if named("update").is_some() {
+        Meaning::Change(Change::Update).bare()
+    } else if let Some(table) = named("delete") {
+        Meaning::Empty(table).bare()
+    } else if let Some(table) = named("create") {
+        Meaning::Create(table).bare()
+    } else if let Some(table) = named("drop") {
+        Meaning::Drop(table).bare()
+    } else {
+        let message = "expected one of the keys find, count, insert, update, delete, create, drop, with a table's name";
+        return Err(wrong(message.to_owned()));
+    };
+    Ok(Asked {
+        statement,
+        document,
+    })
+}
+
+fn json(value: &Value) -> Json {
+    match value {
+        Value::Null => Json::Null,
+        Value::Bool(truth) => Json::from(*truth),
+        Value::Int(number) => Json::from(*number),
+        // JSON has neither infinities nor NaN.
+        Value::Double(number) => Json::from(*number),
+        Value::Text(text) => Json::from(&**text),
+    }
+}
+
+fn write_json(value: &Json, out: &mut Vec<u8>) {
+    serde_json::to_writer(out, value).expect("writing to memory is infallible");
+}
+
+fn too_few(pieces: &[Piece], parameters: &[Value]) -> SystemError {
+    let (expected, found) = (Piece::count_values(pieces), parameters.len());
+    let message = format!("the document has {expected} values, {found} were given");
+    SystemError::new(ErrorClass::Data, "", message)
+}
+
+impl Blocking for NullDocumentsConnection {
+    fn request(&mut self, request: &Request<'_>, answer: &mut Answer) -> Result<(), SystemError> {
+        match *request {
+            Request::Text(text) => self.execute(text.as_bytes(), answer),
+            Request::Direct { pieces, parameters } => self.direct(pieces, parameters, answer),
+            // Nothing is compiled, so nothing is wrong before it is executed.
+            Request::Prepare { id, pieces } => {
+                let index = id as usize;
+                if self.prepared.len() <= index {
+                    self.prepared.resize(index + 1, None);
+                }
+                self.prepared[index] = Some(pieces.into());
+                Ok(())
+            }
+            Request::Execute { id, parameters } => {
+                let Some(pieces) = self.prepared.get_mut(id as usize).and_then(Option::take) else {
+                    let message = format!("statement {id} was never prepared");
+                    answer.error = Some(SystemError::new(ErrorClass::Other, "", message));
+                    return Ok(());
+                };
+                let executed = self.direct(&pieces, parameters, answer);
+                self.prepared[id as usize] = Some(pieces);
+                executed
+            }
+            Request::Bulk { text, .. } => {
+                match read(text.as_bytes()).map(|asked| asked.statement.meaning) {
+                    Ok(Meaning::Insert { table, .. }) => self.session.begin_bulk(Some(table)),
+                    Ok(_) => {
+                        let message = "expected a bulk load to begin with {\"insert\": \"table\"}";
+                        answer.error = Some(SystemError::new(ErrorClass::Syntax, "", message));
+                    }
+                    Err(error) => answer.error = Some(error),
+                }
+                Ok(())
+            }
+            Request::Begin | Request::Commit | Request::Rollback => {
+                let message = "this system has no transactions";
+                answer.error = Some(SystemError::new(ErrorClass::Syntax, "", message));
+                Ok(())
+            }
+        }
+    }
+
+    fn bulk_row(&mut self, _row: &Row) -> Result<(), SystemError> {
+        self.session.bulk_row()
+    }
+
+    fn bulk_end(&mut self, abort: Option<&str>, answer: &mut Answer) -> Result<(), SystemError> {
+        self.session.bulk_end(abort, answer)
+    }
+
+    fn server_version(&self) -> &str {
+        concat!("null documents ", env!("CARGO_PKG_VERSION"))
+    }
+
+    fn canceller(&self) -> Option<Canceller> {
+        Some(self.session.canceller())
+    }
+}

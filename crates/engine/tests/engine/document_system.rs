@@ -1,0 +1,102 @@
+//! A system that takes documents instead of SQL, and has no transactions, behind the same contract.
+
+use assay_engine::{EngineError, Session, SiteDocument};
+use serde_json::{Value, json};
+
+use crate::support::{document, observe, outcomes, refused, the_error};
+
+fn site(name: &str, options: Value) -> Value {
+    let mut options = options;
+    options["site"] = json!(name);
+    json!({ "driver": "null_documents", "options": options })
+}
+
+fn documents(site: Value, texts: &[&str], more: Value) -> Value {
+    let mut asked = document(site, texts, more);
+    asked["lexer"] = json!("json");
+    asked["identifiers"] = json!({ "table": ["a", "it's \"b\""] });
+    asked
+}
+
+#[test]
+fn documents_are_driven_by_every_protocol_and_values_arrive_as_json() {
+    let text = r#"
+\set table 1
+\set id 7 * 6
+\set name 'it''s "so"'
+{"insert": :{table}, "documents": [{"id": :id}, {"id": null}]}
+\expect rows 2
+{"count": :{table}}
+\expect value :counted
+{"find": :{table}, "where": {"id": :id, "name": :name}} \gset
+\expect value :found
+"#;
+    for (number, protocol) in ["simple", "extended", "prepared"].into_iter().enumerate() {
+        let name = format!("documents {protocol}");
+        let site = site(&name, json!({ "rows": "1" }));
+        let mut session = Session::open(&SiteDocument::parse(&site.to_string()).unwrap()).unwrap();
+        session.execute(r#"{"create": "it's \"b\""}"#).unwrap();
+        let found =
+            r#"{"asked":{"find":"it's \"b\"","where":{"id":42,"name":"it's \"so\""}},"n":1}"#;
+        let run = observe(&documents(
+            site,
+            &[text],
+            json!({ "protocol": protocol, "seed": number, "variables": { "counted": 2, "found": found } }),
+        ));
+        assert_eq!(outcomes(&run), (1, 0, 0, 0), "{protocol}: {:?}", run.errors);
+    }
+}
+
+/// Nothing can be rolled back, and nothing is: a failed statement is the last one of its transaction.
+#[test]
+fn without_transactions_a_failure_sends_nothing_further() {
+    let site = site(
+        "no rollback",
+        json!({ "fail": "constraint@#1", "lose": "#2" }),
+    );
+    let text = "{\"update\": \"a\"}\n";
+    let run = observe(&documents(
+        site,
+        &[text],
+        json!({ "stop": { "passes": 2 } }),
+    ));
+    // Had a rollback been sent, the session would have been lost in it, and nothing be unknown.
+    assert_eq!(outcomes(&run), (0, 0, 1, 1));
+}
+
+#[test]
+fn an_abort_needs_no_transaction() {
+    let run = observe(&documents(
+        site("abort", json!({})),
+        &["{\"update\": \"a\"}\n\\abort\n"],
+        json!({ "stop": { "passes": 3 } }),
+    ));
+    assert_eq!(outcomes(&run), (0, 3, 0, 0));
+}
+
+#[test]
+fn what_begins_a_transaction_is_refused_at_its_place() {
+    let text = "{\"count\": \"a\"}\n  \\begin\n{\"count\": \"a\"}\n\\commit\n";
+    let error = refused(&documents(site("refused", json!({})), &[text], json!({})));
+    let EngineError::Script(error) = error else {
+        panic!("{error:?}")
+    };
+    assert_eq!((error.line, error.column), (2, 3));
+    assert!(error.message.contains("has no transactions"), "{error}");
+}
+
+#[test]
+fn a_document_that_the_system_does_not_know_is_its_error() {
+    let run = observe(&documents(
+        site("unknown", json!({})),
+        &["{\"fly\": 1}"],
+        json!({}),
+    ));
+    assert_eq!(outcomes(&run), (0, 0, 1, 0));
+    let error = the_error(&run);
+    assert_eq!((error.class, error.certainty), ("syntax", "undone"));
+    assert!(
+        error.message.contains("expected one of the keys find"),
+        "{error:?}"
+    );
+}
