@@ -32,9 +32,9 @@ mod timer_queue;
 mod transport;
 
 pub use document::{
-    ArrivalDocument, BulkFormWord, DriveDocument, LoadDocument, Order, Password, Protocol,
-    ReconnectDocument, RetriesDocument, ScriptDocument, ServeDocument, SiteDocument, StopDocument,
-    TableDocument, TlsMode,
+    ArrivalDocument, BulkFormWord, DriveDocument, GroupDocument, LoadDocument, Order, Password,
+    Protocol, ReconnectDocument, RetriesDocument, ScriptDocument, ServeDocument, SiteDocument,
+    StopDocument, TableDocument, TlsMode,
 };
 pub use drive::{DrainProgress, DriveProgress, check_clients, compile, drive};
 pub use error::EngineError;
@@ -42,9 +42,10 @@ pub use limits::check_load_sessions;
 pub use load::{LoadProgress, LoadReport, Source, TableReport, load, load_parts};
 pub use null_server::{Listening, Served, null_protocols, serve};
 pub use observation::{
-    AllOk, Arrival, CarriedOver, ClientCost, ClientEnd, ErrorReport, InFlight, Interval, Latency,
-    LittlesLaw, Observation, Outage, Outcomes, Passes, Resolution, ResultReport, Standstill,
-    StatementReport, TransactionOutcomes, TransactionReport, TransactionsPerClient, Unfinished,
+    AllOk, Arrival, CarriedOver, ClientCost, ClientEnd, ErrorReport, GroupReport, InFlight,
+    Interval, Latency, LittlesLaw, Observation, Outage, Outcomes, Passes, Resolution, ResultReport,
+    Standstill, StatementReport, TransactionOutcomes, TransactionReport, TransactionsPerClient,
+    Unfinished,
 };
 pub use query::{Answered, query};
 pub use session::{Probe, ProbeError, Session, driver_names, probe};

@@ -4,7 +4,7 @@ use crate::execute::Stop;
 use crate::operand::StatementId;
 use crate::program::{Need, Program};
 use crate::registers::Registers;
-use assay_values::Value;
+use assay_values::{Random, Value};
 use std::sync::Arc;
 
 /// One client: an instruction pointer, its variables and its random stream; resumable at every
@@ -109,6 +109,19 @@ impl Machine {
     pub fn begin(&mut self, script: u32) {
         let script = &self.program.scripts[script as usize];
         self.registers.begin(script.instructions.start);
+        self.state = State::Running;
+    }
+
+    /// The same, where transactions are numbered and any client may have this one: its random stream is
+    /// `random`, its variables are as before the first transaction, and `:transaction_number` is `number`.
+    /// So its values follow the number, and not the client or what that has done before.
+    ///
+    /// # Panics
+    /// If the program has no such script.
+    pub fn begin_numbered(&mut self, script: u32, random: Random, number: u64) {
+        let script = &self.program.scripts[script as usize];
+        self.registers
+            .begin_numbered(script.instructions.start, random, number);
         self.state = State::Running;
     }
 

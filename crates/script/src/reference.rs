@@ -150,10 +150,11 @@ outside strings, and becomes one: `{\"find\": :{table}, \"id\": :id}`. `:{name}`
 
 A name has letters, digits and underscores and does not begin with a digit. Values are integers of 64
 bits, doubles, texts, TRUE, FALSE and NULL. Variables are the client's own and keep their values from
-transaction to transaction. Some are always there: `:client_id`, `:random_seed` (the seed of the run),
+transaction to transaction; in an open loop, and where clients share a list of transactions, each transaction begins with
+the values that are given, so that it is the same whichever client runs it. Some are always there: `:client_id`, `:random_seed` (the seed of the run),
 `:default_seed` (the seed of hashes and permutations, made from it and the same for all clients) and, an addition,
 `:transaction_number` (how many transactions the client began before this one, those of the warm-up
-included; a retry is the same one again). A workload and `--set` give others. `:scale` is 1 for a script that is named
+included; in an open loop and in a shared list, the transaction's number; a retry is the same one again). A workload and `--set` give others. `:scale` is 1 for a script that is named
 by its file, unless `--scale` (`-s`) or `--set scale=N` says otherwise. One that is given and that no script sets is a constant.
 
 ## Meta commands

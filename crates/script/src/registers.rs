@@ -13,6 +13,8 @@ pub(crate) struct Registers {
     /// The instruction to be executed next.
     pub next: u32,
     variables: Vec<Option<Value>>,
+    /// As they are before the client's first transaction.
+    initial: Vec<Option<Value>>,
     pub stack: Vec<Value>,
     loops: Vec<Loop>,
     /// The values last bound, for each statement as it is written: a text that stays the same is copied once.
@@ -75,6 +77,7 @@ impl Registers {
         };
         Self {
             next: 0,
+            initial: variables.clone(),
             variables,
             stack: Vec::new(),
             loops: Vec::new(),
@@ -86,6 +89,17 @@ impl Registers {
             start,
             turns: 0,
         }
+    }
+
+    /// A transaction whose values depend on its number alone.
+    pub fn begin_numbered(&mut self, instruction: u32, random: Random, number: u64) {
+        copy(&self.initial, &mut self.variables);
+        self.random = random;
+        if let Some(Slot(slot)) = self.number {
+            let before = i64::try_from(number).map_or(i64::MAX, |number| number - 1);
+            self.variables[slot as usize] = Some(Value::Int(before));
+        }
+        self.begin(instruction);
     }
 
     pub fn begin(&mut self, instruction: u32) {

@@ -124,6 +124,8 @@ fn step_without_allocating(program: Program) {
     let columns = ["abalance".to_owned()];
     let cells = [Some(b"17".as_slice().into())];
     let both = |machine: &mut Machine| {
+        machine.begin_numbered(0, Random::stream(1, 2), 2);
+        assert_eq!(transaction(machine, &columns, &cells), 6);
         machine.begin(0);
         assert_eq!(transaction(machine, &columns, &cells), 6);
         machine.rewind();

@@ -1,5 +1,7 @@
 //! Takes samples; keeps their counts and distributions, in memory that does not grow with the run.
 
+use std::sync::Arc;
+
 use assay_histogram::LatencyHistogram;
 
 use super::intervals::OpenSeconds;
@@ -7,10 +9,17 @@ use super::{Outcome, Sample, Series, Times, Unit};
 use crate::observation::Outcomes;
 
 /// What an aggregator keeps, and what it calls late.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Layout {
-    pub scripts: usize,
+    /// By number.
+    pub types: Arc<[TypeLayout]>,
+    pub groups: usize,
     pub statements: usize,
+}
+
+/// The same for one transaction type: one script in one group of clients.
+#[derive(Clone, Copy, Debug)]
+pub struct TypeLayout {
     pub is_open_loop: bool,
     /// A longer latency is late; `u64::MAX` where none is.
     pub late_beyond_ns: u64,
@@ -19,16 +28,17 @@ pub struct Layout {
 #[derive(Debug)]
 pub struct Aggregator {
     layout: Layout,
-    by_script: Vec<OfScript>,
+    by_type: Vec<OfType>,
     /// By statement, made when the first of its kind comes: service times.
     statements: Vec<Option<Box<LatencyHistogram>>>,
-    passes: LatencyHistogram,
+    /// By group.
+    passes: Vec<LatencyHistogram>,
     seconds: OpenSeconds,
 }
 
 /// The account of one transaction type.
 #[derive(Debug, Default)]
-struct OfScript {
+struct OfType {
     /// By outcome; made when the first of its kind comes.
     times: [Option<Box<Times>>; Outcome::ALL.len()],
     /// All but what the recorders count: `scheduled` and `attempts`.
@@ -39,11 +49,11 @@ impl Aggregator {
     #[must_use]
     pub fn new(layout: Layout) -> Self {
         Self {
-            layout,
-            by_script: (0..layout.scripts).map(|_| OfScript::default()).collect(),
+            by_type: layout.types.iter().map(|_| OfType::default()).collect(),
             statements: vec![None; layout.statements],
-            passes: LatencyHistogram::new(),
+            passes: vec![LatencyHistogram::new(); layout.groups],
             seconds: OpenSeconds::default(),
+            layout,
         }
     }
 
@@ -57,33 +67,33 @@ impl Aggregator {
     fn enter_one(&mut self, sample: &Sample, began_ns: u64) {
         let since_ns = sample.end_ns.saturating_sub(began_ns);
         match sample.unit {
-            Unit::Transaction(script, outcome) => {
-                let is_late =
-                    outcome == Outcome::Ok && sample.response_ns > self.layout.late_beyond_ns;
-                let account = &mut self.by_script[script as usize];
+            Unit::Transaction(transaction_type, outcome) => {
+                let layout = &self.layout.types[transaction_type as usize];
+                let is_late = outcome == Outcome::Ok && sample.response_ns > layout.late_beyond_ns;
+                let account = &mut self.by_type[transaction_type as usize];
                 account.times[outcome as usize]
-                    .get_or_insert_with(|| Box::new(Times::new(self.layout.is_open_loop)))
+                    .get_or_insert_with(|| Box::new(Times::new(layout.is_open_loop)))
                     .record(sample.response_ns, sample.service_ns);
                 account.outcomes.count(outcome);
                 account.outcomes.late += u64::from(is_late);
                 let second = self.seconds.at(since_ns);
                 second.late += u64::from(is_late);
                 let lag_ns = sample.response_ns - sample.service_ns;
-                second.lag(self.layout.is_open_loop.then_some(lag_ns));
+                second.lag(layout.is_open_loop.then_some(lag_ns));
                 second.ended(outcome, since_ns, sample.response_ns);
             }
-            Unit::Skipped(script) => {
-                self.by_script[script as usize].outcomes.skipped += 1;
+            Unit::Skipped(transaction_type) => {
+                self.by_type[transaction_type as usize].outcomes.skipped += 1;
                 self.seconds.at(since_ns).skipped += 1;
             }
-            Unit::Retry(script) => {
-                self.by_script[script as usize].outcomes.retries += 1;
+            Unit::Retry(transaction_type) => {
+                self.by_type[transaction_type as usize].outcomes.retries += 1;
                 self.seconds.at(since_ns).retries += 1;
             }
             Unit::Statement(statement) => self.statements[statement as usize]
                 .get_or_insert_default()
                 .record(sample.service_ns),
-            Unit::Pass => self.passes.record(sample.response_ns),
+            Unit::Pass(group) => self.passes[group as usize].record(sample.response_ns),
         }
     }
 
@@ -91,7 +101,7 @@ impl Aggregator {
     #[must_use]
     pub fn outcomes(&self) -> Outcomes {
         let mut all = Outcomes::default();
-        for account in &self.by_script {
+        for account in &self.by_type {
             all.add(&account.outcomes);
         }
         all
@@ -99,19 +109,20 @@ impl Aggregator {
 
     /// Of one transaction type.
     #[must_use]
-    pub fn outcomes_of(&self, script: usize) -> Outcomes {
-        self.by_script[script].outcomes
+    pub fn outcomes_of(&self, transaction_type: usize) -> Outcomes {
+        self.by_type[transaction_type].outcomes
     }
 
+    /// Of one group.
     #[must_use]
-    pub fn passes(&self) -> &LatencyHistogram {
-        &self.passes
+    pub fn passes(&self, group: usize) -> &LatencyHistogram {
+        &self.passes[group]
     }
 
     /// The distributions of one type's transactions that ended one way, if there were any.
     #[must_use]
-    pub fn times(&self, script: usize, outcome: Outcome) -> Option<&Times> {
-        self.by_script[script].times[outcome as usize].as_deref()
+    pub fn times(&self, transaction_type: usize, outcome: Outcome) -> Option<&Times> {
+        self.by_type[transaction_type].times[outcome as usize].as_deref()
     }
 
     /// The service times of one statement, if they were asked for and it was executed.
@@ -127,7 +138,7 @@ impl Aggregator {
 
     /// Adds all that stands in `other`.
     pub fn merge(&mut self, other: &Self) {
-        for (mine, theirs) in self.by_script.iter_mut().zip(&other.by_script) {
+        for (mine, theirs) in self.by_type.iter_mut().zip(&other.by_type) {
             mine.outcomes.add(&theirs.outcomes);
             for (mine, theirs) in mine.times.iter_mut().zip(&theirs.times) {
                 if let Some(theirs) = theirs {
@@ -140,7 +151,9 @@ impl Aggregator {
                 mine.get_or_insert_default().merge(theirs);
             }
         }
-        self.passes.merge(&other.passes);
+        for (mine, theirs) in self.passes.iter_mut().zip(&other.passes) {
+            mine.merge(theirs);
+        }
         self.seconds.merge(&other.seconds);
     }
 }

@@ -18,7 +18,7 @@ struct Kind {
     code: String,
     certainty: Certainty,
     /// None while connecting.
-    script: Option<u32>,
+    transaction_type: Option<u32>,
 }
 
 #[derive(Clone, Debug)]
@@ -30,13 +30,13 @@ struct Entry {
 }
 
 impl ErrorLog {
-    pub fn count(&mut self, error: &SystemError, script: Option<u32>, at_ns: u64) {
+    pub fn count(&mut self, error: &SystemError, transaction_type: Option<u32>, at_ns: u64) {
         self.count_words(
             error.class.word(),
             &error.code,
             &error.message,
             error.certainty,
-            script,
+            transaction_type,
             at_ns,
         );
     }
@@ -48,14 +48,14 @@ impl ErrorLog {
         code: &str,
         message: &str,
         certainty: Certainty,
-        script: Option<u32>,
+        transaction_type: Option<u32>,
         at_ns: u64,
     ) {
         let kind = Kind {
             class,
             code: code.to_owned(),
             certainty,
-            script,
+            transaction_type,
         };
         let entry = Entry {
             message: message.to_owned(),
@@ -67,13 +67,13 @@ impl ErrorLog {
     }
 
     /// After an error of this kind, which has been counted, its transaction is tried again.
-    pub fn retried(&mut self, class: &'static str, code: &str, script: u32) {
+    pub fn retried(&mut self, class: &'static str, code: &str, transaction_type: u32) {
         let kind = Kind {
             class,
             code: code.to_owned(),
             // What is unknown is never tried again.
             certainty: Certainty::Undone,
-            script: Some(script),
+            transaction_type: Some(transaction_type),
         };
         if let Some(entry) = self.entries.get_mut(&kind) {
             entry.retried += 1;
@@ -102,7 +102,7 @@ impl ErrorLog {
 
     /// In the order in which each kind came first; times count from `began_ns`.
     #[must_use]
-    pub fn report(self, script_name: impl Fn(u32) -> String, began_ns: u64) -> Vec<ErrorReport> {
+    pub fn report(self, type_name: impl Fn(u32) -> String, began_ns: u64) -> Vec<ErrorReport> {
         let mut entries: Vec<_> = self.entries.into_iter().collect();
         entries.sort_by(|(a, one), (b, other)| {
             (one.first_at_ns, a.class, &a.code).cmp(&(other.first_at_ns, b.class, &b.code))
@@ -116,7 +116,7 @@ impl ErrorLog {
                 message: entry.message,
                 count: entry.count,
                 retried: entry.retried,
-                transaction: kind.script.map(&script_name),
+                transaction: kind.transaction_type.map(&type_name),
                 first_at_ns: entry.first_at_ns.saturating_sub(began_ns),
             })
             .collect()

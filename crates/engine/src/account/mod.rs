@@ -25,7 +25,7 @@ mod thread_recorder;
 mod times;
 mod worktime;
 
-pub use aggregator::{Aggregator, Layout};
+pub use aggregator::{Aggregator, Layout, TypeLayout};
 pub use completion_gaps::{TimeSpan, while_asked};
 pub use errors::ErrorLog;
 pub use intervals::Series;

@@ -25,7 +25,7 @@ impl Outcome {
     }
 }
 
-/// What a sample is of. Numbers are those of scripts and statements.
+/// What a sample is of. Numbers are those of transaction types and statements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     Transaction(u32, Outcome),
@@ -35,8 +35,8 @@ pub enum Unit {
     Retry(u32),
     /// Of which only the service time counts.
     Statement(u32),
-    /// A pass of which every transaction ended `ok`.
-    Pass,
+    /// A pass, of this group, of which every transaction ended `ok`.
+    Pass(u32),
 }
 
 #[derive(Clone, Copy, Debug)]

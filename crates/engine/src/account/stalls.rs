@@ -12,28 +12,28 @@ const TIMES_MEDIAN: u64 = 10;
 #[derive(Clone, Debug, Default)]
 pub struct Waits {
     /// On the run's clock. Waits that overlap are one.
-    by_script: Vec<Vec<TimeSpan>>,
+    by_type: Vec<Vec<TimeSpan>>,
 }
 
 impl Waits {
     #[must_use]
-    pub fn new(scripts: usize) -> Self {
+    pub fn new(types: usize) -> Self {
         Self {
-            by_script: vec![Vec::new(); scripts],
+            by_type: vec![Vec::new(); types],
         }
     }
 
     /// A client has waited for an answer; to be told in the order in which waits end.
     #[inline]
-    pub fn waited(&mut self, script: u32, from_ns: u64, to_ns: u64) {
+    pub fn waited(&mut self, transaction_type: u32, from_ns: u64, to_ns: u64) {
         if to_ns.saturating_sub(from_ns) >= LEAST_NS {
-            self.enter(script, TimeSpan { from_ns, to_ns });
+            self.enter(transaction_type, TimeSpan { from_ns, to_ns });
         }
     }
 
     #[cold]
-    fn enter(&mut self, script: u32, mut wait: TimeSpan) {
-        let waits = &mut self.by_script[script as usize];
+    fn enter(&mut self, transaction_type: u32, mut wait: TimeSpan) {
+        let waits = &mut self.by_type[transaction_type as usize];
         while let Some(last) = waits.pop_if(|last| wait.from_ns <= last.to_ns) {
             wait.from_ns = wait.from_ns.min(last.from_ns);
             wait.to_ns = wait.to_ns.max(last.to_ns);
@@ -42,7 +42,7 @@ impl Waits {
     }
 
     pub fn merge(&mut self, other: Self) {
-        for (mine, theirs) in self.by_script.iter_mut().zip(other.by_script) {
+        for (mine, theirs) in self.by_type.iter_mut().zip(other.by_type) {
             mine.extend(theirs);
         }
     }
@@ -56,14 +56,14 @@ impl Waits {
         gaps: &[TimeSpan],
         suspensions: &[TimeSpan],
         began_ns: u64,
-        median_ns: impl Fn(usize) -> u64,
+        median_ns: impl Fn(u32) -> u64,
     ) -> Vec<TimeSpan> {
         let mut found = Vec::new();
-        for (script, waits) in self.by_script.into_iter().enumerate() {
+        for (transaction_type, waits) in (0u32..).zip(self.by_type) {
             if waits.is_empty() {
                 continue;
             }
-            let least_ns = LEAST_NS.max(TIMES_MEDIAN.saturating_mul(median_ns(script)));
+            let least_ns = LEAST_NS.max(TIMES_MEDIAN.saturating_mul(median_ns(transaction_type)));
             let waits = union(waits.into_iter().map(|wait| TimeSpan {
                 from_ns: wait.from_ns.saturating_sub(began_ns),
                 to_ns: wait.to_ns.saturating_sub(began_ns),

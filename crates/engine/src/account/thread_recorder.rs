@@ -10,9 +10,9 @@ use super::{
 /// One thread's own account. Only the buffer and the aggregator are shared with anybody.
 #[derive(Debug)]
 pub struct ThreadRecorder {
-    /// Measured transactions that were begun, or were due and skipped; by script.
+    /// Measured transactions that were begun, or were due and skipped; by transaction type.
     pub scheduled: Vec<u64>,
-    /// Attempts at measured transactions; by script.
+    /// Attempts at measured transactions; by transaction type.
     pub attempts: Vec<u64>,
     /// Statements of measured transactions that were answered.
     pub statements: u64,
@@ -61,20 +61,20 @@ pub enum State {
 impl ThreadRecorder {
     #[must_use]
     pub fn new(
-        scripts: usize,
+        types: usize,
         statements: usize,
         buffer: Arc<SampleBuffer>,
         aggregator: Arc<Mutex<Aggregator>>,
     ) -> Self {
         Self {
-            scheduled: vec![0; scripts],
-            attempts: vec![0; scripts],
+            scheduled: vec![0; types],
+            attempts: vec![0; types],
             statements: 0,
             reconnects: 0,
             errors: ErrorLog::default(),
             results: ResultLog::new(statements),
             ends: Vec::new(),
-            waits: Waits::new(scripts),
+            waits: Waits::new(types),
             given_up: 0,
             cancelled: 0,
             counters: BTreeMap::new(),
@@ -93,13 +93,13 @@ impl ThreadRecorder {
     #[inline]
     pub fn transaction(
         &self,
-        script: u32,
+        transaction_type: u32,
         outcome: Outcome,
         end_ns: u64,
         (response_ns, service_ns): (u64, u64),
     ) {
         self.put(Sample {
-            unit: Unit::Transaction(script, outcome),
+            unit: Unit::Transaction(transaction_type, outcome),
             end_ns,
             response_ns,
             service_ns,
@@ -107,13 +107,13 @@ impl ThreadRecorder {
     }
 
     /// A measured arrival, which is already among the scheduled ones, will not be begun.
-    pub fn skipped(&self, script: u32, due_ns: u64) {
-        self.mark(Unit::Skipped(script), due_ns, 0);
+    pub fn skipped(&self, transaction_type: u32, due_ns: u64) {
+        self.mark(Unit::Skipped(transaction_type), due_ns, 0);
     }
 
     /// A measured transaction is tried again.
-    pub fn retry(&self, script: u32, at_ns: u64) {
-        self.mark(Unit::Retry(script), at_ns, 0);
+    pub fn retry(&self, transaction_type: u32, at_ns: u64) {
+        self.mark(Unit::Retry(transaction_type), at_ns, 0);
     }
 
     /// A statement of a measured transaction was answered.
@@ -122,8 +122,8 @@ impl ThreadRecorder {
     }
 
     /// A measured pass has ended, all of it `ok`.
-    pub fn pass(&self, end_ns: u64, response_ns: u64) {
-        self.mark(Unit::Pass, end_ns, response_ns);
+    pub fn pass(&self, group: u32, end_ns: u64, response_ns: u64) {
+        self.mark(Unit::Pass(group), end_ns, response_ns);
     }
 
     fn mark(&self, unit: Unit, end_ns: u64, duration_ns: u64) {

@@ -35,12 +35,20 @@ impl Times {
     }
 
     pub fn merge(&mut self, other: &Self) {
-        self.response.merge(&other.response);
-        if let Some(theirs) = &other.open {
-            let mine = self.open.get_or_insert_default();
-            mine.service.merge(&theirs.service);
-            mine.lag.merge(&theirs.lag);
+        if other.open.is_some() && self.open.is_none() {
+            // Those of a closed loop so far: their service time is their latency, and none lagged.
+            self.open = Some(Box::new(OpenTimes {
+                service: self.response.clone(),
+                ..OpenTimes::default()
+            }));
         }
+        if let Some(mine) = &mut self.open {
+            mine.service.merge(other.service());
+            if let Some(theirs) = other.lag() {
+                mine.lag.merge(theirs);
+            }
+        }
+        self.response.merge(&other.response);
     }
 
     #[must_use]

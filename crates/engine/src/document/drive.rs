@@ -1,5 +1,6 @@
 //! What clients do, how many there are, and when they stop.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -7,6 +8,7 @@ use assay_script::Lexer;
 use assay_values::{Distribution, Value};
 use serde::{Deserialize, Deserializer};
 
+use super::group::GroupDocument;
 use super::pace::{ArrivalDocument, ReconnectDocument, RetriesDocument, distribution};
 use super::site::positive_seconds;
 use super::{SiteDocument, null_is_default, parse};
@@ -36,8 +38,21 @@ pub struct DriveDocument {
     /// Whether scripts may run programs of this machine.
     #[serde(default, deserialize_with = "null_is_default")]
     pub allow_shell: bool,
-    pub order: Order,
-    pub clients: u32,
+    /// Clients that do different things at the same time; absent: the keys `order`, `clients`, `arrival`,
+    /// `think_time`, `keying_time`, `latency_limit_s`, `retries` and `stop` make one group of all scripts.
+    #[serde(default)]
+    pub groups: Option<Vec<GroupDocument>>,
+    #[serde(default)]
+    pub order: Option<Order>,
+    /// Of this process.
+    #[serde(default)]
+    pub clients: Option<u32>,
+    /// The number of the first of them among `of_clients`.
+    #[serde(default, deserialize_with = "null_is_default")]
+    pub first_client: u32,
+    /// The clients of all processes together; absent: `first_client + clients`.
+    #[serde(default)]
+    pub of_clients: Option<u32>,
     /// OS threads; 0: one for each processor, and at most one for each client. A driver that blocks
     /// has a thread for each client, whatever stands here.
     #[serde(default, deserialize_with = "null_is_default")]
@@ -47,6 +62,8 @@ pub struct DriveDocument {
     /// Whether values may only be bound: with `simple` a script that has any is then refused.
     #[serde(default, deserialize_with = "null_is_default")]
     pub requires_bound_values: bool,
+    /// With `groups` only its `duration_s`.
+    #[serde(default, deserialize_with = "null_is_default")]
     pub stop: StopDocument,
     #[serde(default, deserialize_with = "null_is_default")]
     pub arrival: ArrivalDocument,
@@ -104,10 +121,11 @@ pub struct ScriptDocument {
     pub is_plain: bool,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Order {
     /// Every script once, in the given order: a *pass*; then again.
+    #[default]
     Sequence,
     /// A weighted random choice for each transaction.
     Mix,
@@ -127,7 +145,7 @@ pub enum Protocol {
 }
 
 /// Whichever comes first ends a client's work, in an open loop the arrivals.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StopDocument {
     /// For each client; those that began after the warm-up count.
@@ -137,6 +155,10 @@ pub struct StopDocument {
     /// all its clients together.
     #[serde(default)]
     pub transactions: Option<u64>,
+    /// So many transactions, numbered from 0, in one list that all clients of the group share: a free client
+    /// takes the next number, and script and random values follow it.
+    #[serde(default)]
+    pub queue: Option<u64>,
     /// Since the end of the warm-up. A transaction under way is brought to its end, or
     /// given up after `drain_s`.
     #[serde(default, deserialize_with = "optional_seconds")]
@@ -152,6 +174,26 @@ impl DriveDocument {
         Ok(document)
     }
 
+    /// The groups of clients; one without a name where the document has no `groups`.
+    #[must_use]
+    pub fn groups(&self) -> Cow<'_, [GroupDocument]> {
+        match &self.groups {
+            Some(groups) => Cow::Borrowed(groups),
+            None => Cow::Owned(vec![GroupDocument::only(self)]),
+        }
+    }
+
+    /// The clients of all groups in this process.
+    #[must_use]
+    pub fn all_clients(&self) -> u32 {
+        self.groups().iter().map(|group| group.clients).sum()
+    }
+
+    /// The script of that name.
+    pub(super) fn script(&self, name: &str) -> Option<&ScriptDocument> {
+        self.scripts.iter().find(|script| script.name == name)
+    }
+
     /// What no single key can be wrong about.
     pub(crate) fn check(&self) -> Result<(), EngineError> {
         let wrong = |key: &str, expected: &str| {
@@ -159,51 +201,58 @@ impl DriveDocument {
                 "the drive document, key `{key}`: {expected}"
             )))
         };
-        let stop = &self.stop;
-        if self.scripts.is_empty() {
-            return wrong("scripts", "expected at least one script");
+        let Some(groups) = &self.groups else {
+            if self.scripts.is_empty() {
+                return wrong("scripts", "expected at least one script");
+            }
+            if self.order.is_none() {
+                return wrong("order", "expected `sequence` or `mix`, or `groups`");
+            }
+            if self.clients.is_none() {
+                return wrong("clients", "expected how many there are, or `groups`");
+            }
+            return GroupDocument::only(self).check(self, "");
+        };
+        if groups.is_empty() {
+            return wrong("groups", "expected at least one group");
         }
-        if self.clients == 0 {
-            return wrong("clients", "expected at least 1, found 0");
+        if let Some(key) = self.of_one_group() {
+            return wrong(key, "expected it in each of the `groups`");
         }
-        if stop.passes.is_none() && stop.transactions.is_none() && stop.duration_s.is_none() {
-            return wrong(
-                "stop",
-                "expected one of `passes`, `transactions`, `duration_s`",
-            );
-        }
-        if stop.passes == Some(0) || stop.transactions == Some(0) {
-            return wrong("stop", "expected at least 1, found 0");
-        }
-        if self.order == Order::Mix && stop.passes.is_some() {
-            return wrong(
-                "stop.passes",
-                "a mix has no passes; expected `order` to be `sequence`",
-            );
-        }
-        if self.order == Order::Mix && self.scripts.iter().all(|script| script.weight == 0) {
-            return wrong("scripts", "expected one weight above 0 for a mix");
-        }
-        let has_pauses = self.think_time.is_some() || self.keying_time.is_some();
-        if self.arrival != ArrivalDocument::Closed {
-            if stop.passes.is_some() {
+        for (place, group) in groups.iter().enumerate() {
+            if groups[..place].iter().any(|other| other.name == group.name) {
                 return wrong(
-                    "stop.passes",
-                    "an open loop has no passes; expected `transactions` or `duration_s`",
+                    &format!("groups[{place}].name"),
+                    "expected a name that no other group has",
                 );
             }
-            if has_pauses {
-                return wrong(
-                    if self.think_time.is_some() {
-                        "think_time"
-                    } else {
-                        "keying_time"
-                    },
-                    "in an open loop clients do not decide when they begin; expected none",
-                );
-            }
+            group.check(self, &format!("groups[{place}]."))?;
+        }
+        let clients = groups.iter().map(|group| u64::from(group.of_clients()));
+        if clients.sum::<u64>() > u64::from(u32::MAX) {
+            return wrong("groups", "expected fewer clients in all");
         }
         Ok(())
+    }
+
+    /// A key that is here and belongs to a group.
+    fn of_one_group(&self) -> Option<&'static str> {
+        let stop = &self.stop;
+        let limits = [stop.passes, stop.transactions, stop.queue];
+        [
+            (self.order.is_some(), "order"),
+            (self.clients.is_some(), "clients"),
+            (self.first_client > 0, "first_client"),
+            (self.of_clients.is_some(), "of_clients"),
+            (self.arrival != ArrivalDocument::Closed, "arrival"),
+            (self.think_time.is_some(), "think_time"),
+            (self.keying_time.is_some(), "keying_time"),
+            (self.latency_limit_s.is_some(), "latency_limit_s"),
+            (self.retries != RetriesDocument::default(), "retries"),
+            (limits.iter().any(Option::is_some), "stop"),
+        ]
+        .into_iter()
+        .find_map(|(is_here, key)| is_here.then_some(key))
     }
 }
 
@@ -235,7 +284,9 @@ fn seconds<'de, D: Deserializer<'de>>(reader: D) -> Result<Duration, D::Error> {
     })
 }
 
-fn optional_seconds<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<Duration>, D::Error> {
+pub(super) fn optional_seconds<'de, D: Deserializer<'de>>(
+    reader: D,
+) -> Result<Option<Duration>, D::Error> {
     #[derive(Deserialize)]
     struct Positive(#[serde(deserialize_with = "positive_seconds")] Duration);
     Ok(Option::<Positive>::deserialize(reader)?.map(|positive| positive.0))

@@ -1,12 +1,14 @@
 //! Takes JSON text; gives the documents that say what the engine is to do, or which key is wrong.
 
 mod drive;
+mod group;
 mod load;
 mod pace;
 mod serve;
 mod site;
 
 pub use drive::{DriveDocument, Order, Protocol, ScriptDocument, StopDocument};
+pub use group::GroupDocument;
 pub use load::{BulkFormWord, LoadDocument, TableDocument};
 pub use pace::{ArrivalDocument, ReconnectDocument, RetriesDocument};
 pub use serve::ServeDocument;

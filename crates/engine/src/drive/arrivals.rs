@@ -7,9 +7,10 @@
 
 use assay_values::Random;
 
+use super::group::Group;
 use super::plan::Plan;
 use super::schedule::Schedule;
-use super::script_selector::ScriptSelector;
+use super::script_selector::{NextScript, ScriptSelector};
 use crate::account::ThreadRecorder;
 use crate::document::ArrivalDocument;
 
@@ -20,7 +21,9 @@ const GAPS: u64 = 0x6172_7269_7661_6c73;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
     pub due_ns: u64,
-    pub script: u32,
+    pub next: NextScript,
+    /// Among all arrivals of its group: its values follow it.
+    pub number: u64,
     pub is_measured: bool,
 }
 
@@ -38,9 +41,11 @@ impl Share {
         threads: 1,
     };
 
-    /// Arrivals go round all clients, and client *c* is one of thread *c* modulo their number's.
-    fn holds(self, number: u64, clients: u32) -> bool {
-        number % u64::from(clients) % self.threads == self.thread
+    /// Arrivals go round all clients of all processes, and the client at place *p* of this process is one
+    /// of thread *p* modulo their number's.
+    fn holds(self, number: u64, group: &Group) -> bool {
+        let place = (group.client_of(number)).map(|client| u64::from(group.first_place + client));
+        place.is_some_and(|place| place % self.threads == self.thread)
     }
 }
 
@@ -63,23 +68,23 @@ pub struct Arrivals {
 impl Arrivals {
     /// None in a closed loop.
     #[must_use]
-    pub fn new(plan: &Plan, schedule: Schedule, share: Share) -> Option<Self> {
-        let rate_per_s = plan.arrival.offered_rate_per_s()?;
-        let is_poisson = matches!(plan.arrival, ArrivalDocument::Poisson { .. });
+    pub fn new(plan: &Plan, group: &Group, schedule: Schedule, share: Share) -> Option<Self> {
+        let rate_per_s = group.arrival.offered_rate_per_s()?;
+        let is_poisson = matches!(group.arrival, ArrivalDocument::Poisson { .. });
+        let of_clients = |transactions: u64| transactions.saturating_mul(group.of_clients.into());
+        let limit = group.queue.or(group.stop_transactions.map(of_clients));
         let mut arrivals = Self {
             schedule,
             share,
             rate_per_ns: rate_per_s / 1e9,
-            gaps: is_poisson.then(|| Random::stream(plan.seed ^ GAPS, 0)),
-            selector: ScriptSelector::of_arrivals(plan),
+            gaps: is_poisson.then(|| Random::stream(plan.seed ^ GAPS, group.number.into())),
+            selector: ScriptSelector::of_arrivals(plan, group),
             number: 0,
             position: 0.0,
-            measured_left: plan.stop.transactions.map_or(u64::MAX, |transactions| {
-                transactions.saturating_mul(plan.clients.into())
-            }),
+            measured_left: limit.unwrap_or(u64::MAX),
             head: None,
         };
-        arrivals.advance(plan);
+        arrivals.advance(group);
         Some(arrivals)
     }
 
@@ -91,44 +96,45 @@ impl Arrivals {
     }
 
     /// Takes the next one, which thereby is scheduled, whatever becomes of it.
-    pub fn take(&mut self, plan: &Plan, recorder: &mut ThreadRecorder) -> Option<Arrival> {
+    pub fn take(&mut self, group: &Group, recorder: &mut ThreadRecorder) -> Option<Arrival> {
         let arrival = self.head?;
-        recorder.scheduled[arrival.script as usize] += u64::from(arrival.is_measured);
-        self.advance(plan);
+        recorder.scheduled[arrival.next.transaction_type as usize] +=
+            u64::from(arrival.is_measured);
+        self.advance(group);
         Some(arrival)
     }
 
     /// Skips those that could not begin within the latency limit.
     #[inline]
-    pub fn skip_expired(&mut self, now_ns: u64, plan: &Plan, recorder: &mut ThreadRecorder) {
-        let Some(limit_ns) = plan.latency_limit_ns else {
+    pub fn skip_expired(&mut self, now_ns: u64, group: &Group, recorder: &mut ThreadRecorder) {
+        let Some(limit_ns) = group.latency_limit_ns else {
             return;
         };
         while self
             .head
             .is_some_and(|arrival| now_ns > arrival.due_ns.saturating_add(limit_ns))
         {
-            self.skip(plan, recorder);
+            self.skip(group, recorder);
         }
     }
 
     /// Skips all that were due before `end_ns`, because there is nobody any more to begin them.
-    pub fn skip_until(&mut self, end_ns: u64, plan: &Plan, recorder: &mut ThreadRecorder) {
+    pub fn skip_until(&mut self, end_ns: u64, group: &Group, recorder: &mut ThreadRecorder) {
         while self.head.is_some_and(|arrival| arrival.due_ns < end_ns) {
-            self.skip(plan, recorder);
+            self.skip(group, recorder);
         }
     }
 
-    fn skip(&mut self, plan: &Plan, recorder: &mut ThreadRecorder) {
-        if let Some(arrival) = self.take(plan, recorder)
+    fn skip(&mut self, group: &Group, recorder: &mut ThreadRecorder) {
+        if let Some(arrival) = self.take(group, recorder)
             && arrival.is_measured
         {
-            recorder.skipped(arrival.script, arrival.due_ns);
+            recorder.skipped(arrival.next.transaction_type, arrival.due_ns);
         }
     }
 
     /// Computes the run's arrivals up to the next one of this share.
-    fn advance(&mut self, plan: &Plan) {
+    fn advance(&mut self, group: &Group) {
         self.head = None;
         loop {
             match &mut self.gaps {
@@ -141,13 +147,15 @@ impl Arrivals {
                 return;
             }
             self.measured_left -= u64::from(is_measured);
-            let script = self.selector.next(plan).script;
-            let is_ours = self.share.holds(self.number, plan.clients);
+            let next = self.selector.next(group);
+            let number = self.number;
+            let is_ours = self.share.holds(number, group);
             self.number += 1;
             if is_ours {
                 self.head = Some(Arrival {
                     due_ns,
-                    script,
+                    next,
+                    number,
                     is_measured,
                 });
                 return;
@@ -229,11 +237,12 @@ mod tests {
     }
 
     fn all(plan: &Plan, schedule: Schedule, share: Share) -> Vec<(u64, u32)> {
-        let mut arrivals = Arrivals::new(plan, schedule, share).unwrap();
+        let group = &plan.groups[0];
+        let mut arrivals = Arrivals::new(plan, group, schedule, share).unwrap();
         let mut found = Vec::new();
-        while let Some(Arrival { due_ns, script, .. }) = arrivals.head {
-            found.push((due_ns - schedule.start_ns, script));
-            arrivals.advance(plan);
+        while let Some(Arrival { due_ns, next, .. }) = arrivals.head {
+            found.push((due_ns - schedule.start_ns, next.script));
+            arrivals.advance(group);
         }
         found
     }

@@ -13,6 +13,7 @@
 
 use assay_drivers::{Answer, ErrorClass, Keep, Request, SystemError};
 use assay_script::{Ending, Machine, Reply, StatementKind, Step};
+use assay_values::Random;
 
 use super::arrivals::Arrival;
 use super::phase::{Before, Phase, Queued, Then};
@@ -69,13 +70,14 @@ pub struct Client<'a> {
 
 impl<'a> Client<'a> {
     #[must_use]
-    pub fn new(shared: &'a Shared, schedule: Schedule, number: u32) -> Self {
+    pub fn new(shared: &'a Shared, schedule: Schedule, place: u32) -> Self {
         let plan = &shared.plan;
-        let mut machine = Machine::new(plan.program.clone(), plan.seed, number);
-        machine.keep_start(plan.most_retries > 0);
+        let transaction = TransactionState::new(shared, schedule, place);
+        let mut machine = Machine::new(plan.program.clone(), plan.seed, transaction.number);
+        machine.keep_start(transaction.group.most_retries > 0);
         Self {
             machine,
-            transaction: TransactionState::new(shared, schedule, number),
+            transaction,
         }
     }
 
@@ -100,10 +102,36 @@ impl<'a> Client<'a> {
         self.transaction.phase == Phase::Idle
     }
 
-    /// The transaction type for which it wants a session; none where it is between transactions.
+    /// The statements that a session for it prepares: those of its group, or of the one transaction that
+    /// the session is for.
     #[must_use]
-    pub fn script_to_connect_for(&self) -> Option<u32> {
-        (self.transaction.phase == Phase::Connecting).then_some(self.transaction.next_script.script)
+    pub fn to_prepare(&self) -> &'a [u32] {
+        let TransactionState { plan, group, .. } = self.transaction;
+        match self.transaction.phase {
+            Phase::Connecting => {
+                group.to_prepare_for(&plan.program, self.transaction.next_script.script)
+            }
+            _ => &group.to_prepare,
+        }
+    }
+
+    /// The number of its group.
+    #[must_use]
+    pub fn group(&self) -> usize {
+        self.transaction.group.number as usize
+    }
+
+    /// Puts the script at its beginning.
+    fn begin_script(&mut self) {
+        let TransactionState { group, .. } = self.transaction;
+        let script = self.transaction.next_script.script;
+        match self.transaction.number_in_list {
+            None => self.machine.begin(script),
+            Some(number) => {
+                let random = Random::stream(group.values_seed, number);
+                self.machine.begin_numbered(script, random, number);
+            }
+        }
     }
 
     /// Goes on at `now_ns` until something must be done for the client.
@@ -127,7 +155,7 @@ impl<'a> Client<'a> {
                 self.transaction.phase = Phase::Running;
             }
             _ => match self.transaction.before(now_ns, recorder) {
-                Before::Begin => self.machine.begin(self.transaction.next_script.script),
+                Before::Begin => self.begin_script(),
                 Before::Pause { until_ns } => return Next::Pause { until_ns },
                 Before::Connect => return Next::Connect,
                 Before::Arrival => return Next::Arrival,
@@ -336,7 +364,7 @@ impl<'a> Client<'a> {
     pub fn arrive(&mut self, arrival: Arrival, now_ns: u64, recorder: &mut ThreadRecorder) {
         self.transaction.arrive(arrival, now_ns, recorder);
         if self.transaction.phase == Phase::Running {
-            self.machine.begin(arrival.script);
+            self.begin_script();
         }
     }
 
@@ -373,7 +401,7 @@ impl<'a> Client<'a> {
         self.transaction.connected(pipelines, recorder);
         self.transaction.reset_back_off();
         if begins {
-            self.machine.begin(self.transaction.next_script.script);
+            self.begin_script();
         }
     }
 
@@ -392,9 +420,11 @@ impl<'a> Client<'a> {
             }
             // A transaction that has a session of its own fails with it, and the next one tries anew.
             _ => {
-                recorder
-                    .errors
-                    .count(error, Some(transaction.next_script.script), now_ns);
+                recorder.errors.count(
+                    error,
+                    Some(transaction.next_script.transaction_type),
+                    now_ns,
+                );
                 transaction.break_off(now_ns, recorder);
                 transaction.goes_away(now_ns);
                 transaction.phase = Phase::Recovering;
@@ -416,7 +446,7 @@ impl<'a> Client<'a> {
         let state = state_after(error);
         let script = transaction
             .is_in_transaction()
-            .then_some(transaction.next_script.script);
+            .then_some(transaction.next_script.transaction_type);
         let of_session = transaction.of_session(error);
         recorder.errors.count(&of_session, script, now_ns);
         transaction.break_off(now_ns, recorder);
@@ -461,7 +491,7 @@ impl<'a> Client<'a> {
             };
             let script = transaction
                 .is_in_transaction()
-                .then_some(transaction.next_script.script);
+                .then_some(transaction.next_script.transaction_type);
             recorder.errors.count(&error, script, now_ns);
             State::TimedOut
         };

@@ -177,13 +177,13 @@ impl<'a> ClientConnection<'a> {
                     return Status::Open;
                 }
                 Next::Connect => return self.connect(context),
-                Next::Arrival => match context.take_arrival(now_ns) {
+                Next::Arrival => match context.take_arrival(self.client.group(), now_ns) {
                     NextArrival::Due(arrival) => {
                         self.client.arrive(arrival, now_ns, &mut context.recorder);
                         continue;
                     }
                     NextArrival::Later => {
-                        context.idle.push_back(self.place);
+                        context.idle[self.client.group()].push_back(self.place);
                         return Status::Open;
                     }
                     NextArrival::Over => {
@@ -308,8 +308,8 @@ impl<'a> ClientConnection<'a> {
         let patience_ns =
             u64::try_from(context.site.connect_timeout.as_nanos()).unwrap_or(u64::MAX);
         context.deadlines[self.place] = context.now_ns.saturating_add(patience_ns);
-        let script = self.client.script_to_connect_for();
-        let begun = opener.begin(&mut context.opening(script), Token(self.place));
+        let to_prepare = self.client.to_prepare();
+        let begun = opener.begin(&mut context.opening(to_prepare), Token(self.place));
         self.session = Session::Opening(opener);
         self.opening_went(begun, context)
     }
@@ -320,8 +320,8 @@ impl<'a> ClientConnection<'a> {
         let Session::Opening(opener) = &mut self.session else {
             return Status::Open;
         };
-        let script = self.client.script_to_connect_for();
-        let result = opener.ready(&mut context.opening(script), event);
+        let to_prepare = self.client.to_prepare();
+        let result = opener.ready(&mut context.opening(to_prepare), event);
         self.opening_went(result, context)
     }
 
@@ -330,9 +330,9 @@ impl<'a> ClientConnection<'a> {
         let Session::Opening(opener) = &mut self.session else {
             return Status::Open;
         };
-        let script = self.client.script_to_connect_for();
+        let to_prepare = self.client.to_prepare();
         let looked = opener.look(
-            &mut context.opening(script),
+            &mut context.opening(to_prepare),
             Instant::now(),
             Token(self.place),
         );

@@ -7,7 +7,7 @@ use std::time::Duration;
 use assay_drivers::registry::AnyBlocking;
 use assay_drivers::{Answer, Blocking as _, ErrorClass, Keep, Request, SystemError};
 
-use super::arrivals::Arrival as Due;
+use super::arrivals::Arrival;
 use super::call_timeout::{CallTimeout, Reason};
 use super::client::{After, Client, Next};
 use super::client_connection::timed_out;
@@ -16,7 +16,7 @@ use super::schedule::{Drain, Draining, Schedule};
 use super::session_opener::unprepared;
 use super::shared::Shared;
 use super::sleep;
-use super::start_barrier::{Arrival, Start};
+use super::start_barrier::{Readiness, Start};
 use crate::EngineError;
 use crate::account::{End, State, ThreadRecorder, Worktime};
 use crate::session::LocalSite;
@@ -29,32 +29,37 @@ pub fn run(
     shared: &Shared,
     site: &LocalSite<'_>,
     watch: &CallTimeout,
-    number: u32,
+    place: u32,
 ) -> ThreadRecorder {
     let _presence = shared.presence();
-    let mut recorder = shared.recorder(number as usize);
+    let mut recorder = shared.recorder(place as usize);
     let mut library = None;
     // Where each transaction opens its own connection, one tells beforehand whether that can be.
-    let arrival = if shared.plan.connects_each && number > 0 {
-        Arrival::Ready
+    let readiness = if shared.plan.connects_each && place > 0 {
+        Readiness::Ready
     } else {
-        match open(shared, site, &shared.plan.to_prepare) {
+        let plan = &shared.plan;
+        let to_prepare = match plan.connects_each {
+            true => &plan.to_prepare,
+            false => &plan.group_at(place).to_prepare,
+        };
+        match open(shared, site, to_prepare) {
             Ok(opened) => {
                 library = Some(opened);
-                Arrival::Ready
+                Readiness::Ready
             }
             Err(Closed::Refused(error)) => {
                 recorder.errors.count(&error, None, shared.clock.now_ns());
-                Arrival::Refused
+                Readiness::Refused
             }
-            Err(Closed::Failed(failure)) => Arrival::Failed(failure),
+            Err(Closed::Failed(failure)) => Readiness::Failed(failure),
         }
     };
-    let state = match arrival {
-        Arrival::Refused => State::Refused,
+    let state = match readiness {
+        Readiness::Refused => State::Refused,
         _ => State::Interrupted,
     };
-    match shared.barrier.arrive(arrival) {
+    match shared.barrier.arrive(readiness) {
         Start::Go(schedule) => {
             recorder.begin(schedule.measure_ns);
             if shared.plan.connects_each {
@@ -72,11 +77,11 @@ pub fn run(
                 recorder,
             };
             worker.take(library);
-            worker.run(number)
+            worker.run(place)
         }
         Start::Cancelled => {
             recorder.ends.push(End {
-                client: number,
+                client: shared.plan.group_at(place).client_number(place),
                 at_ns: 0,
                 passes: 0,
                 transactions: 0,
@@ -139,9 +144,9 @@ struct Worker<'a> {
 }
 
 impl Worker<'_> {
-    fn run(mut self, number: u32) -> ThreadRecorder {
+    fn run(mut self, place: u32) -> ThreadRecorder {
         let Shared { clock, .. } = self.shared;
-        let mut client = Client::new(self.shared, self.schedule, number);
+        let mut client = Client::new(self.shared, self.schedule, place);
         let mut answer = Answer::new(Keep::Count);
         let mut now_ns = clock.now_ns();
         loop {
@@ -237,11 +242,7 @@ impl Worker<'_> {
 
     /// Opens a connection; says whether the client goes on.
     fn connect(&mut self, client: &mut Client<'_>) -> bool {
-        let plan = &self.shared.plan;
-        let to_prepare = client
-            .script_to_connect_for()
-            .map_or(&*plan.to_prepare, |script| plan.to_prepare_for(script));
-        match open(self.shared, self.site, to_prepare) {
+        match open(self.shared, self.site, client.to_prepare()) {
             Ok(library) => {
                 self.take(Some(library));
                 client.connected(false, &mut self.recorder);
@@ -269,11 +270,11 @@ impl Worker<'_> {
     fn await_arrival(&mut self, client: &mut Client<'_>) -> bool {
         let clock = self.shared.clock;
         let taken = {
-            let mut schedule = self.shared.arrivals(self.schedule);
-            schedule.as_mut().and_then(|schedule| {
-                let plan = &self.shared.plan;
-                schedule.skip_expired(clock.now_ns(), plan, &mut self.recorder);
-                schedule.take(plan, &mut self.recorder)
+            let mut arrivals = self.shared.arrivals(client.group(), self.schedule);
+            arrivals.as_mut().and_then(|arrivals| {
+                let group = &self.shared.plan.groups[client.group()];
+                arrivals.skip_expired(clock.now_ns(), group, &mut self.recorder);
+                arrivals.take(group, &mut self.recorder)
             })
         };
         let Some(due) = taken else {
@@ -295,8 +296,8 @@ impl Worker<'_> {
     }
 
     /// It has never come to be due.
-    fn give_back(&mut self, due: Due) {
-        self.recorder.scheduled[due.script as usize] -= u64::from(due.is_measured);
+    fn give_back(&mut self, due: Arrival) {
+        self.recorder.scheduled[due.next.transaction_type as usize] -= u64::from(due.is_measured);
     }
 
     fn call(

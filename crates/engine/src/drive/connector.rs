@@ -8,7 +8,7 @@ use mio::{Events, Poll, Token};
 
 use super::plan::Plan;
 use super::session_opener::{OpenError, Opening, SessionOpener};
-use super::start_barrier::{Arrival, StartBarrier};
+use super::start_barrier::{Readiness, StartBarrier};
 use crate::EngineError;
 use crate::session::{Connection, Scratch, WireSite, out_of_resources};
 
@@ -21,13 +21,15 @@ pub struct Opened {
     pub connections: Vec<Option<Connection>>,
     /// The clients that were refused, by place.
     pub refusals: Vec<(usize, SystemError)>,
-    pub arrival: Arrival,
+    pub readiness: Readiness,
 }
 
 /// Everything that opening needs and that stays the same meanwhile.
 pub struct Connector<'a> {
     pub site: &'a WireSite,
     pub plan: &'a Plan,
+    /// Their places among the clients of this process.
+    pub clients: &'a [u32],
     pub barrier: &'a StartBarrier,
     /// How many sessions may be on their way at once.
     pub pending_limit: usize,
@@ -45,8 +47,8 @@ struct OpenErrors {
 impl Connector<'_> {
     /// Opens sessions until all stand or one is refused. A server without room is asked to the end, so
     /// that it is known how many it does not let in; after any other refusal nothing more is begun.
-    pub fn open(&mut self, count: usize) -> Opened {
-        let mut openers: Vec<_> = (0..count).map(|_| SessionOpener::new()).collect();
+    pub fn open(&mut self) -> Opened {
+        let mut openers: Vec<_> = self.clients.iter().map(|_| SessionOpener::new()).collect();
         let mut errors = OpenErrors::default();
         if let Err(error) = self.let_in(&mut openers, &mut errors) {
             let error = EngineError::System(out_of_resources(&error), "connecting".to_owned());
@@ -58,10 +60,10 @@ impl Connector<'_> {
                 .into_iter()
                 .map(SessionOpener::into_connection)
                 .collect(),
-            arrival: match failure {
-                Some(failure) => Arrival::Failed(failure),
-                None if refusals.is_empty() => Arrival::Ready,
-                None => Arrival::Refused,
+            readiness: match failure {
+                Some(failure) => Readiness::Failed(failure),
+                None if refusals.is_empty() => Readiness::Ready,
+                None => Readiness::Refused,
             },
             refusals,
         }
@@ -77,7 +79,7 @@ impl Connector<'_> {
                 && !errors.are_hopeless()
                 && !self.barrier.is_cancelled()
             {
-                let begun = openers[next].begin(&mut self.opening(), Token(next));
+                let begun = openers[next].begin(&mut self.opening(next), Token(next));
                 errors.note(next, begun);
                 pending += usize::from(openers[next].is_pending());
                 next += 1;
@@ -93,22 +95,27 @@ impl Connector<'_> {
             }
             for event in &events {
                 let place = event.token().0;
-                let ready = openers[place].ready(&mut self.opening(), event);
+                let ready = openers[place].ready(&mut self.opening(place), event);
                 errors.note(place, ready);
             }
             let now = Instant::now();
             for (place, opener) in openers[..next].iter_mut().enumerate() {
-                let looked = opener.look(&mut self.opening(), now, Token(place));
+                let looked = opener.look(&mut self.opening(place), now, Token(place));
                 errors.note(place, looked);
             }
         }
     }
 
-    fn opening(&mut self) -> Opening<'_> {
+    fn opening(&mut self, client: usize) -> Opening<'_> {
+        // A session for one transaction is opened later: this one only shows whether that can be.
+        let to_prepare = match self.plan.connects_each {
+            true => &self.plan.to_prepare,
+            false => &self.plan.group_at(self.clients[client]).to_prepare,
+        };
         Opening {
             site: self.site,
             plan: self.plan,
-            to_prepare: &self.plan.to_prepare,
+            to_prepare,
             registry: self.poll.registry(),
             scratch: self.scratch,
         }

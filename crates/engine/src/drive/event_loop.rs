@@ -62,8 +62,8 @@ impl<'a> EventLoop<'a> {
     ) -> Self {
         let clients: Vec<_> = (0..)
             .zip(connections)
-            .map(|(place, (number, connection))| {
-                let client = Client::new(shared, schedule, number);
+            .map(|(place, (client, connection))| {
+                let client = Client::new(shared, schedule, client);
                 Some(ClientConnection::new(place, client, connection))
             })
             .collect();
@@ -74,8 +74,10 @@ impl<'a> EventLoop<'a> {
             scratch,
             timers: TimerQueue::default(),
             recorder,
-            arrivals: Arrivals::new(&shared.plan, schedule, share),
-            idle: VecDeque::new(),
+            arrivals: (shared.plan.groups.iter())
+                .map(|group| Arrivals::new(&shared.plan, group, schedule, share))
+                .collect(),
+            idle: shared.plan.groups.iter().map(|_| VecDeque::new()).collect(),
             deadlines: vec![u64::MAX; clients.len()],
             to_send: Vec::new(),
             unanswered: Vec::new(),
@@ -93,7 +95,7 @@ impl<'a> EventLoop<'a> {
     }
 
     /// Drives all clients to their ends; gives what is left of the schedule as well.
-    pub fn run(mut self) -> (ThreadRecorder, Option<Arrivals>) {
+    pub fn run(mut self) -> (ThreadRecorder, Vec<Option<Arrivals>>) {
         let clock = self.context.shared.clock;
         let timer = Timer::new(self.context.poll.registry(), TIMER, clock);
         match timer.and_then(|mut timer| self.turn_until_all_ended(&mut timer)) {
@@ -216,8 +218,14 @@ impl<'a> EventLoop<'a> {
         while let Some((at_ns, place)) = self.context.timers.due(now_ns) {
             self.with(place, |client, context| client.woken(at_ns, context));
         }
-        while self.context.arrival_ns() <= self.context.now_ns {
-            let Some(place) = self.context.idle.pop_front() else {
+        for group in 0..self.context.arrivals.len() {
+            self.begin_arrivals(group);
+        }
+    }
+
+    fn begin_arrivals(&mut self, group: usize) {
+        while self.context.arrival_ns(group) <= self.context.now_ns {
+            let Some(place) = self.context.idle[group].pop_front() else {
                 return;
             };
             self.with(place, |client, context| {

@@ -9,7 +9,7 @@ use super::arrivals::{Arrivals, Share};
 use super::connector::{Connector, Opened};
 use super::event_loop::EventLoop;
 use super::shared::Shared;
-use super::start_barrier::{Arrival, Start};
+use super::start_barrier::{Readiness, Start};
 use crate::EngineError;
 use crate::account::{End, State, ThreadRecorder, Worktime};
 use crate::session::{Scratch, WireSite, out_of_resources};
@@ -25,35 +25,36 @@ pub fn run(
     site: &WireSite,
     thread: usize,
     threads: usize,
-) -> (ThreadRecorder, Option<Arrivals>) {
+) -> (ThreadRecorder, Vec<Option<Arrivals>>) {
     let _presence = shared.presence();
     let mut recorder = shared.recorder(thread);
     let first = u32::try_from(thread).expect("there are fewer threads than clients");
-    let numbers: Vec<u32> = (first..shared.plan.clients).step_by(threads).collect();
+    let places: Vec<u32> = (first..shared.plan.clients).step_by(threads).collect();
     let mut poll = match Poll::new() {
         Ok(poll) => poll,
-        Err(error) => return (not_even_begun(shared, &error, recorder), None),
+        Err(error) => return (not_even_begun(shared, &error, recorder), Vec::new()),
     };
     let mut scratch = Scratch::new();
+    // Where each transaction opens its own session, one tells beforehand whether that can be.
+    let sessions = match shared.plan.connects_each {
+        true => 1,
+        false => places.len(),
+    };
     let mut connector = Connector {
         site,
         plan: &shared.plan,
+        clients: &places[..sessions],
         barrier: &shared.barrier,
         pending_limit: (PENDING_SESSIONS / threads).max(1),
         poll: &mut poll,
         scratch: &mut scratch,
     };
-    // Where each transaction opens its own session, one tells beforehand whether that can be.
-    let sessions = match shared.plan.connects_each {
-        true => 1,
-        false => numbers.len(),
-    };
-    let mut opened = connector.open(sessions);
+    let mut opened = connector.open();
     let at_ns = shared.clock.now_ns();
     for (_, error) in &opened.refusals {
         recorder.errors.count(error, None, at_ns);
     }
-    match shared.barrier.arrive(std::mem::take(&mut opened.arrival)) {
+    match shared.barrier.arrive(std::mem::take(&mut opened.readiness)) {
         Start::Go(schedule) => {
             recorder.begin(schedule.measure_ns);
             if shared.plan.connects_each {
@@ -71,7 +72,7 @@ pub fn run(
                 (shared, site),
                 schedule,
                 share,
-                numbers.into_iter().zip(sessions),
+                places.into_iter().zip(sessions),
                 (poll, scratch, recorder),
             )
             .run()
@@ -81,8 +82,8 @@ pub fn run(
             let is_refused = |place| opened.refusals.iter().any(|(refused, _)| *refused == place);
             recorder
                 .ends
-                .extend(numbers.into_iter().enumerate().map(|(place, client)| End {
-                    client,
+                .extend(places.iter().enumerate().map(|(place, client)| End {
+                    client: shared.plan.group_at(*client).client_number(*client),
                     at_ns: 0,
                     passes: 0,
                     transactions: 0,
@@ -93,7 +94,7 @@ pub fn run(
                         State::Interrupted
                     },
                 }));
-            (recorder, None)
+            (recorder, Vec::new())
         }
     }
 }
@@ -106,6 +107,6 @@ fn say_goodbye(opened: &mut Opened, scratch: &mut Scratch) {
 
 fn not_even_begun(shared: &Shared, error: &io::Error, recorder: ThreadRecorder) -> ThreadRecorder {
     let failure = EngineError::System(out_of_resources(error), "starting the run".to_owned());
-    shared.barrier.arrive(Arrival::Failed(failure));
+    shared.barrier.arrive(Readiness::Failed(failure));
     recorder
 }

@@ -18,11 +18,11 @@ pub struct LoopContext<'a> {
     pub scratch: Scratch,
     pub timers: TimerQueue,
     pub recorder: ThreadRecorder,
-    /// Of this thread's share; none in a closed loop.
-    pub arrivals: Option<Arrivals>,
-    /// Clients that wait for an arrival, who has waited longest first. One that has lost its session
-    /// meanwhile is still among them.
-    pub idle: VecDeque<usize>,
+    /// By group, of this thread's share; none in a closed loop.
+    pub arrivals: Vec<Option<Arrivals>>,
+    /// By group, clients that wait for an arrival, the one that has waited longest first. One that has lost
+    /// its session meanwhile is still among them.
+    pub idle: Vec<VecDeque<usize>>,
     /// By client: until when what it waits for must have come; `u64::MAX` where it waits for nothing that
     /// takes so long.
     pub deadlines: Vec<u64>,
@@ -49,17 +49,18 @@ impl LoopContext<'_> {
         self.now_ns
     }
 
-    pub fn take_arrival(&mut self, now_ns: u64) -> NextArrival {
-        let Some(arrivals) = &mut self.arrivals else {
+    /// What a client of this group is to do now.
+    pub fn take_arrival(&mut self, group: usize, now_ns: u64) -> NextArrival {
+        let Some(arrivals) = &mut self.arrivals[group] else {
             return NextArrival::Over;
         };
-        let plan = &self.shared.plan;
-        arrivals.skip_expired(now_ns, plan, &mut self.recorder);
+        let group = &self.shared.plan.groups[group];
+        arrivals.skip_expired(now_ns, group, &mut self.recorder);
         match arrivals.due_ns() {
             None => NextArrival::Over,
             Some(due_ns) if due_ns > now_ns => NextArrival::Later,
             Some(_) => arrivals
-                .take(plan, &mut self.recorder)
+                .take(group, &mut self.recorder)
                 .map_or(NextArrival::Over, NextArrival::Due),
         }
     }
@@ -69,30 +70,31 @@ impl LoopContext<'_> {
     #[inline]
     pub fn due_ns(&self) -> u64 {
         let timer_ns = self.timers.next_ns().unwrap_or(u64::MAX);
-        timer_ns.min(self.arrival_ns())
+        let groups = 0..self.arrivals.len();
+        let arrivals = groups.map(|group| self.arrival_ns(group));
+        timer_ns.min(arrivals.min().unwrap_or(u64::MAX))
     }
 
-    /// When the next arrival is due that somebody can begin; `u64::MAX` where nobody is free. Where there
-    /// will be no other, those who wait for one must hear it now.
+    /// When the group's next arrival is due that some client can begin; `u64::MAX` where none is free. Where
+    /// there will be no other, those that wait for one must hear it now.
     #[must_use]
     #[inline]
-    pub fn arrival_ns(&self) -> u64 {
-        if self.idle.is_empty() {
+    pub fn arrival_ns(&self, group: usize) -> u64 {
+        if self.idle[group].is_empty() {
             return u64::MAX;
         }
-        self.arrivals
+        self.arrivals[group]
             .as_ref()
             .and_then(Arrivals::due_ns)
             .unwrap_or(0)
     }
 
-    /// What opening a session needs; with `script`, one for that transaction type alone.
-    pub fn opening(&mut self, script: Option<u32>) -> Opening<'_> {
-        let plan = &self.shared.plan;
+    /// What opening a session needs that prepares these statements.
+    pub fn opening<'o>(&'o mut self, to_prepare: &'o [u32]) -> Opening<'o> {
         Opening {
             site: self.site,
-            plan,
-            to_prepare: script.map_or(&plan.to_prepare, |script| plan.to_prepare_for(script)),
+            plan: &self.shared.plan,
+            to_prepare,
             registry: self.poll.registry(),
             scratch: &mut self.scratch,
         }

@@ -10,6 +10,7 @@ mod connector;
 mod counters;
 mod event_loop;
 mod event_thread;
+mod group;
 mod loop_context;
 mod phase;
 mod plan;
@@ -25,6 +26,7 @@ mod start_barrier;
 mod supervisor;
 mod suspension_detector;
 mod think_time;
+mod transaction_reports;
 mod transaction_state;
 
 pub use plan::compile;
@@ -72,12 +74,10 @@ pub fn drive(
     };
     let site = Site::of(site)?;
     let processors = processors();
+    let clients = document.all_clients();
     let need = match &site {
-        Site::Wire(_) => Need::of_sockets(
-            document.clients,
-            wire_threads(document.threads, document.clients),
-        ),
-        Site::Local(site) => Need::of_library(document.clients, site.open_files),
+        Site::Wire(_) => Need::of_sockets(clients, wire_threads(document.threads, clients)),
+        Site::Local(site) => Need::of_library(clients, site.open_files),
     };
     need.check()?;
     let threads = need.threads as usize;
@@ -138,8 +138,8 @@ fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, NonZero::get)
 }
 
-/// What a thread has written down, and what it has left of its share of an open loop's schedule.
-type Account = (ThreadRecorder, Option<Arrivals>);
+/// What a thread has written down, and what it has left of its shares of the open loops' schedules.
+type Account = (ThreadRecorder, Vec<Option<Arrivals>>);
 
 /// Starts the threads, watches over them, and collects their accounts.
 /// Gives the times in which the process stood still as well.
@@ -164,7 +164,8 @@ fn work(
                 Site::Wire(site) => event_thread::run(shared, site, thread, threads),
                 Site::Local(site) => {
                     let watch = watch.expect("there is one for each client");
-                    (client_thread::run(shared, site, watch, thread as u32), None)
+                    let recorder = client_thread::run(shared, site, watch, thread as u32);
+                    (recorder, Vec::new())
                 }
             };
             match limits::start(scope, &format!("clients-{}", thread + 1), work) {

@@ -5,40 +5,44 @@ use std::sync::Arc;
 
 use assay_drivers::Keep;
 use assay_script::{Need, Options, Program, ScriptError, Source, StatementKind, Values};
-use assay_values::{Distribution, Value};
+use assay_values::Value;
 
+use super::group::Group;
 use crate::EngineError;
-use crate::account::Layout;
-use crate::document::{ArrivalDocument, DriveDocument, Order, Protocol, StopDocument};
+use crate::account::{Layout, TypeLayout};
+use crate::document::{DriveDocument, Protocol};
 use crate::session::Site;
 
 pub struct Plan {
     pub program: Arc<Program>,
-    pub order: Order,
-    /// For a mix: the weights of the scripts up to and including each.
-    pub weights_so_far: Vec<i64>,
+    pub groups: Vec<Group>,
+    /// By number: those of the first group first.
+    pub types: Vec<TransactionType>,
     pub statements: Vec<StatementPlan>,
-    /// Statements that each session prepares before the run, in the order of the scripts.
+    /// Statements that sessions prepare before the run, of all groups, in the order of the scripts.
     pub to_prepare: Vec<u32>,
-    pub stop: StopDocument,
-    pub arrival: ArrivalDocument,
-    pub think_time: Option<Distribution>,
-    pub keying_time: Option<Distribution>,
+    pub duration_ns: Option<u64>,
     pub ramp_up_ns: u64,
     pub warm_up_ns: u64,
     pub drain_ns: u64,
-    pub latency_limit_ns: Option<u64>,
-    pub most_retries: u32,
-    /// Words of the error classes after which a transaction is tried again.
-    pub retried_classes: Vec<&'static str>,
     /// For how long a client tries to come back after its session was lost; none: not at all.
     pub reconnect_ns: Option<u64>,
     pub connects_each: bool,
     pub times_statements: bool,
     pub statement_timeout_ns: Option<u64>,
+    /// Of this process.
     pub clients: u32,
+    /// Of all processes together.
+    pub of_clients: u32,
     pub seed: u64,
     pub protocol: Protocol,
+}
+
+/// The transactions of one script in one group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TransactionType {
+    pub group: u32,
+    pub script: u32,
 }
 
 /// How one statement is sent and what is done with its answer.
@@ -108,86 +112,92 @@ impl Plan {
                 }
             })
             .collect();
-        let to_prepare = (0u32..)
+        let to_prepare: Vec<u32> = (0u32..)
             .zip(&statements)
             .filter(|(_, plan)| plan.travel == Travel::Prepared)
             .map(|(id, _)| id)
             .collect();
-        let mut sum = 0;
-        let weights_so_far = document.scripts.iter().map(|script| {
-            sum += i64::from(script.weight);
-            sum
+        let groups = Group::all(document, &program, &to_prepare);
+        let types = groups.iter().flat_map(|group| {
+            let of_group = |&script| TransactionType {
+                group: group.number,
+                script,
+            };
+            group.scripts.iter().map(of_group)
         });
         Ok(Self {
-            order: document.order,
-            weights_so_far: weights_so_far.collect(),
+            types: types.collect(),
+            clients: groups.iter().map(|group| group.clients).sum(),
+            of_clients: groups.iter().map(|group| group.of_clients).sum(),
+            groups,
             statements,
             to_prepare,
-            stop: document.stop,
-            arrival: document.arrival,
-            think_time: document.think_time,
-            keying_time: document.keying_time,
+            duration_ns: document.stop.duration_s.map(nanoseconds),
             ramp_up_ns: nanoseconds(document.ramp_up_s),
             warm_up_ns: nanoseconds(document.warm_up_s),
             drain_ns: nanoseconds(document.drain_s),
-            latency_limit_ns: document.latency_limit_s.map(nanoseconds),
-            most_retries: document.retries.most,
-            retried_classes: (document.retries.classes.iter())
-                .map(|class| class.word())
-                .collect(),
             reconnect_ns: (document.reconnect.after_loss)
                 .then(|| nanoseconds(document.reconnect.patience_s)),
             connects_each: document.connect_each_transaction,
             times_statements: document.per_statement,
             statement_timeout_ns: document.statement_timeout_s.map(nanoseconds),
-            clients: document.clients,
             seed: document.seed,
             protocol: document.protocol,
             program: Arc::new(program),
         })
     }
 
+    /// Whether any group is an open loop.
     #[must_use]
-    pub fn is_open_loop(&self) -> bool {
-        self.arrival != ArrivalDocument::Closed
+    pub fn has_open_loop(&self) -> bool {
+        self.groups.iter().any(Group::is_open_loop)
     }
 
-    /// What of [`Plan::to_prepare`] one script needs.
+    /// The group of the client at this place of the process.
     #[must_use]
-    pub fn to_prepare_for(&self, script: u32) -> &[u32] {
-        let ids = &self.program.scripts[script as usize].statement_ids;
-        let from = self.to_prepare.partition_point(|id| *id < ids.start);
-        let to = self.to_prepare.partition_point(|id| *id < ids.end);
-        &self.to_prepare[from..to]
+    pub fn group_at(&self, place: u32) -> &Group {
+        let is_before = |group: &Group| group.first_place <= place;
+        let next = self.groups.partition_point(is_before);
+        &self.groups[next - 1]
     }
 
-    /// How aggregators are to be kept.
+    /// The name of a transaction type's script.
+    #[must_use]
+    pub fn type_name(&self, transaction_type: u32) -> &str {
+        let script = self.types[transaction_type as usize].script;
+        &self.program.scripts[script as usize].name
+    }
+
+    /// The transaction types of one script, in all groups.
+    pub fn types_of(&self, script: u32) -> impl Iterator<Item = u32> {
+        let all = (0u32..).zip(&self.types);
+        all.filter_map(move |(number, one)| (one.script == script).then_some(number))
+    }
+
+    /// What aggregators keep.
     #[must_use]
     pub fn layout(&self) -> Layout {
+        let types = self.types.iter().map(|one| {
+            let group = &self.groups[one.group as usize];
+            TypeLayout {
+                is_open_loop: group.is_open_loop(),
+                late_beyond_ns: group.latency_limit_ns.unwrap_or(u64::MAX),
+            }
+        });
         Layout {
-            scripts: self.program.scripts.len(),
+            types: types.collect(),
+            groups: self.groups.len(),
             statements: self.statements.len(),
-            is_open_loop: self.is_open_loop(),
-            late_beyond_ns: self.latency_limit_ns.unwrap_or(u64::MAX),
         }
     }
 
-    /// All transactions of the run, where that is known beforehand.
+    /// All transactions of this process, where that is known beforehand.
     #[must_use]
     pub fn scheduled(&self) -> Option<u64> {
-        let scripts = self.program.scripts.len() as u64;
-        let of_passes = self
-            .stop
-            .passes
-            .map(|passes| passes.saturating_mul(scripts));
-        let of_client = match (of_passes, self.stop.transactions) {
-            (Some(one), Some(other)) => one.min(other),
-            (one, other) => one.or(other)?,
-        };
-        self.stop
-            .duration_s
-            .is_none()
-            .then(|| of_client.saturating_mul(self.clients.into()))
+        if self.duration_ns.is_some() {
+            return None;
+        }
+        self.groups.iter().map(Group::scheduled).sum()
     }
 
     /// The statement's place, for messages.
@@ -256,6 +266,6 @@ fn without_transactions(program: Program) -> Result<Program, EngineError> {
     }
 }
 
-fn nanoseconds(duration: std::time::Duration) -> u64 {
+pub fn nanoseconds(duration: std::time::Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -5,22 +5,21 @@ use std::sync::PoisonError;
 use std::time::Duration;
 
 use super::Account;
+use super::plan::Plan;
 use super::service;
 use super::shared::Shared;
 use super::supervisor::Watched;
-use crate::account::{
-    Aggregator, End, ErrorLog, Outcome, ResultLog, State, TimeSpan, Times, Waits, while_asked,
-};
-use crate::document::{ArrivalDocument, Order};
+use super::transaction_reports::{Recorded, arrival};
+use crate::account::{Aggregator, End, ErrorLog, ResultLog, State, TimeSpan, Waits, while_asked};
 use crate::observation::{
-    AllOk, Arrival, ClientEnd, Latency, Observation, Outcomes, Passes, Resolution, ResultReport,
-    StatementReport, TransactionOutcomes, TransactionReport, Unfinished,
+    ClientEnd, Latency, Observation, Outcomes, Passes, Resolution, ResultReport, StatementReport,
+    Unfinished,
 };
 
 /// What the recorders of all threads say together.
 #[derive(Default)]
 struct Sums {
-    /// By script; what the aggregators do not count.
+    /// By transaction type; what the aggregators do not count.
     begun: Vec<Outcomes>,
     statements: u64,
     reconnects: u64,
@@ -50,18 +49,23 @@ pub fn assemble(
     skip_rest(shared, &mut watched, &mut accounts, last_ns);
     let sums = Sums::of(shared, accounts);
     let aggregator = merged(shared);
-    let by_transaction = outcomes(shared, &aggregator, &sums.begun);
-    let mut all = Outcomes::default();
-    for one in &by_transaction {
-        one.outcomes.assert_identities();
-        all.add(&one.outcomes);
-    }
+    let recorded = Recorded {
+        plan,
+        aggregator: &aggregator,
+        begun: &sums.begun,
+    };
+    let all = recorded.of_all_groups();
     let mut client_cost = watched.client_cost;
-    client_cost.share_out(all.ended());
+    client_cost.share_out(all.outcomes.ended());
 
-    let name = |script: u32| plan.program.scripts[script as usize].name.clone();
-    let has_passes = plan.order == Order::Sequence && !plan.is_open_loop();
+    let name = |transaction_type: u32| plan.type_name(transaction_type).to_owned();
     let ends = &sums.ends;
+    let groups = plan.groups.iter().enumerate().map(|(number, group)| {
+        let of_it = (ends.iter()).filter(|end| group.has_client(end.client));
+        let end_ns = of_it.map(|end| end.at_ns).max().unwrap_or(0);
+        recorded.of_group(number, end_ns.saturating_sub(began_ns))
+    });
+    let arrivals: Vec<_> = plan.groups.iter().map(|group| group.arrival).collect();
     let measured = (began_ns, last_ns);
     let stop_ns = watched
         .schedule
@@ -69,8 +73,7 @@ pub fn assemble(
     let (mut intervals, gaps) = watched.series.finish(last_ns.saturating_sub(began_ns));
     let gaps = while_asked(gaps, stop_ns.saturating_sub(began_ns));
     let stood_still = (&*gaps, suspensions);
-    let (stalls, suspensions) =
-        service::standstills(shared, &aggregator, sums.waits, stood_still, measured);
+    let (stalls, suspensions) = service::standstills(&recorded, sums.waits, stood_still, measured);
     service::mark(&mut intervals, &stalls, &suspensions);
     Observation {
         started_unix_ns: watched.started_unix_ns,
@@ -79,16 +82,14 @@ pub fn assemble(
         connect_ns: watched.connect_ns,
         clients: plan.clients,
         threads: u32::try_from(threads).unwrap_or(u32::MAX),
-        arrival: arrival(plan.arrival),
+        arrival: arrival(&arrivals),
         resolution: Resolution::OF_HISTOGRAMS,
-        outcomes: all,
-        outcomes_by_transaction: by_transaction,
-        transactions: transactions(shared, &aggregator),
-        all_ok: all_ok(shared, &aggregator),
-        passes: has_passes.then(|| Passes {
-            count: aggregator.passes().count(),
-            latency: Latency::from(aggregator.passes()),
-        }),
+        outcomes: all.outcomes,
+        outcomes_by_transaction: all.by_transaction,
+        transactions: all.transactions,
+        all_ok: all.all_ok,
+        passes: passes(plan, &aggregator),
+        groups: groups.collect(),
         statements: sums.statements,
         per_statement: statements(shared, &aggregator),
         intervals,
@@ -98,7 +99,7 @@ pub fn assemble(
         transactions_per_client: service::per_client(ends),
         in_flight: service::in_flight(ends),
         carried_over: service::carried_over(ends),
-        littles_law: service::littles_law(shared, &aggregator, ends, measured),
+        littles_law: service::littles_law(&recorded, ends, measured),
         stalls,
         suspensions,
         reconnects: sums.reconnects,
@@ -119,14 +120,23 @@ fn skip_rest(shared: &Shared, watched: &mut Watched, accounts: &mut [Account], l
     let Some(schedule) = watched.schedule else {
         return;
     };
+    let groups = &shared.plan.groups;
     for (recorder, arrivals) in accounts.iter_mut() {
-        if let Some(arrivals) = arrivals {
-            arrivals.skip_until(last_ns, &shared.plan, recorder);
+        for (arrivals, group) in arrivals.iter_mut().zip(groups) {
+            if let Some(arrivals) = arrivals {
+                arrivals.skip_until(last_ns, group, recorder);
+            }
         }
     }
-    let rest = &mut *shared.arrivals(schedule);
-    if let (Some(arrivals), Some((recorder, None))) = (rest, accounts.first_mut()) {
-        arrivals.skip_until(last_ns, &shared.plan, recorder);
+    // Clients on threads of their own have no shares, but one schedule for each group.
+    if let Some((recorder, shares)) = accounts.first_mut()
+        && shares.is_empty()
+    {
+        for (number, group) in groups.iter().enumerate() {
+            if let Some(arrivals) = &mut *shared.arrivals(number, schedule) {
+                arrivals.skip_until(last_ns, group, recorder);
+            }
+        }
     }
     shared.flush_buffers(schedule.measure_ns);
     for aggregator in &shared.aggregators {
@@ -141,15 +151,15 @@ impl Sums {
     fn of(shared: &Shared, accounts: Vec<Account>) -> Self {
         let plan = &shared.plan;
         let mut sums = Self {
-            begun: vec![Outcomes::default(); plan.program.scripts.len()],
+            begun: vec![Outcomes::default(); plan.types.len()],
             results: ResultLog::new(plan.statements.len()),
-            waits: Waits::new(plan.program.scripts.len()),
+            waits: Waits::new(plan.types.len()),
             ..Self::default()
         };
         for (recorder, _) in accounts {
-            for (script, begun) in sums.begun.iter_mut().enumerate() {
-                begun.scheduled += recorder.scheduled[script];
-                begun.attempts += recorder.attempts[script];
+            for (transaction_type, begun) in sums.begun.iter_mut().enumerate() {
+                begun.scheduled += recorder.scheduled[transaction_type];
+                begun.attempts += recorder.attempts[transaction_type];
             }
             sums.statements += recorder.statements;
             sums.reconnects += recorder.reconnects;
@@ -176,67 +186,19 @@ fn merged(shared: &Shared) -> Aggregator {
     whole
 }
 
-fn arrival(arrival: ArrivalDocument) -> Arrival {
-    Arrival {
-        kind: match arrival {
-            ArrivalDocument::Closed => "closed",
-            ArrivalDocument::Constant { .. } => "constant",
-            ArrivalDocument::Poisson { .. } => "poisson",
-        },
-        offered_rate_per_s: arrival.offered_rate_per_s(),
-    }
-}
-
-fn outcomes(
-    shared: &Shared,
-    aggregator: &Aggregator,
-    begun: &[Outcomes],
-) -> Vec<TransactionOutcomes> {
-    let scripts = shared.plan.program.scripts.iter().enumerate();
-    scripts
-        .map(|(number, script)| {
-            let mut outcomes = aggregator.outcomes_of(number);
-            outcomes.add(&begun[number]);
-            let name = script.name.clone();
-            TransactionOutcomes { name, outcomes }
-        })
-        .collect()
-}
-
-fn transactions(shared: &Shared, aggregator: &Aggregator) -> Vec<TransactionReport> {
-    let mut reports = Vec::new();
-    for (number, script) in shared.plan.program.scripts.iter().enumerate() {
-        for outcome in Outcome::ALL {
-            if let Some(times) = aggregator.times(number, outcome) {
-                let is_ok = outcome == Outcome::Ok;
-                reports.push(TransactionReport {
-                    name: script.name.clone(),
-                    outcome: outcome.word(),
-                    count: times.count(),
-                    late: u64::from(is_ok) * aggregator.outcomes_of(number).late,
-                    latency: Latency::from(times.response()),
-                    service_time: Latency::from(times.service()),
-                    schedule_lag: times.lag().map(Latency::from),
-                });
-            }
-        }
-    }
-    reports
-}
-
-fn all_ok(shared: &Shared, aggregator: &Aggregator) -> AllOk {
-    let mut all = Times::new(shared.plan.is_open_loop());
-    for script in 0..shared.plan.program.scripts.len() {
-        if let Some(times) = aggregator.times(script, Outcome::Ok) {
-            all.merge(times);
-        }
-    }
-    AllOk {
+/// The passes of all groups that have any.
+fn passes(plan: &Plan, aggregator: &Aggregator) -> Option<Passes> {
+    let with_passes = plan.groups.iter().filter(|group| group.has_passes());
+    let all = with_passes
+        .map(|group| aggregator.passes(group.number as usize).clone())
+        .reduce(|mut all, passes| {
+            all.merge(&passes);
+            all
+        })?;
+    Some(Passes {
         count: all.count(),
-        latency: Latency::from(all.response()),
-        service_time: Latency::from(all.service()),
-        schedule_lag: all.lag().map(Latency::from),
-    }
+        latency: Latency::from(&all),
+    })
 }
 
 fn statements(shared: &Shared, aggregator: &Aggregator) -> Vec<StatementReport> {

@@ -1,7 +1,7 @@
 //! Takes the ends of all clients and the times in which nothing ended; gives how the clients were served.
 
-use super::shared::Shared;
-use crate::account::{Aggregator, End, Outcome, TimeSpan, Times, Waits};
+use super::transaction_reports::Recorded;
+use crate::account::{End, TimeSpan, Times, Waits};
 use crate::observation::{
     CarriedOver, InFlight, Interval, LittlesLaw, Standstill, TransactionsPerClient,
 };
@@ -33,15 +33,14 @@ pub fn carried_over(ends: &[End]) -> CarriedOver {
 
 /// Of a closed loop whose measurement lasted from `began_ns` to `last_ns`.
 pub fn littles_law(
-    shared: &Shared,
-    aggregator: &Aggregator,
+    recorded: &Recorded<'_>,
     ends: &[End],
     (began_ns, last_ns): (u64, u64),
 ) -> Option<LittlesLaw> {
-    if shared.plan.is_open_loop() {
+    if recorded.plan.has_open_loop() {
         return None;
     }
-    let all = all_ended(shared, aggregator);
+    let all = all_ended(recorded);
     #[expect(
         clippy::cast_precision_loss,
         reason = "a mean needs no more than 53 bits"
@@ -59,8 +58,7 @@ pub fn littles_law(
 
 /// The stalls, and what of `suspensions` lies in the measurement.
 pub fn standstills(
-    shared: &Shared,
-    aggregator: &Aggregator,
+    recorded: &Recorded<'_>,
     waits: Waits,
     (gaps, suspensions): (&[TimeSpan], &[TimeSpan]),
     (began_ns, last_ns): (u64, u64),
@@ -79,8 +77,8 @@ pub fn standstills(
             since_began.common(&elapsed)
         })
         .collect();
-    let median_ns = |script| {
-        let times = of_script(shared, aggregator, script);
+    let median_ns = |transaction_type| {
+        let times = recorded.times_of_type(transaction_type);
         times.response().percentile_ns(50.0)
     };
     let stalled = waits.stalls(gaps, &suspended, began_ns, median_ns);
@@ -120,21 +118,10 @@ pub fn mark(intervals: &mut Vec<Interval>, stalls: &[Standstill], suspensions: &
     }
 }
 
-fn all_ended(shared: &Shared, aggregator: &Aggregator) -> Times {
-    let mut all = Times::new(shared.plan.is_open_loop());
-    for script in 0..shared.plan.program.scripts.len() {
-        all.merge(&of_script(shared, aggregator, script));
-    }
-    all
-}
-
-/// Of all transactions of one type, however they ended.
-fn of_script(shared: &Shared, aggregator: &Aggregator, script: usize) -> Times {
-    let mut all = Times::new(shared.plan.is_open_loop());
-    for outcome in Outcome::ALL {
-        if let Some(times) = aggregator.times(script, outcome) {
-            all.merge(times);
-        }
+fn all_ended(recorded: &Recorded<'_>) -> Times {
+    let mut all = Times::default();
+    for (number, _) in (0u32..).zip(&recorded.plan.types) {
+        all.merge(&recorded.times_of_type(number));
     }
     all
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::Thread;
 
 use super::arrivals::{Arrivals, Share};
+use super::group::Group;
 use super::plan::Plan;
 use super::schedule::{Schedule, Signals};
 use super::start_barrier::{Start, StartBarrier};
@@ -25,13 +26,24 @@ pub struct Shared {
     /// One for each processor; thread *i* writes into aggregator *i* modulo their number.
     pub aggregators: Vec<Arc<Mutex<Aggregator>>>,
     outages: Mutex<Outages>,
-    arrivals: OnceLock<Mutex<Option<Arrivals>>>,
+    /// By group.
+    arrivals: Vec<OnceLock<Mutex<Option<Arrivals>>>>,
+    /// By group.
+    queues: Vec<Queue>,
     threads_left: AtomicUsize,
     /// At work now, as the kernel numbers them.
     at_work: Mutex<Vec<libc::pid_t>>,
     /// How long those that have ended were ready to run and had no processor.
     waited_for_processor_ns: AtomicU64,
     supervisor: Thread,
+}
+
+/// How far the clients of a group have come in the list of transactions that they share.
+#[derive(Debug, Default)]
+struct Queue {
+    // Relaxed: the counts guard no other memory.
+    taken: AtomicU64,
+    taken_in_warm_up: AtomicU64,
 }
 
 impl Shared {
@@ -48,7 +60,8 @@ impl Shared {
                 .map(|_| Arc::new(SampleBuffer::new()))
                 .collect(),
             aggregators: (0..threads.min(processors)).map(|_| aggregator()).collect(),
-            arrivals: OnceLock::new(),
+            arrivals: plan.groups.iter().map(|_| OnceLock::new()).collect(),
+            queues: plan.groups.iter().map(|_| Queue::default()).collect(),
             outages: Mutex::new(Outages::new(plan.clients)),
             threads_left: AtomicUsize::new(threads),
             at_work: Mutex::new(Vec::with_capacity(threads)),
@@ -62,7 +75,7 @@ impl Shared {
     pub fn recorder(&self, thread: usize) -> ThreadRecorder {
         let aggregator = &self.aggregators[thread % self.aggregators.len()];
         ThreadRecorder::new(
-            self.plan.program.scripts.len(),
+            self.plan.types.len(),
             self.plan.statements.len(),
             self.buffers[thread].clone(),
             aggregator.clone(),
@@ -89,13 +102,44 @@ impl Shared {
         self.outages.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The whole schedule of an open loop, from which clients on threads of their own take in turn.
-    pub fn arrivals(&self, schedule: Schedule) -> MutexGuard<'_, Option<Arrivals>> {
-        let whole = || Mutex::new(Arrivals::new(&self.plan, schedule, Share::ALL));
-        self.arrivals
+    /// All arrivals of a group, from which clients on threads of their own take in turn.
+    pub fn arrivals(&self, group: usize, schedule: Schedule) -> MutexGuard<'_, Option<Arrivals>> {
+        let plan = &self.plan;
+        let whole = || {
+            Mutex::new(Arrivals::new(
+                plan,
+                &plan.groups[group],
+                schedule,
+                Share::ALL,
+            ))
+        };
+        self.arrivals[group]
             .get_or_init(whole)
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The number of the next transaction of the list that a group's clients share; those of the warm-up
+    /// are numbered behind the list. None: the list is empty.
+    #[must_use]
+    pub fn take_number(&self, group: &Group, is_measured: bool) -> Option<u64> {
+        let queue = &self.queues[group.number as usize];
+        let end = group.queue.unwrap_or(0);
+        if !is_measured {
+            let taken = queue.taken_in_warm_up.fetch_add(1, Ordering::Relaxed);
+            return Some(end.saturating_add(group.number_of(taken)));
+        }
+        let taken = queue.taken.fetch_add(1, Ordering::Relaxed);
+        Some(group.number_of(taken)).filter(|number| *number < end)
+    }
+
+    /// Whether all transactions of the list have been taken.
+    #[must_use]
+    pub fn is_queue_empty(&self, group: &Group) -> bool {
+        let taken = self.queues[group.number as usize]
+            .taken
+            .load(Ordering::Relaxed);
+        group.number_of(taken) >= group.queue.unwrap_or(0)
     }
 
     #[must_use]

@@ -24,7 +24,7 @@ struct BarrierState {
 
 /// What a thread comes with.
 #[derive(Debug, Default)]
-pub enum Arrival {
+pub enum Readiness {
     /// All its clients are ready.
     #[default]
     Ready,
@@ -43,13 +43,13 @@ pub enum Start {
 
 impl StartBarrier {
     /// Waits until all have arrived and the supervisor has decided.
-    pub fn arrive(&self, arrival: Arrival) -> Start {
+    pub fn arrive(&self, readiness: Readiness) -> Start {
         let mut state = self.state();
-        match arrival {
-            Arrival::Ready => {}
+        match readiness {
+            Readiness::Ready => {}
             // The others go on: how many the system does not let in is worth knowing.
-            Arrival::Refused => state.has_refusal = true,
-            Arrival::Failed(failure) => {
+            Readiness::Refused => state.has_refusal = true,
+            Readiness::Failed(failure) => {
                 state.failure.get_or_insert(failure);
                 self.cancel();
             }
@@ -138,7 +138,7 @@ mod tests {
             hint: None,
         };
         std::thread::scope(|scope| {
-            let begun = scope.spawn(|| barrier.arrive(Arrival::Ready));
+            let begun = scope.spawn(|| barrier.arrive(Readiness::Ready));
             barrier.absent(7, limit());
             assert!(barrier.is_cancelled(), "no further client connects");
             while !barrier.all_arrived(8, Duration::from_millis(1)) {}

@@ -132,11 +132,8 @@ impl Supervisor<'_> {
         let plan = &self.shared.plan;
         let ramped_ns = now_ns.saturating_add(plan.ramp_up_ns);
         let measure_ns = ramped_ns.saturating_add(plan.warm_up_ns);
-        let duration_ns = plan
-            .stop
-            .duration_s
-            .map(|duration| u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX));
-        let stop_ns = duration_ns.map_or(u64::MAX, |duration| measure_ns.saturating_add(duration));
+        let stop_ns =
+            (plan.duration_ns).map_or(u64::MAX, |duration| measure_ns.saturating_add(duration));
         Schedule {
             start_ns: now_ns,
             ramped_ns,

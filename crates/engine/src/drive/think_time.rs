@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use assay_values::{Distribution, Random};
 
-use super::plan::Plan;
+use super::group::Group;
 
 /// Keeps pauses apart from the other random numbers of a client: with others its scripts still compute
 /// the same values.
@@ -26,22 +26,22 @@ pub struct ThinkTime {
 
 impl ThinkTime {
     #[must_use]
-    pub fn new(plan: &Plan, client: u32) -> Self {
+    pub fn new(seed: u64, client: u32) -> Self {
         Self {
-            random: Random::stream(plan.seed ^ PAUSES, client.into()),
+            random: Random::stream(seed ^ PAUSES, client.into()),
             next_try_ns: FIRST_TRY_NS,
         }
     }
 
     /// Before a client's first transaction.
-    pub fn first_ns(&mut self, plan: &Plan) -> u64 {
-        self.draw(plan.keying_time)
+    pub fn first_ns(&mut self, group: &Group) -> u64 {
+        self.draw(group.keying_time)
     }
 
     /// After one transaction and before the next.
     #[inline]
-    pub fn between_ns(&mut self, plan: &Plan) -> u64 {
-        self.draw(plan.think_time) + self.draw(plan.keying_time)
+    pub fn between_ns(&mut self, group: &Group) -> u64 {
+        self.draw(group.think_time) + self.draw(group.keying_time)
     }
 
     /// Before the next try to come back: longer each time, and by chance up to half as much, so that

@@ -5,10 +5,11 @@ use assay_drivers::{Answer, Certainty, ErrorClass, Keep, SystemError};
 use assay_script::Ending;
 
 use super::arrivals::Arrival;
+use super::group::Group;
 use super::phase::{Before, Phase, Queued, Then};
 use super::plan::Plan;
 use super::schedule::Schedule;
-use super::script_selector::{NextScript, ScriptSelector};
+use super::script_selector::{NextScript, ScriptSelector, script_of_number};
 use super::session_transaction::SessionTransaction;
 use super::shared::Shared;
 use super::think_time::ThinkTime;
@@ -17,13 +18,17 @@ use crate::account::{End, Outcome, State, ThreadRecorder, Worktime};
 /// Everything about a client but its machine, whose parameters are lent out with a request.
 pub struct TransactionState<'a> {
     pub plan: &'a Plan,
+    pub group: &'a Group,
     shared: &'a Shared,
     schedule: Schedule,
+    /// Among the clients of all groups and processes.
     pub number: u32,
     selector: ScriptSelector,
     think_time: ThinkTime,
     pub phase: Phase,
     pub next_script: NextScript,
+    /// The number of the transaction where values follow it: in an open loop, and in a shared list.
+    pub number_in_list: Option<u64>,
     /// The system's words for the failure of the last statement, if it failed.
     pub error: Option<SystemError>,
     /// What the system has of it.
@@ -70,17 +75,21 @@ struct Pass {
 }
 
 impl<'a> TransactionState<'a> {
-    pub fn new(shared: &'a Shared, schedule: Schedule, number: u32) -> Self {
+    pub fn new(shared: &'a Shared, schedule: Schedule, place: u32) -> Self {
         let plan = &shared.plan;
+        let group = plan.group_at(place);
+        let number = group.client_number(place);
         Self {
             plan,
+            group,
             shared,
             schedule,
             number,
-            selector: ScriptSelector::new(plan, number),
-            think_time: ThinkTime::new(plan, number),
+            selector: ScriptSelector::new(plan, group, number),
+            think_time: ThinkTime::new(plan.seed, number),
             phase: Phase::Between,
             next_script: NextScript::default(),
+            number_in_list: None,
             error: None,
             session: SessionTransaction::new(),
             is_measured: false,
@@ -140,7 +149,7 @@ impl<'a> TransactionState<'a> {
         match self.phase {
             Phase::Away { .. } => return Before::Connect,
             Phase::Rested => {}
-            _ if self.plan.is_open_loop() => {
+            _ if self.group.is_open_loop() => {
                 self.phase = Phase::Idle;
                 return Before::Arrival;
             }
@@ -151,12 +160,25 @@ impl<'a> TransactionState<'a> {
                 }
             }
         }
-        let next_script = self.selector.next(self.plan);
         let is_measured = now_ns >= self.schedule.measure_ns;
+        let number = match self.group.queue {
+            None => None,
+            Some(_) => match self.shared.take_number(self.group, is_measured) {
+                Some(number) => Some(number),
+                None => {
+                    self.end(now_ns, State::Done, recorder);
+                    return Before::Done;
+                }
+            },
+        };
+        let next = match number {
+            None => self.selector.next(self.group),
+            Some(number) => script_of_number(self.plan, self.group, number),
+        };
         if is_measured {
-            recorder.scheduled[next_script.script as usize] += 1;
+            recorder.scheduled[next.transaction_type as usize] += 1;
         }
-        self.begin(now_ns, now_ns, next_script, is_measured, recorder);
+        self.begin(now_ns, now_ns, (next, number), is_measured, recorder);
         if self.phase == Phase::Connecting {
             return Before::Connect;
         }
@@ -165,42 +187,33 @@ impl<'a> TransactionState<'a> {
 
     /// The arrival that an idle client has waited for.
     pub fn arrive(&mut self, arrival: Arrival, now_ns: u64, recorder: &mut ThreadRecorder) {
-        let next_script = NextScript {
-            script: arrival.script,
-            ..NextScript::default()
-        };
-        self.begin(
-            now_ns,
-            arrival.due_ns,
-            next_script,
-            arrival.is_measured,
-            recorder,
-        );
+        let next = (arrival.next, Some(arrival.number));
+        self.begin(now_ns, arrival.due_ns, next, arrival.is_measured, recorder);
     }
 
     /// Until when a client of a closed loop pauses before it begins its next transaction, if it does.
     #[inline]
     fn pause_until(&mut self, now_ns: u64) -> Option<u64> {
         let until_ns = if self.has_begun {
-            now_ns.saturating_add(self.think_time.between_ns(self.plan))
+            now_ns.saturating_add(self.think_time.between_ns(self.group))
         } else {
-            let begin_ns = self.schedule.begin_ns(self.number, self.plan.clients);
+            let begin_ns = self.schedule.begin_ns(self.number, self.plan.of_clients);
             begin_ns
                 .max(now_ns)
-                .saturating_add(self.think_time.first_ns(self.plan))
+                .saturating_add(self.think_time.first_ns(self.group))
         };
         (until_ns > now_ns).then_some(until_ns)
     }
 
     /// Whether the client begins nothing more, and how its work has ended then.
     fn must_end(&self, now_ns: u64) -> Option<State> {
-        let stop = &self.plan.stop;
+        let group = self.group;
         let is_enough = || {
-            stop.transactions
-                .is_some_and(|limit| self.transactions >= limit)
-                || stop.passes.is_some_and(|limit| self.passes >= limit)
+            (group.stop_transactions).is_some_and(|limit| self.transactions >= limit)
+                || (group.stop_passes).is_some_and(|limit| self.passes >= limit)
+                || (group.queue.is_some() && self.shared.is_queue_empty(group))
         };
-        if !self.plan.is_open_loop() && is_enough() {
+        if !group.is_open_loop() && is_enough() {
             return Some(State::Done);
         }
         if now_ns >= self.schedule.stop_ns {
@@ -219,7 +232,7 @@ impl<'a> TransactionState<'a> {
         &mut self,
         now_ns: u64,
         due_ns: u64,
-        next_script: NextScript,
+        (next_script, number): (NextScript, Option<u64>),
         is_measured: bool,
         recorder: &mut ThreadRecorder,
     ) {
@@ -230,6 +243,7 @@ impl<'a> TransactionState<'a> {
         };
         self.has_begun = true;
         self.next_script = next_script;
+        self.number_in_list = number;
         self.due_ns = due_ns;
         self.started_ns = now_ns;
         self.paused_ns = 0;
@@ -239,7 +253,7 @@ impl<'a> TransactionState<'a> {
         self.error = None;
         self.is_measured = is_measured;
         self.worktime.begun(now_ns, is_measured);
-        recorder.attempts[next_script.script as usize] += u64::from(is_measured);
+        recorder.attempts[next_script.transaction_type as usize] += u64::from(is_measured);
         if next_script.opens_pass {
             self.pass = Pass {
                 is_measured,
@@ -277,12 +291,12 @@ impl<'a> TransactionState<'a> {
         if !self.is_measured {
             return;
         }
-        let script = self.next_script.script;
-        recorder.attempts[script as usize] -= 1;
-        if self.plan.is_open_loop() {
-            recorder.skipped(script, self.due_ns);
+        let transaction_type = self.next_script.transaction_type;
+        recorder.attempts[transaction_type as usize] -= 1;
+        if self.group.is_open_loop() {
+            recorder.skipped(transaction_type, self.due_ns);
         } else {
-            recorder.scheduled[script as usize] -= 1;
+            recorder.scheduled[transaction_type as usize] -= 1;
         }
     }
 
@@ -303,7 +317,7 @@ impl<'a> TransactionState<'a> {
         }
         recorder
             .waits
-            .waited(self.next_script.script, self.asked_ns, now_ns);
+            .waited(self.next_script.transaction_type, self.asked_ns, now_ns);
         if self.is_measured {
             recorder.statements += 1;
             if self.plan.times_statements {
@@ -357,15 +371,15 @@ impl<'a> TransactionState<'a> {
         let is_unknown =
             (self.error.as_ref()).is_some_and(|error| error.certainty == Certainty::Unknown);
         let is_again = !is_unknown
-            && self.retries < self.plan.most_retries
-            && self.plan.retried_classes.contains(&class)
+            && self.retries < self.group.most_retries
+            && self.group.retried_classes.contains(&class)
             && !self.is_interrupted();
         // The one that ends the client is said also where nothing is measured yet.
         if self.is_measured || self.own_failures == MOST_OWN_FAILURES {
-            let script = self.next_script.script;
+            let transaction_type = Some(self.next_script.transaction_type);
             let code = match &self.error {
                 Some(error) if error.class.word() == class => {
-                    recorder.errors.count(error, Some(script), now_ns);
+                    recorder.errors.count(error, transaction_type, now_ns);
                     error.code.as_str()
                 }
                 _ => {
@@ -374,7 +388,7 @@ impl<'a> TransactionState<'a> {
                         "",
                         &message,
                         Certainty::Undone,
-                        Some(script),
+                        transaction_type,
                         now_ns,
                     );
                     ""
@@ -410,11 +424,11 @@ impl<'a> TransactionState<'a> {
                 self.error = None;
                 self.retries += 1;
                 if self.is_measured {
-                    let script = self.next_script.script;
-                    recorder.attempts[script as usize] += 1;
-                    recorder.retry(script, now_ns);
+                    let transaction_type = self.next_script.transaction_type;
+                    recorder.attempts[transaction_type as usize] += 1;
+                    recorder.retry(transaction_type, now_ns);
                     if let Some((class, code)) = self.failed_as.take() {
-                        recorder.errors.retried(class, &code, script);
+                        recorder.errors.retried(class, &code, transaction_type);
                     }
                 }
             }
@@ -431,7 +445,7 @@ impl<'a> TransactionState<'a> {
                 now_ns - self.due_ns - self.paused_ns,
                 now_ns - self.started_ns - self.paused_ns,
             );
-            recorder.transaction(self.next_script.script, outcome, now_ns, times);
+            recorder.transaction(self.next_script.transaction_type, outcome, now_ns, times);
         }
         self.worktime
             .ended(now_ns, self.started_ns, self.paused_ns, self.is_measured);
@@ -439,7 +453,11 @@ impl<'a> TransactionState<'a> {
         if self.next_script.closes_pass && self.pass.is_measured {
             self.passes += 1;
             if self.pass.is_clean {
-                recorder.pass(now_ns, now_ns - self.pass.started_ns - self.pass.paused_ns);
+                recorder.pass(
+                    self.group.number,
+                    now_ns,
+                    now_ns - self.pass.started_ns - self.pass.paused_ns,
+                );
             }
         }
         if self.is_unserved && outcome == Outcome::Ok {
@@ -515,7 +533,7 @@ impl<'a> TransactionState<'a> {
                 if matches!(self.phase, Phase::Waiting { .. } | Phase::Syncing { .. }) {
                     recorder
                         .waits
-                        .waited(self.next_script.script, self.asked_ns, now_ns);
+                        .waited(self.next_script.transaction_type, self.asked_ns, now_ns);
                 }
                 self.resume(now_ns);
                 let outcome = if is_undone {

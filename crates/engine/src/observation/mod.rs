@@ -37,6 +37,8 @@ pub struct Observation {
     pub all_ok: AllOk,
     /// None for a mix, and in an open loop.
     pub passes: Option<Passes>,
+    /// The same for each group of clients.
+    pub groups: Vec<GroupReport>,
     /// Statements of measured transactions that were answered, those that begin, end or roll back
     /// included.
     pub statements: u64,
@@ -107,9 +109,9 @@ pub struct Unfinished {
 /// How transactions arrived, as the document said.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Arrival {
-    /// `closed`, `constant` or `poisson`.
+    /// `closed`, `constant`, `poisson`, or `mixed` where groups of clients differ.
     pub kind: &'static str,
-    /// Over all clients; none in a closed loop.
+    /// Over all clients of open loops; none where there is no such.
     pub offered_rate_per_s: Option<f64>,
 }
 
@@ -138,6 +140,23 @@ pub struct AllOk {
     pub latency: Latency,
     pub service_time: Latency,
     pub schedule_lag: Option<Latency>,
+}
+
+/// One group of clients, over the same measurement as all.
+#[derive(Clone, Debug, Serialize)]
+pub struct GroupReport {
+    /// "" where the document has no groups.
+    pub name: String,
+    pub clients: u32,
+    pub arrival: Arrival,
+    /// From the end of the warm-up to the end of its last client.
+    pub elapsed_ns: u64,
+    pub outcomes: Outcomes,
+    pub outcomes_by_transaction: Vec<TransactionOutcomes>,
+    pub transactions: Vec<TransactionReport>,
+    pub all_ok: AllOk,
+    /// None for a mix, a shared list, and in an open loop.
+    pub passes: Option<Passes>,
 }
 
 /// One statement, wherever it stands.

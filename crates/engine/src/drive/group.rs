@@ -1,0 +1,256 @@
+//! Takes the groups of a drive document; gives what the clients of each do, and which of all clients they
+//! are.
+
+use assay_script::Program;
+use assay_values::{Distribution, Random};
+
+use crate::document::{ArrivalDocument, DriveDocument, GroupDocument, Order};
+
+/// Keeps the values of numbered transactions apart from those of clients.
+const NUMBERED: u64 = 0x6e75_6d62_6572_6564;
+
+/// Clients with the same scripts and the same pace, ready to be driven.
+pub struct Group {
+    /// Among the groups, from 0.
+    pub number: u32,
+    pub name: String,
+    /// Numbers of the program's scripts.
+    pub scripts: Vec<u32>,
+    /// Its transaction types, one for each of its scripts, are numbered from here.
+    pub first_type: u32,
+    pub order: Order,
+    /// For a mix: the weights of the scripts up to and including each.
+    pub weights_so_far: Vec<i64>,
+    /// For each client.
+    pub stop_passes: Option<u64>,
+    /// For each client.
+    pub stop_transactions: Option<u64>,
+    /// How many numbered transactions all its clients share.
+    pub queue: Option<u64>,
+    pub arrival: ArrivalDocument,
+    /// Of the values of numbered transactions.
+    pub values_seed: u64,
+    pub think_time: Option<Distribution>,
+    pub keying_time: Option<Distribution>,
+    pub latency_limit_ns: Option<u64>,
+    pub most_retries: u32,
+    /// Words of the error classes after which a transaction is tried again.
+    pub retried_classes: Vec<&'static str>,
+    /// Statements that each session prepares before the run, in the order of the scripts.
+    pub to_prepare: Vec<u32>,
+    /// Of this process.
+    pub clients: u32,
+    /// Of all processes together.
+    pub of_clients: u32,
+    /// The number of this process's first client among `of_clients`.
+    pub first_client: u32,
+    /// The place of its first client among all clients of this process.
+    pub first_place: u32,
+    /// The number that the first of `of_clients` has among the clients of all groups and processes.
+    pub first_number: u32,
+}
+
+impl Group {
+    /// All groups of a document. `prepared`: the statements that sessions prepare, ascending.
+    pub fn all(document: &DriveDocument, program: &Program, prepared: &[u32]) -> Vec<Self> {
+        let mut groups: Vec<Self> = Vec::new();
+        for one in document.groups().iter() {
+            groups.push(Self::new(document, one, program, prepared, groups.last()));
+        }
+        groups
+    }
+
+    fn new(
+        document: &DriveDocument,
+        group: &GroupDocument,
+        program: &Program,
+        prepared: &[u32],
+        before: Option<&Self>,
+    ) -> Self {
+        let place = |name: &String| {
+            let is_it = |script: &assay_script::Script| script.name == *name;
+            let found = program.scripts.iter().position(is_it);
+            found.expect("the document was checked")
+        };
+        let scripts: Vec<usize> = match document.groups {
+            Some(_) => group.scripts.iter().map(place).collect(),
+            None => (0..program.scripts.len()).collect(),
+        };
+        let mut sum = 0;
+        let weights_so_far = scripts.iter().map(|&script| {
+            let own = &document.scripts[script];
+            sum += i64::from(group.weight(&own.name, own.weight));
+            sum
+        });
+        let weights_so_far = weights_so_far.collect();
+        let is_ours = |id: &&u32| {
+            let script = program.statements[**id as usize].script as usize;
+            scripts.contains(&script)
+        };
+        Self {
+            number: before.map_or(0, |before| before.number + 1),
+            name: group.name.clone(),
+            first_type: before.map_or(0, |before| before.first_type + before.type_count()),
+            order: group.order,
+            weights_so_far,
+            stop_passes: group.stop.passes,
+            stop_transactions: group.stop.transactions,
+            queue: group.stop.queue,
+            arrival: group.arrival,
+            values_seed: Random::derived(
+                document.seed ^ NUMBERED,
+                before.map_or(0, |before| u64::from(before.number) + 1),
+            ),
+            think_time: group.think_time,
+            keying_time: group.keying_time,
+            latency_limit_ns: group.latency_limit_s.map(super::plan::nanoseconds),
+            most_retries: group.retries.most,
+            retried_classes: (group.retries.classes.iter())
+                .map(|class| class.word())
+                .collect(),
+            to_prepare: prepared.iter().filter(is_ours).copied().collect(),
+            clients: group.clients,
+            of_clients: group.of_clients(),
+            first_client: group.first_client,
+            first_place: before.map_or(0, |before| before.first_place + before.clients),
+            first_number: before.map_or(0, |before| before.first_number + before.of_clients),
+            scripts: (scripts.iter())
+                .map(|&script| u32::try_from(script).expect("scripts are few"))
+                .collect(),
+        }
+    }
+
+    #[must_use]
+    pub fn is_open_loop(&self) -> bool {
+        self.arrival != ArrivalDocument::Closed
+    }
+
+    /// Whether its clients go through the scripts in order, each at its own pace.
+    #[must_use]
+    pub fn has_passes(&self) -> bool {
+        self.order == Order::Sequence && !self.is_open_loop() && self.queue.is_none()
+    }
+
+    /// How many transaction types it has.
+    #[must_use]
+    pub fn type_count(&self) -> u32 {
+        u32::try_from(self.scripts.len()).expect("scripts are few")
+    }
+
+    /// The number that the client at this place of the process has among the clients of all groups and
+    /// processes.
+    #[must_use]
+    pub fn client_number(&self, place: u32) -> u32 {
+        self.first_number + self.first_client + (place - self.first_place)
+    }
+
+    /// Whether a client with this number among those of all groups and processes belongs to it.
+    #[must_use]
+    pub fn has_client(&self, number: u32) -> bool {
+        (self.first_number..self.first_number + self.of_clients).contains(&number)
+    }
+
+    /// Which of this process's clients the transaction with this number falls to, counted within the
+    /// group: transactions go round the clients of all processes. None: another process's.
+    #[must_use]
+    pub fn client_of(&self, transaction: u64) -> Option<u32> {
+        let slot = transaction % u64::from(self.of_clients);
+        let slot = u32::try_from(slot).expect("it is less than the clients");
+        slot.checked_sub(self.first_client)
+            .filter(|client| *client < self.clients)
+    }
+
+    /// The number, in the list of all processes, of the `taken`-th transaction that falls to this one.
+    #[must_use]
+    pub fn number_of(&self, taken: u64) -> u64 {
+        let clients = u64::from(self.clients);
+        let rounds = taken / clients;
+        rounds * u64::from(self.of_clients) + u64::from(self.first_client) + taken % clients
+    }
+
+    /// What of [`Group::to_prepare`] one script needs.
+    #[must_use]
+    pub fn to_prepare_for(&self, program: &Program, script: u32) -> &[u32] {
+        let ids = &program.scripts[script as usize].statement_ids;
+        let from = self.to_prepare.partition_point(|id| *id < ids.start);
+        let to = self.to_prepare.partition_point(|id| *id < ids.end);
+        &self.to_prepare[from..to]
+    }
+
+    /// All transactions of its clients in this process, where that is known beforehand.
+    #[must_use]
+    pub fn scheduled(&self) -> Option<u64> {
+        if let Some(queue) = self.queue {
+            let (of_clients, clients) = (u64::from(self.of_clients), u64::from(self.clients));
+            let rest = (queue % of_clients).saturating_sub(self.first_client.into());
+            return Some(queue / of_clients * clients + rest.min(clients));
+        }
+        let scripts = self.scripts.len() as u64;
+        let of_passes = self
+            .stop_passes
+            .map(|passes| passes.saturating_mul(scripts));
+        let of_client = match (of_passes, self.stop_transactions) {
+            (Some(one), Some(other)) => one.min(other),
+            (one, other) => one.or(other)?,
+        };
+        Some(of_client.saturating_mul(self.clients.into()))
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "in a test a panic is the message")]
+mod tests {
+    use crate::document::DriveDocument;
+    use crate::drive::plan::Plan;
+
+    /// Two groups of several processes, of which this one has some clients.
+    fn plan() -> Plan {
+        let text = r#"{
+            "scripts": [
+                {"name": "A", "path": "A", "text": "SELECT :a;"},
+                {"name": "B", "path": "B", "text": "SELECT :b;"}
+            ],
+            "variables": {"a": 1, "b": 2}, "seed": 1, "protocol": "prepared",
+            "groups": [
+                {"name": "one", "scripts": ["A"], "clients": 2, "first_client": 1, "of_clients": 5,
+                 "stop": {"queue": 12}},
+                {"name": "two", "scripts": ["B", "A"], "clients": 3, "stop": {"passes": 7}}
+            ]
+        }"#;
+        Plan::new(&DriveDocument::parse(text).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn clients_types_and_statements_belong_to_their_groups() {
+        let plan = plan();
+        let [one, two] = &plan.groups[..] else {
+            panic!("there are two")
+        };
+        let numbers: Vec<u32> = (0..plan.clients)
+            .map(|place| plan.group_at(place).client_number(place))
+            .collect();
+        assert_eq!(numbers, [1, 2, 5, 6, 7]);
+        assert_eq!((plan.clients, plan.of_clients), (5, 8));
+        let types: Vec<_> = (plan.types.iter())
+            .map(|one| (one.group, one.script))
+            .collect();
+        assert_eq!(types, [(0, 0), (1, 1), (1, 0)]);
+        assert_eq!(
+            (&one.to_prepare[..], &two.to_prepare[..]),
+            (&[0][..], &[0, 1][..])
+        );
+        assert_eq!(two.to_prepare_for(&plan.program, 1), [1]);
+    }
+
+    #[test]
+    fn a_numbered_list_goes_round_the_clients_of_all_processes() {
+        let plan = plan();
+        let one = &plan.groups[0];
+        let ours: Vec<u64> = (0..12).filter(|k| one.client_of(*k).is_some()).collect();
+        assert_eq!(ours, [1, 2, 6, 7, 11]);
+        let taken: Vec<u64> = (0..5).map(|taken| one.number_of(taken)).collect();
+        assert_eq!(taken, ours);
+        assert_eq!(one.scheduled(), Some(5));
+        assert_eq!(plan.scheduled(), Some(5 + 3 * 2 * 7));
+    }
+}

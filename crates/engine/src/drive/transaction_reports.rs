@@ -1,0 +1,178 @@
+//! Takes what was recorded of transaction types; gives the lines that an observation has of them, for one
+//! group of clients or for all.
+
+use super::plan::Plan;
+use crate::account::{Aggregator, Outcome, Times};
+use crate::document::ArrivalDocument;
+use crate::observation::{
+    AllOk, Arrival, GroupReport, Latency, Outcomes, Passes, TransactionOutcomes, TransactionReport,
+};
+
+/// What was recorded, and under which names it is reported.
+pub struct Recorded<'a> {
+    pub plan: &'a Plan,
+    pub aggregator: &'a Aggregator,
+    /// By transaction type, what aggregators do not count: `scheduled` and `attempts`.
+    pub begun: &'a [Outcomes],
+}
+
+/// Transaction types that are one in the report.
+struct Line<'a> {
+    name: &'a str,
+    types: Vec<u32>,
+}
+
+/// Everything that is said of each transaction type, and of all of them.
+pub struct TransactionLines {
+    pub outcomes: Outcomes,
+    pub by_transaction: Vec<TransactionOutcomes>,
+    pub transactions: Vec<TransactionReport>,
+    pub all_ok: AllOk,
+}
+
+impl Recorded<'_> {
+    /// A line for each script, over all groups.
+    #[must_use]
+    pub fn of_all_groups(&self) -> TransactionLines {
+        let scripts = (0u32..).zip(&self.plan.program.scripts);
+        let lines = scripts.map(|(number, script)| Line {
+            name: &script.name,
+            types: self.plan.types_of(number).collect(),
+        });
+        let lines = lines.filter(|line| !line.types.is_empty());
+        self.lines(lines.collect(), self.plan.has_open_loop())
+    }
+
+    /// Everything about one group, whose last client ended `elapsed_ns` after the measurement began.
+    #[must_use]
+    pub fn of_group(&self, group: usize, elapsed_ns: u64) -> GroupReport {
+        let plan = self.plan;
+        let known = &plan.groups[group];
+        let types = known.first_type..known.first_type + known.type_count();
+        let lines = types.map(|number| Line {
+            name: plan.type_name(number),
+            types: vec![number],
+        });
+        let TransactionLines {
+            outcomes,
+            by_transaction,
+            transactions,
+            all_ok,
+        } = self.lines(lines.collect(), known.is_open_loop());
+        let passes = self.aggregator.passes(group);
+        GroupReport {
+            name: known.name.clone(),
+            clients: known.clients,
+            arrival: arrival(&[known.arrival]),
+            elapsed_ns,
+            outcomes,
+            outcomes_by_transaction: by_transaction,
+            transactions,
+            all_ok,
+            passes: known.has_passes().then(|| Passes {
+                count: passes.count(),
+                latency: Latency::from(passes),
+            }),
+        }
+    }
+
+    /// Of all transactions of one type, however they ended.
+    #[must_use]
+    pub fn times_of_type(&self, transaction_type: u32) -> Times {
+        let mut all = Times::default();
+        for outcome in Outcome::ALL {
+            if let Some(times) = self.aggregator.times(transaction_type as usize, outcome) {
+                all.merge(times);
+            }
+        }
+        all
+    }
+
+    fn lines(&self, lines: Vec<Line<'_>>, has_open_loop: bool) -> TransactionLines {
+        let mut all_ok = Times::new(has_open_loop);
+        let mut found = TransactionLines {
+            outcomes: Outcomes::default(),
+            by_transaction: Vec::new(),
+            transactions: Vec::new(),
+            all_ok: AllOk::from(&all_ok),
+        };
+        for Line { name, types } in lines {
+            let outcomes = self.outcomes(&types);
+            outcomes.assert_identities();
+            found.outcomes.add(&outcomes);
+            for outcome in Outcome::ALL {
+                let is_ok = outcome == Outcome::Ok;
+                let times = self.times(&types, outcome);
+                if times.count() == 0 {
+                    continue;
+                }
+                if is_ok {
+                    all_ok.merge(&times);
+                }
+                found.transactions.push(TransactionReport {
+                    name: name.to_owned(),
+                    outcome: outcome.word(),
+                    count: times.count(),
+                    late: if is_ok { outcomes.late } else { 0 },
+                    latency: Latency::from(times.response()),
+                    service_time: Latency::from(times.service()),
+                    schedule_lag: times.lag().map(Latency::from),
+                });
+            }
+            let name = name.to_owned();
+            found
+                .by_transaction
+                .push(TransactionOutcomes { name, outcomes });
+        }
+        found.all_ok = AllOk::from(&all_ok);
+        found
+    }
+
+    fn outcomes(&self, types: &[u32]) -> Outcomes {
+        let mut sum = Outcomes::default();
+        for &transaction_type in types {
+            sum.add(&self.aggregator.outcomes_of(transaction_type as usize));
+            sum.add(&self.begun[transaction_type as usize]);
+        }
+        sum
+    }
+
+    fn times(&self, types: &[u32], outcome: Outcome) -> Times {
+        let mut sum = Times::default();
+        for &transaction_type in types {
+            if let Some(times) = self.aggregator.times(transaction_type as usize, outcome) {
+                sum.merge(times);
+            }
+        }
+        sum
+    }
+}
+
+impl From<&Times> for AllOk {
+    fn from(times: &Times) -> Self {
+        Self {
+            count: times.count(),
+            latency: Latency::from(times.response()),
+            service_time: Latency::from(times.service()),
+            schedule_lag: times.lag().map(Latency::from),
+        }
+    }
+}
+
+/// How transactions arrived in all these groups: `mixed` where not in one way.
+#[must_use]
+pub fn arrival(of_groups: &[ArrivalDocument]) -> Arrival {
+    let kind = |arrival: &ArrivalDocument| match arrival {
+        ArrivalDocument::Closed => "closed",
+        ArrivalDocument::Constant { .. } => "constant",
+        ArrivalDocument::Poisson { .. } => "poisson",
+    };
+    let first = of_groups.first().map_or("closed", kind);
+    let is_one = of_groups.iter().all(|arrival| kind(arrival) == first);
+    Arrival {
+        kind: if is_one { first } else { "mixed" },
+        offered_rate_per_s: (of_groups.iter())
+            .filter_map(ArrivalDocument::offered_rate_per_s)
+            .reduce(|one, other| one + other),
+    }
+}
