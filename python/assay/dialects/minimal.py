@@ -19,6 +19,7 @@ class MinimalDialect(ABC):
     literal_style: str = "doubled"
     bulk_form: str = "native"
     isolation_levels: tuple[str, ...] = ()
+    language: str = "sql"
     unknown_statements: Mapping[str, str] = {}
     read_only_codes: tuple[str, ...] = ()
 

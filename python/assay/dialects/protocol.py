@@ -78,6 +78,8 @@ class Dialect(Protocol):
     """``native`` or ``multi-row``: the engine's `BulkForm`."""
     isolation_levels: tuple[str, ...]
     """Those of `ISOLATION_LEVELS` that can be asked for; none where there are no transactions."""
+    language: str
+    """Of its statements: ``sql``, ``cql`` or ``json``; by it scripts are cut into statements."""
     unknown_statements: Mapping[str, str]
     """Statements of other systems, in upper case, that this one does not know, and the fix."""
     read_only_codes: tuple[str, ...]

@@ -73,6 +73,7 @@ def document_of(
         **_filled(
             identifiers=workload.identifiers_for(cell.parameters),
             unknown_statements=dict(dialect.unknown_statements),
+            lexer=dialect.language if dialect.language != "sql" else None,
             begins=_begins(dialect) if any("\\begin" in one.text for one in scripts) else None,
         ),
     }

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from assay import _engine
+from assay import _engine, registry
 from assay.drive.document import script_texts
 from assay.experiment import Scalar
 from assay.provision.deployment import Deployment
@@ -45,6 +45,7 @@ def ask(
         "scripts": script_texts([script]),
         "variables": dict(variables),
         "identifiers": dict(identifiers or {}),
+        "lexer": registry.system(deployment.system).dialect.language,
         "order": "sequence",
         "clients": 1,
         "protocol": "prepared",
