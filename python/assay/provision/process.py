@@ -22,6 +22,7 @@ from typing import Any
 
 from assay.errors import Bug, SystemDied, SystemMissing, SystemRefused
 from assay.provision import ledger, process_tags
+from assay.provision.deployment import Deployment
 from assay.provision.directory import identity_of
 from assay.provision.identity import ProcessIdentity
 from assay.provision.resources import TaggedProcesses
@@ -129,6 +130,15 @@ def find(pid: int | None) -> ServerProcess | None:
     """The server of ours with this process number (`Deployment.server_pid`), while its `start`
     lasts."""
     return None if pid is None else _running.get(pid)
+
+
+def why_a_node_died(deployment: Deployment) -> str | None:
+    """None while every node of ours lives; else how the first one ended and the end of its log."""
+    for node in deployment.nodes:
+        ours = find(node.pid)
+        if ours is not None and (died := ours.died()) is not None:
+            return died if len(deployment.nodes) == 1 else f"{node.name}: {died}"
+    return None
 
 
 @contextlib.contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from assay.provision.deployment import Deployment
 from assay.provision.family import family_of, ticks_of
 from assay.provision.identity import stat_fields
 from assay.systems.protocol import ProcessSample
@@ -41,6 +42,26 @@ def sample(
         virtual_bytes=sum(int(fields[_VIRTUAL_BYTES]) for fields in family.values()),
         open_files=0 if inside is None else sum(_open_files(member, inside) for member in family),
         cpu_ns=sum(map(ticks_of, family.values())) * _TICK_NS,
+        read_bytes=None if None in read else sum(filter(None, read)),
+    )
+
+
+def sample_nodes(deployment: Deployment) -> ProcessSample | None:
+    """Sums over the processes of all nodes; None where any of them is not seen, or gone."""
+    seen = [
+        None if node.pid is None else sample(node.pid, node.directory) for node in deployment.nodes
+    ]
+    found = [one for one in seen if one is not None]
+    if len(found) < len(seen):
+        return None
+    read = [one.read_bytes for one in found]
+    return ProcessSample(
+        processes=sum(one.processes for one in found),
+        threads=sum(one.threads for one in found),
+        resident_bytes=sum(one.resident_bytes for one in found),
+        virtual_bytes=sum(one.virtual_bytes for one in found),
+        open_files=sum(one.open_files for one in found),
+        cpu_ns=sum(one.cpu_ns for one in found),
         read_bytes=None if None in read else sum(filter(None, read)),
     )
 

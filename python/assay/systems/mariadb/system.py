@@ -167,13 +167,10 @@ class Mariadb:
     def sample(self, deployment: Deployment) -> ProcessSample | None:
         """One process with a thread for each session. MyISAM opens a table's data file once for
         each session that uses it, and its index file once for all."""
-        if deployment.server_pid is None:
-            return None
-        return sampling.sample(deployment.server_pid, deployment.data_directory)
+        return sampling.sample_nodes(deployment)
 
     def why_it_died(self, deployment: Deployment) -> str | None:
-        ours = process.find(deployment.server_pid)
-        return None if ours is None else ours.died()
+        return process.why_a_node_died(deployment)
 
     def client_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
         return client.command(address)

@@ -41,14 +41,20 @@ def check_open_files(connections: int | None) -> None:
 
 @contextlib.contextmanager
 def running(
-    protocol: str, told: Mapping[str, str], transport: str, directory: ServerDirectory
+    protocol: str,
+    told: Mapping[str, str],
+    transport: str,
+    directory: ServerDirectory,
+    *,
+    name: str = "null",
 ) -> Iterator[RunningServer]:
-    """Starts the server, told these options, and stops it at the end.
+    """Starts the server, told these options, and stops it at the end. ``name`` is that of its
+    socket and its log: a directory may hold several servers.
 
     It runs as we do: it is our own program, which another user may not be able to read. Raises
     `ArgumentError` in its own words where what it is told is wrong.
     """
-    socket = directory.run / "null.sock"
+    socket = directory.run / f"{name}.sock"
     words = ["--protocol", protocol]
     words += ["--unix", str(socket)] if transport == "socket" else ["--port", "0"]
     for name, value in {"rows": "0", **told}.items():
@@ -58,6 +64,7 @@ def running(
         directory,
         stop=((signal.SIGTERM, 10.0),),
         as_ourselves=True,
+        log_name=f"{name}.log",
     ) as server:
 
         def listens_at() -> str:

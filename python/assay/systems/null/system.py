@@ -96,12 +96,11 @@ class Null:
         """Its own process, or this one, where the null system lives beside us."""
         if deployment.is_embedded:
             return sampling.sample(os.getpid(), with_descendants=False)
-        return None if deployment.server_pid is None else sampling.sample(deployment.server_pid)
+        return sampling.sample_nodes(deployment)
 
     def why_it_died(self, deployment: Deployment) -> str | None:
         """In this process never: it dies with us."""
-        ours = process.find(deployment.server_pid)
-        return None if ours is None else ours.died()
+        return process.why_a_node_died(deployment)
 
 
 def _told(choice: SystemChoice) -> dict[str, str]:

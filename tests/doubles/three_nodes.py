@@ -1,0 +1,64 @@
+"""A system of three nodes: three null servers that clients share, each with its own socket."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+from assay.capabilities import CAPABILITIES
+from assay.experiment.values import SystemChoice
+from assay.provision import process, sampling
+from assay.provision.deployment import Deployment, Node
+from assay.systems import OptionSpec, ProcessSample, ServerDirectory
+from assay.systems.null import NULL, server
+
+NODES = 3
+
+
+class ThreeNodes:
+    name = "three-nodes"
+    dialect = NULL.dialect
+    driver = "postgresql"
+    capabilities = frozenset(CAPABILITIES) - {"foreign keys", "read only sessions", "restart"}
+    option_specs: tuple[OptionSpec, ...] = (
+        OptionSpec("sessions_each", "100", (), "Most sessions of a node at a time."),
+    )
+
+    def check(self, choice: SystemChoice) -> None:
+        del choice
+
+    @contextlib.contextmanager
+    def provision(
+        self, choice: SystemChoice, directory: ServerDirectory, *, connections: int | None
+    ) -> Iterator[Deployment]:
+        del connections
+        told = {"refuse_after": choice.options.get("sessions_each", "100")}
+        with contextlib.ExitStack() as stack:
+            running = [
+                stack.enter_context(
+                    server.running("postgresql", told, "socket", directory, name=f"node-{number}")
+                )
+                for number in range(NODES)
+            ]
+            yield Deployment(
+                system=self.name,
+                label=choice.label,
+                nodes=tuple(
+                    Node(f"node-{number}", directory.storage, one.process.pid)
+                    for number, one in enumerate(running)
+                ),
+                endpoints=tuple(one.address for one in running),
+                version="three-nodes 1",
+                options=dict(choice.options),
+                settings_asked={},
+                settings={},
+            )
+
+    def sample(self, deployment: Deployment) -> ProcessSample | None:
+        return sampling.sample_nodes(deployment)
+
+    def why_it_died(self, deployment: Deployment) -> str | None:
+        return process.why_a_node_died(deployment)
+
+
+THREE_NODES = ThreeNodes()

@@ -1,0 +1,98 @@
+"""A null system and a storage that say what happens to them, and fail where they are told to.
+
+``STORY`` has a word for each event, in order: ``storage+`` when it is up, ``storage-`` when it is
+taken down, ``load!`` when that fails.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from assay.dialects.null import NullDialect
+from assay.dialects.protocol import Table
+from assay.errors import SystemRefused
+from assay.experiment.values import StorageChoice, SystemChoice
+from assay.provision.deployment import Deployment, StorageFacts
+from assay.storages.here import HERE
+from assay.systems import OptionSpec, ServerDirectory
+from assay.systems.null import NULL
+
+
+@dataclass
+class Story:
+    words: list[str] = field(default_factory=list)
+    fails_in: str = ""
+    """The first event of this name fails; the next one of that name goes well."""
+    error: BaseException = field(default_factory=lambda: SystemRefused("told to fail"))
+
+    def tell(self, event: str, sign: str = "") -> None:
+        if self.fails_in == event + sign:
+            self.fails_in = ""
+            self.words.append(f"{event}{sign}!")
+            raise self.error
+        self.words.append(event + sign)
+
+    def __str__(self) -> str:
+        return " ".join(self.words)
+
+
+STORY = Story()
+
+
+class TracedDialect(NullDialect):
+    name = "traced"
+
+    def bulk_statement(self, table: Table) -> str:
+        STORY.tell("load")
+        return super().bulk_statement(table)
+
+    def session_read_only(self) -> list[str]:
+        """Asked for where the rules of the data are: behind a load, and behind the last step."""
+        STORY.tell("check")
+        return []
+
+
+class Traced:
+    name = "traced"
+    dialect = TracedDialect()
+    driver = NULL.driver
+    capabilities = NULL.capabilities
+    option_specs: tuple[OptionSpec, ...] = ()
+
+    def check(self, choice: SystemChoice) -> None:
+        del choice
+
+    @contextlib.contextmanager
+    def provision(
+        self, choice: SystemChoice, directory: ServerDirectory, *, connections: int | None
+    ) -> Iterator[Deployment]:
+        STORY.tell("system", "+")
+        try:
+            with NULL.provision(choice, directory, connections=connections) as made:
+                yield replace(made, system=self.name)
+        finally:
+            STORY.tell("system", "-")
+
+
+class TracedStorage:
+    name = "traced"
+
+    def check(self, choice: StorageChoice) -> None:
+        del choice
+
+    @contextlib.contextmanager
+    def prepare(self, choice: StorageChoice) -> Iterator[StorageFacts]:
+        STORY.tell("storage", "+")
+        here = StorageChoice(directory=f"/var/tmp/assay-traced-{os.getpid()}")
+        with HERE.prepare(here) as facts:
+            try:
+                yield replace(facts, name=choice.name, kind=self.name)
+            finally:
+                STORY.tell("storage", "-")
+
+
+TRACED = Traced()
+TRACED_STORAGE = TracedStorage()

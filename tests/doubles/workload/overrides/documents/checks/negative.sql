@@ -1,0 +1,2 @@
+-- documents: it takes no SQL
+{"find": "accounts", "filter": {"balance": {"$lt": 0}}}

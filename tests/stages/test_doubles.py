@@ -1,0 +1,78 @@
+"""Systems of other kinds than ours keep the contracts, and are run as any other: one that takes
+documents and no SQL, and one of three nodes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import doubles
+from assay import lab, registry, systems
+from assay.errors import ScriptError
+from assay.experiment.words import Words, experiment
+from assay.progress import Silent
+from assay.provision import ledger
+from assay.record import Store
+from assay.record.records import RunRecord
+
+BIN = Path(sys.executable).parent
+
+
+@pytest.fixture(autouse=True)
+def _registered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
+    with doubles.registered():
+        yield
+    assert list(ledger.state_directory().iterdir()) == [], "nothing is left"
+
+
+def ran(tmp_path: Path, system: str, **words: object) -> RunRecord:
+    asked, _ = experiment(Words(str(doubles.WORKLOAD), on=(system,), **words))  # type: ignore[arg-type]
+    lab.run(asked, records=tmp_path / "r.sqlite", progress=Silent())
+    with Store(tmp_path / "r.sqlite", must_exist=True) as store:
+        (run,) = store.latest().runs
+    return run
+
+
+@pytest.mark.parametrize("name", ["documents", "three-nodes", "traced"])
+def test_the_doubles_keep_the_contract_of_a_system(name: str) -> None:
+    assert name in registry.systems()
+    systems.validate(registry.system(name))
+
+
+def test_a_system_of_another_package_is_found_by_the_command(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [BIN / "assay", "list", "systems"],
+        env={**os.environ, "PYTHONPATH": str(doubles.FOLDER)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert all(name in done.stdout for name in ("documents", "three-nodes", "traced"))
+
+
+def test_documents_are_loaded_driven_and_checked_without_a_word_of_sql(tmp_path: Path) -> None:
+    run = ran(tmp_path, "documents", clients="3")
+    assert (run.state, run.reason or "") == ("done", "")
+    assert run.observation is not None and run.dataset is not None
+    assert run.dataset["rows"] == {"accounts": 30}
+    assert run.dataset["size_on_disk_bytes"] is None, "it does not say"
+    assert run.observation["outcomes"]["ok"] == 20
+    assert [check["ok"] for check in run.checks] == [True]
+    assert not any("SELECT" in script["text"] for script in run.scripts)
+
+
+def test_a_script_of_sql_is_refused_before_a_system_of_documents_is_started(
+    tmp_path: Path,
+) -> None:
+    script = tmp_path / "touch.sql"
+    script.write_text("SELECT 1;\n", encoding="utf-8")
+    asked, _ = experiment(Words(str(script), on=("documents",)))
+    with pytest.raises(ScriptError, match="expected a JSON document, found S"):
+        lab.run(asked, records=tmp_path / "r.sqlite", progress=Silent())

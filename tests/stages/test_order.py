@@ -1,0 +1,141 @@
+"""What is done and undone in which order, wherever it fails: told by a null system that says so.
+
+A story has a word for each event: ``storage+`` is up, ``storage-`` is taken down, ``load!`` failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import doubles
+from assay import lab
+from assay.errors import RunFailed, SystemMissing, SystemRefused
+from assay.experiment.values import StorageChoice, SystemChoice
+from assay.experiment.words import Words, experiment
+from assay.progress import Silent
+from assay.provision import ledger
+from assay.record import Store
+
+
+@pytest.fixture(autouse=True)
+def story(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
+    with doubles.registered():
+        import traced
+
+        monkeypatch.setattr(traced, "STORY", traced.Story())
+        yield traced.STORY
+    assert list(ledger.state_directory().iterdir()) == [], "nothing is left"
+
+
+class Told(Silent):
+    """Tells the story where clients are driven."""
+
+    def __init__(self, story: Any) -> None:
+        self._story = story
+
+    def stage(self, name: str) -> None:
+        if name.startswith("drive "):
+            self._story.tell("drive")
+
+
+def run(story: Any, records: Path, **words: Any) -> list[str]:
+    """The states of the runs, in their order; what ends the experiment is raised."""
+    asked, _ = experiment(
+        Words(str(doubles.WORKLOAD), on=("traced",), storage=("traced",), **words)
+    )
+    assert asked.systems == (SystemChoice("traced"),)
+    assert asked.storages == (StorageChoice("traced", "traced"),)
+    try:
+        lab.run(asked, records=records, progress=Told(story))
+    finally:
+        with Store(records, must_exist=True) as store:
+            states = [one.state for one in store.latest().runs]
+    return states
+
+
+WHOLE = "storage+ system+ load check drive check system- storage-"
+
+
+@pytest.mark.parametrize(
+    ("fails_in", "told", "state"),
+    [
+        ("nothing", WHOLE, "done"),
+        ("storage+", "storage+!", "failed"),
+        ("system+", "storage+ system+! storage-", "failed"),
+        ("load", "storage+ system+ load! system- storage-", "failed"),
+        ("check", "storage+ system+ load check! system- storage-", "failed"),
+        ("drive", "storage+ system+ load check drive! system- storage-", "failed"),
+        ("system-", "storage+ system+ load check drive check system-! storage-", "done"),
+    ],
+)
+def test_a_run_that_fails_is_taken_down_from_where_it_was(
+    story: Any, tmp_path: Path, fails_in: str, told: str, state: str
+) -> None:
+    story.fails_in = fails_in
+    try:
+        states = run(story, tmp_path / "r.sqlite")
+    except SystemRefused:
+        assert fails_in == "system-", "behind the run's end it is no longer the run's failure"
+        states = [state]
+    assert (str(story), states) == (told, [state])
+
+
+@pytest.mark.parametrize("fails_in", ["storage+", "system+", "load", "check", "drive", "system-"])
+def test_ctrl_c_takes_down_what_is_up_and_nothing_else(
+    story: Any, tmp_path: Path, fails_in: str
+) -> None:
+    story.fails_in, story.error = fails_in, KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt):
+        run(story, tmp_path / "r.sqlite")
+    _, _, after = str(story).partition("!")
+    up = {"storage+": "", "system+": "storage-", "system-": "storage-"}
+    assert after.strip() == up.get(fails_in, "system- storage-")
+
+
+@pytest.mark.parametrize(
+    ("fails_in", "first"),
+    [
+        ("load", "storage+ system+ load! system- storage-"),
+        ("drive", "storage+ system+ load check drive! system- storage-"),
+    ],
+)
+def test_a_run_behind_one_that_failed_gets_a_system_of_its_own(
+    story: Any, tmp_path: Path, fails_in: str, first: str
+) -> None:
+    story.fails_in = fails_in
+    states = run(story, tmp_path / "r.sqlite", repetitions=2)
+    assert (str(story), states) == (f"{first} {WHOLE}", ["failed", "done"])
+
+
+def test_runs_of_one_system_share_it_and_load_again_what_was_changed(
+    story: Any, tmp_path: Path
+) -> None:
+    states = run(story, tmp_path / "r.sqlite", repetitions=2)
+    twice = "load check drive check load check drive check"
+    assert (str(story), states) == (f"storage+ system+ {twice} system- storage-", ["done"] * 2)
+
+
+@pytest.mark.parametrize(
+    ("error", "states"),
+    [
+        (RunFailed("wrong rows"), ["failed", "done"]),
+        (SystemMissing("no programs"), ["failed", "planned"]),
+    ],
+)
+def test_a_failed_run_goes_on_to_the_next_and_a_missing_system_does_not(
+    story: Any, tmp_path: Path, error: Exception, states: list[str]
+) -> None:
+    story.fails_in, story.error = "system+", error
+    records = tmp_path / "r.sqlite"
+    if isinstance(error, SystemMissing):
+        with pytest.raises(SystemMissing):
+            run(story, records, repetitions=2)
+        with Store(records, must_exist=True) as store:
+            assert [one.state for one in store.latest().runs] == states
+    else:
+        assert run(story, records, repetitions=2) == states

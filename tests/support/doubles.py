@@ -1,0 +1,28 @@
+"""Systems and storages that stand in for those of other packages, found as these are found: by the
+entry points of a distribution on the path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from assay import registry
+
+FOLDER = Path(__file__).parents[1] / "doubles"
+WORKLOAD = FOLDER / "workload"
+
+
+@contextmanager
+def registered() -> Iterator[None]:
+    """In the block the doubles are in the registry."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(FOLDER)
+        registry._entries.cache_clear()
+        try:
+            yield
+        finally:
+            registry._entries.cache_clear()
+    registry._entries.cache_clear()
