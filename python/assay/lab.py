@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay import __version__, _engine, procedures
+from assay import __version__, _engine
 from assay.bibsql.bibliography import counted, resolve
-from assay.drive.prepare import check_limits, compile_all
+from assay.drive.prepare import Compiled, check_limits
 from assay.errors import AssayError, RunFailed, SystemMissing, SystemUnderTestError
 from assay.experiment import Experiment
 from assay.judge import judge_run
@@ -16,12 +16,14 @@ from assay.load.loading import DEFAULT, Loading
 from assay.load.prepare import check_rows
 from assay.plan import PlannedRun, plan
 from assay.pool import Pool
-from assay.procedures import Laboratory
 from assay.progress import Progress
 from assay.provision.leftovers import clear_leftovers
 from assay.record import EndState, Store
 from assay.record.machine import machine
 from assay.report import check_declarations
+from assay.steps import take_all
+from assay.steps.context import Context
+from assay.steps.refusal import why_refused
 from assay.workload.ad_hoc_script import workload_of
 
 
@@ -56,13 +58,15 @@ def run(
     2. Read the data it is run on; what was asked wrongly ends here.
     3. Put the plan on record, before anything is started.
 
-    Then for each run in its order (`procedures` has the middle four, which depend on the test):
+    Then for each run in its order:
 
-    4. Provision: the system is up on its storage.
-    5. Load: it holds the data set, counted.
-    6. Drive: the clients work, and what happens is observed.
-    7. Check: the answers are compared with the right ones.
-    8. Put all of it on record, with the verdict.
+    4. Provision: the system is up on its storage. A run whose test needs what the system lacks is
+       refused instead, which is no failure.
+    5. Take the steps that its test declares, in their order (`assay.steps`). Of most tests they are
+       load: the system holds the data set, counted; and drive: the clients work, and what happens
+       is observed.
+    6. Check: the answers are compared with the right ones, and the rules of the data are asked.
+    7. Put all of it on record, with the verdict.
 
     A run that fails is on record with its reason, and the next one goes on. What was asked
     wrongly, or a system that is not on this machine, ends the experiment. Systems are taken down
@@ -71,7 +75,8 @@ def run(
     workload = workload_of(experiment)
     check_declarations(workload)
     planned = plan(experiment, workload)
-    for warning in compile_all(workload, planned.runs):
+    compiled = Compiled(workload)
+    for warning in compiled.check(planned.runs):
         progress.warning(warning)
     check_limits(workload, planned.runs, loading.sessions)
     check_rows(workload, planned.runs)
@@ -85,11 +90,11 @@ def run(
         experiment_id = store.begin_experiment(
             experiment, planned, machine(), workload=workload.for_record(), build=build
         )
-        laboratory = Laboratory(experiment, workload, bibliography, store, pool, progress)
+        context = Context(workload, compiled, bibliography, store, pool, progress)
         ended: dict[int, int] = {}
         try:
             for one in planned.runs:
-                ended[one.position] = _run(laboratory, one, planned.runs)
+                ended[one.position] = _run(context, one, planned.runs)
         except AssayError as error:
             if ended:
                 error.hint = _with_record(error.hint, len(ended), experiment_id, store.path)
@@ -109,14 +114,20 @@ def _with_record(hint: str | None, ended: int, experiment_id: int, path: Path) -
     return f"{hint}; {kept}" if hint else kept
 
 
-def _run(laboratory: Laboratory, planned: PlannedRun, runs: tuple[PlannedRun, ...]) -> int:
-    """Stages 4 to 8 of one run; gives its exit code."""
-    store, pool = laboratory.store, laboratory.pool
+def _run(context: Context, planned: PlannedRun, runs: tuple[PlannedRun, ...]) -> int:
+    """Stages 4 to 7 of one run; gives its exit code."""
+    store, pool = context.store, context.pool
     store.begin_run(planned)
-    laboratory.progress.run(planned, len(runs))
+    context.progress.run(planned, len(runs))
+    refusal = why_refused(context.workload, planned)
+    if refusal is not None:
+        store.end_run("refused", reason=refusal)
+        context.progress.refused(planned, refusal)
+        pool.release(planned)
+        return 0
     exit_code = 0
     try:
-        reason = procedures.of(laboratory.workload, planned)(laboratory, planned)
+        reason = take_all(context, planned)
         if reason is not None:
             exit_code = RunFailed.exit_code
     except (SystemUnderTestError, RunFailed) as error:
@@ -129,6 +140,6 @@ def _run(laboratory: Laboratory, planned: PlannedRun, runs: tuple[PlannedRun, ..
     state: EndState = "failed" if reason else "done"
     verdict, warnings = judge_run(store.evidence(state, reason))
     store.end_run(state, reason=reason, verdict=verdict, warnings=warnings)
-    laboratory.progress.ended(planned, reason)
+    context.progress.ended(planned, reason)
     pool.release(planned)
     return exit_code

@@ -131,6 +131,20 @@ class PooledSystem:
         system = self.system
         return system.buffer_bytes(self.deployment) if isinstance(system, BufferSize) else None
 
+    def restart(self) -> Deployment:
+        """Stops the system and starts it again on what it wrote.
+
+        Raises `ArgumentError` where it is not ours to stop, or keeps nothing.
+        """
+        if not self._running.can_restart:
+            raise ArgumentError(
+                f"{self.deployment.label} cannot be restarted: expected a private server that "
+                "keeps its data in files",
+                hint="name a system that Assay starts",
+            )
+        self._running.stop()
+        return self._running.start(buffer=self._buffer)
+
     def close(self) -> None:
         """Takes the deployment down; a server that is not ours is left as it was found."""
         with self._teardown:

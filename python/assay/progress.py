@@ -19,6 +19,9 @@ class Progress(Protocol):
     def ended(self, planned: PlannedRun, reason: str | None) -> None:
         """A run ended; ``reason`` says why it failed."""
 
+    def refused(self, planned: PlannedRun, reason: str) -> None:
+        """A run was not begun: its system lacks what its test needs."""
+
     def loading(self, report: dict[str, Any]) -> None:
         """A `LoadProgress` of the engine."""
 
@@ -37,6 +40,8 @@ class Silent:
     def run(self, planned: PlannedRun, of: int) -> None: ...
 
     def ended(self, planned: PlannedRun, reason: str | None) -> None: ...
+
+    def refused(self, planned: PlannedRun, reason: str) -> None: ...
 
     def loading(self, report: dict[str, Any]) -> None: ...
 

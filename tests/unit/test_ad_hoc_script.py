@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from assay.drive.prepare import compile_all
+from assay.drive.prepare import Compiled
 from assay.errors import ScriptError, YouError
 from assay.experiment import Experiment, ScriptFile
 from assay.experiment.words import Words, experiment
@@ -90,10 +90,10 @@ def test_a_variable_that_nothing_sets_is_told_before_a_server_is_started(script:
     script.write_text(SCRIPT.replace(":scale", ":rows"))
     found, workload = asked(script)
     with pytest.raises(ScriptError, match=r"read\.sql:1:29: .*:rows") as caught:
-        compile_all(workload, plan(found, workload).runs)
+        Compiled(workload).check(plan(found, workload).runs)
     assert "--set rows=" in str(caught.value.hint)
     found, workload = asked(script, set=("rows=1",))
-    compile_all(workload, plan(found, workload).runs)
+    Compiled(workload).check(plan(found, workload).runs)
 
 
 def test_an_experiment_file_can_name_scripts_alone(script: Path) -> None:
@@ -102,4 +102,4 @@ def test_an_experiment_file_can_name_scripts_alone(script: Path) -> None:
     found, workload = experiment(Words(str(file)))
     assert (found.is_ad_hoc, found.parameters) == (True, {"scale": (4,)})
     (run,) = plan(found, workload).runs
-    compile_all(workload, [run])
+    Compiled(workload).check([run])

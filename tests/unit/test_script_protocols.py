@@ -10,10 +10,11 @@ import pytest
 from assay.check.verdict import CONFLICTS, why_failed
 from assay.cli.program import run_program
 from assay.drive.document import document_of, scripts_of
-from assay.drive.prepare import compile_all
+from assay.drive.prepare import Compiled
 from assay.errors import ScriptError
 from assay.experiment.words import Words, experiment
 from assay.plan import plan
+from assay.plan.drives import drives
 from assay.registry import system
 
 QUOTED = "\\set c_last random(1, 9)\nSELECT ':c_last', :c_last;\n"
@@ -31,7 +32,8 @@ def document(target: object, **words: Any) -> dict[str, Any]:
     found, workload = experiment(Words(str(target), on=("sqlite",), **words))
     (run,) = plan(found, workload).runs
     dialect = system("sqlite").dialect
-    return document_of(workload, run, dialect, scripts_of(workload, run, dialect))
+    (drive,) = drives(workload, run)
+    return document_of(workload, drive, dialect, scripts_of(workload, drive, dialect))
 
 
 def test_a_script_by_itself_is_simple_as_with_pgbench(script: Path) -> None:
@@ -69,7 +71,7 @@ def test_a_bound_parameter_within_quotes_is_a_warning_before_the_run_and_with_it
 def test_a_test_of_a_workload_takes_simple_only_without_parameters() -> None:
     found, workload = experiment(Words("tpcb.select-only", on=("sqlite",), protocol="simple"))
     with pytest.raises(ScriptError, match=r"select-only\.sql:\d+:\d+: .*:aid") as caught:
-        compile_all(workload, plan(found, workload).runs)
+        Compiled(workload).check(plan(found, workload).runs)
     assert "--protocol prepared" in str(caught.value.hint)
 
 
@@ -77,7 +79,7 @@ def test_every_test_that_comes_with_assay_compiles_with_its_own_protocol() -> No
     for name in ("tpcb", "ssd", "e831", "bibsql"):
         given = ("scale=2",) if name == "tpcb" else ()
         found, workload = experiment(Words(f"{name}.*", on=("sqlite",), set=given))
-        assert compile_all(workload, plan(found, workload).runs) == ()
+        assert Compiled(workload).check(plan(found, workload).runs) == ()
 
 
 def test_conflicts_of_a_script_by_itself_are_counted_and_no_reason() -> None:

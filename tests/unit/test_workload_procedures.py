@@ -9,6 +9,7 @@ import pytest
 from assay.errors import ArgumentError, ExperimentError
 from assay.report import check_declarations
 from assay.workload import reader
+from assay.workload.steps import Dump, Overlap
 
 WORKLOAD = """\
 title = "Small"
@@ -77,11 +78,17 @@ def test_a_series_stands_for_its_tests(tmp_path: Path) -> None:
     assert "table" in str(caught.value.hint)
 
 
-def test_a_reference_is_read(tmp_path: Path) -> None:
-    reference = reader.read(str(folder_of(tmp_path))).test("both").reference
-    assert reference is not None
-    assert (reference.dump, reference.each, reference.at_once) == ("dump", "set", 3)
-    assert reference.parameters["size"].text == "least(:size, :clients)"
+def test_a_procedure_is_a_list_of_steps(tmp_path: Path) -> None:
+    test = reader.read(str(folder_of(tmp_path))).test("both")
+    assert [one.do for one in test.steps] == [
+        "load", "drive", "dump", "overlap", "dump", "compare",
+    ]  # fmt: skip
+    load, _, dump, overlap = test.steps[:4]
+    assert load.parameters["size"].text == "least(:size, :clients)"
+    assert isinstance(dump, Dump)
+    assert (dump.script, dump.each) == ("dump", "set")
+    assert isinstance(overlap, Overlap)
+    assert overlap.at_once == 3
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,7 @@ import click
 from assay import registry
 from assay.cli import rows
 from assay.cli.options import experiment_options, format_option
-from assay.drive.document import scripts_of
-from assay.drive.prepare import explained
+from assay.drive.prepare import explained, scripts_of_all
 from assay.experiment import words as command_line
 from assay.plan import Plan, PlannedRun, plan
 from assay.text.visible import for_terminal, visible, visible_lines
@@ -64,7 +63,7 @@ def _first_runs(planned: Plan) -> list[PlannedRun]:
 
 
 def _scripts(workload: Workload, run: PlannedRun) -> tuple[Script, ...]:
-    return scripts_of(workload, run, registry.system(run.cell.system.name).dialect)
+    return scripts_of_all(workload, run, registry.system(run.cell.system.name).dialect)
 
 
 def _explained(workload: Workload, run: PlannedRun) -> dict[str, Any]:

@@ -30,7 +30,7 @@ datasets_option = click.option(
 def refuse_unused_loading(loading: Loading, experiment: Experiment, workload: Workload) -> None:
     """Raises `ArgumentError` for an option of loading where nothing is loaded so."""
     loads = workload.data_source != "none" and any(
-        workload.test(name).procedure != "limit" for name in experiment.tests
+        workload.test(name).loads for name in experiment.tests
     )
     is_generated = workload.data_source == "generated"
     said = {

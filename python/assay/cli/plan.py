@@ -10,7 +10,7 @@ from assay.bibsql.bibliography import files_of
 from assay.cli import rows
 from assay.cli.options import experiment_options, format_option
 from assay.cli.outcome import say
-from assay.drive.prepare import compile_all
+from assay.drive.prepare import Compiled
 from assay.experiment import words as command_line
 from assay.plan import plan
 from assay.text.units import counted, duration
@@ -46,7 +46,7 @@ def command(words: command_line.Words, form: str) -> None:
     experiment, workload = command_line.experiment(words)
     files_of(experiment.input_paths)
     runs = plan(experiment, workload).runs
-    for warning in compile_all(workload, runs):
+    for warning in Compiled(workload).check(runs):
         click.echo(f"warning: {warning}", err=True)
     found = [
         {

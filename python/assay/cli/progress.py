@@ -77,6 +77,9 @@ class Lines:
         if reason is not None:
             self._say(f"run {planned.position + 1} failed: {reason}")
 
+    def refused(self, planned: PlannedRun, reason: str) -> None:
+        self._say(f"run {planned.position + 1} refused: {reason}")
+
     def warning(self, message: str) -> None:
         self._say(f"warning: {message}")
 
@@ -133,6 +136,9 @@ class Bars:
     def ended(self, planned: PlannedRun, reason: str | None) -> None:
         if reason is not None:
             self._console.print(_line(f"run {planned.position + 1} failed: {reason}"))
+
+    def refused(self, planned: PlannedRun, reason: str) -> None:
+        self._console.print(_line(f"run {planned.position + 1} refused: {reason}"))
 
     def warning(self, message: str) -> None:
         self._console.print(_line(f"warning: {message}"))

@@ -1,4 +1,4 @@
-"""Takes a planned run of a workload; gives the document that tells the engine what clients do.
+"""Takes a step of a planned run; gives the document that tells the engine what clients do.
 
 The same document is driven, explained, and compiled before anything is started. What stands at the
 engine's own default is left out.
@@ -12,7 +12,7 @@ from typing import Any, TypedDict
 
 from assay.dialects.protocol import Dialect
 from assay.experiment import Driving, Scalar
-from assay.plan import PlannedRun
+from assay.plan.drives import PlannedDrive, PlannedGroup
 from assay.workload import statement_file
 from assay.workload.values import Script, Workload
 
@@ -27,25 +27,27 @@ class ScriptText(TypedDict):
     is_plain: bool
 
 
-def scripts_of(workload: Workload, planned: PlannedRun, dialect: Dialect) -> tuple[Script, ...]:
-    """What the clients run: the test's scripts, or the statements of the file it is fed with."""
-    if planned.cell.feed is not None:
-        return statement_file.read(Path(planned.cell.feed), dialect.literal_style)
-    return workload.scripts_for(workload.test(planned.cell.test), dialect.name)
+def scripts_of(workload: Workload, drive: PlannedDrive, dialect: Dialect) -> tuple[Script, ...]:
+    """What the clients run: the scripts of the step, or the statements of the file it is fed
+    with."""
+    feed = drive.run.cell.feed
+    if feed is not None:
+        return statement_file.read(Path(feed), dialect.literal_style)
+    return workload.scripts_for(drive, dialect.name)
 
 
 def document_of(
     workload: Workload,
-    planned: PlannedRun,
+    drive: PlannedDrive,
     dialect: Dialect,
     scripts: Sequence[Script],
     expected: Mapping[str, int | None] | None = None,
 ) -> dict[str, Any]:
-    """The document of one run, without its deployment.
+    """The document of one step of a run, without its deployment.
 
     ``expected``: rows that each script must find, which its `\\expect` knows by the script's name.
     """
-    cell = planned.cell
+    cell = drive.run.cell
     known = {name: count for name, count in (expected or {}).items() if name in workload.scripts}
     variables: dict[str, Scalar | None] = {
         **({} if workload.is_ad_hoc else dict.fromkeys(workload.scripts)),
@@ -57,7 +59,7 @@ def document_of(
         "site": None,
         "scripts": script_texts(scripts),
         "variables": variables,
-        "order": workload.test(cell.test).order,
+        "order": drive.order,
         "clients": cell.clients,
         "threads": cell.threads,
         "protocol": cell.protocol,
@@ -66,16 +68,31 @@ def document_of(
         "stop": cell.driving.stop,
         "warm_up_s": float(cell.driving.warm_up_s),
         "drain_s": float(cell.driving.drain_s),
-        "seed": planned.seed,
+        "seed": drive.run.seed,
         "digest": not workload.is_ad_hoc,
         "statement_timeout_s": None,
-        **_driving(cell.driving),
+        **_of_the_whole(cell.driving),
+        **({} if drive.groups else _pace(cell.driving)),
         **_filled(
             identifiers=workload.identifiers_for(cell.parameters),
             unknown_statements=dict(dialect.unknown_statements),
             lexer=dialect.language if dialect.language != "sql" else None,
             begins=_begins(dialect) if any("\\begin" in one.text for one in scripts) else None,
+            groups=[_group(one) for one in drive.groups],
         ),
+    }
+
+
+def _group(group: PlannedGroup) -> dict[str, Any]:
+    """What the engine is told of one group of clients."""
+    counts = {key: one for key, one in group.driving.stop.items() if key != "duration_s"}
+    return {
+        "name": group.name,
+        "scripts": list(group.scripts),
+        "order": group.order,
+        "clients": group.clients,
+        **_pace(group.driving),
+        **_filled(weights=dict(group.mix), stop=counts),
     }
 
 
@@ -89,18 +106,24 @@ def script_texts(scripts: Iterable[Script]) -> list[ScriptText]:
     ]
 
 
-def _driving(driving: Driving) -> dict[str, Any]:
-    """What the engine is told beyond when to stop."""
+def _pace(driving: Driving) -> dict[str, Any]:
+    """When clients begin their transactions, and how often they try."""
     arrival = {"kind": driving.arrival, "offered_rate_per_s": driving.offered_rate_per_s}
     retries = {"most": driving.retries, "classes": list(driving.retry_classes)}
-    reconnect = {"after_loss": True, "patience_s": driving.reconnect_patience_s}
     return _filled(
         arrival=arrival if driving.is_open else None,
         think_time=driving.think_time,
         keying_time=driving.keying_time,
-        ramp_up_s=float(driving.ramp_up_s),
         latency_limit_s=driving.latency_limit_s,
         retries=retries if driving.retries else None,
+    )
+
+
+def _of_the_whole(driving: Driving) -> dict[str, Any]:
+    """What all clients of a step have in common."""
+    reconnect = {"after_loss": True, "patience_s": driving.reconnect_patience_s}
+    return _filled(
+        ramp_up_s=float(driving.ramp_up_s),
         reconnect=reconnect if driving.reconnect_patience_s is not None else None,
         connect_each_transaction=driving.connection == "per transaction",
         per_statement=driving.per_statement,

@@ -10,48 +10,70 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from assay import _engine, registry
+from assay.dialects.protocol import Dialect
 from assay.drive.document import document_of, scripts_of
 from assay.errors import ScriptError
 from assay.plan import PlannedRun
+from assay.plan.drives import PlannedDrive, drives
 from assay.provision.session import as_ours
-from assay.workload.values import Workload
-
-_DRIVING = {"drive", "connect", "reference"}
-"""Procedures in which as many clients work at once as the cell says."""
+from assay.workload.values import Script, Workload
 
 Found = TypeVar("Found")
 
 
-def compile_all(workload: Workload, runs: Iterable[PlannedRun]) -> tuple[str, ...]:
-    """What the scripts probably do not mean, each with its place.
+class Compiled:
+    """The scripts of an experiment as the engine has compiled them: each kind of run once."""
 
-    Raises `ScriptError` for the first script that does not compile, `ArgumentError` for an
-    isolation level that a system has not."""
-    seen = set()
-    found: list[str] = []
-    for run in runs:
-        dialect = registry.system(run.cell.system.name).dialect
-        if run.cell.driving.isolation:
-            dialect.session_isolation(run.cell.driving.isolation)
-        levels = (
-            dialect.name,
-            run.cell.test,
-            run.cell.protocol,
-            tuple(run.cell.parameters.items()),
-        )
-        if levels not in seen:
-            seen.add(levels)
-            found += warnings(workload, run)
-    return tuple(dict.fromkeys(found))
+    def __init__(self, workload: Workload) -> None:
+        self._workload = workload
+        self._warnings: dict[object, tuple[str, ...]] = {}
+
+    def check(self, runs: Iterable[PlannedRun]) -> tuple[str, ...]:
+        """What the scripts of all runs probably do not mean, each with its place.
+
+        Raises `ScriptError` for the first script that does not compile, `ArgumentError` for an
+        isolation level that a system has not."""
+        found: list[str] = []
+        for run in runs:
+            dialect = registry.system(run.cell.system.name).dialect
+            if run.cell.driving.isolation:
+                dialect.session_isolation(run.cell.driving.isolation)
+            for drive in drives(self._workload, run):
+                found += self.warnings(drive)
+        return tuple(dict.fromkeys(found))
+
+    def warnings(self, drive: PlannedDrive) -> tuple[str, ...]:
+        """What the scripts of the step probably do not mean: a sentence with place and fix each."""
+        key = _what_is_compiled(drive)
+        if key not in self._warnings:
+            found = _compiled(self._workload, drive, _engine.script_warnings) or ()
+            self._warnings[key] = tuple(
+                f"{path}:{line}:{column}: {message}" + (f"; {hint}" if hint else "")
+                for path, line, column, message, hint in found
+            )
+        return self._warnings[key]
+
+
+def _what_is_compiled(drive: PlannedDrive) -> object:
+    """Equal values mean equal instruction lists."""
+    cell = drive.run.cell
+    dialect = registry.system(cell.system.name).dialect
+    parameters = tuple(cell.parameters.items())
+    return dialect.name, cell.test, drive.step.label, cell.protocol, parameters
 
 
 def check_limits(workload: Workload, runs: Iterable[PlannedRun], load_sessions: int | None) -> None:
     """Raises `MachineLimit` where this machine has not the threads or open files that the clients
     of a run need, or the sessions of a load that were asked for."""
     needs = {
+        (_driver(run), drive.run.cell.clients, run.cell.threads)
+        for run in runs
+        for drive in drives(workload, run)
+    }
+    needs |= {
         (_driver(run), run.cell.clients, run.cell.threads)
         for run in runs
-        if workload.test(run.cell.test).procedure in _DRIVING
+        if workload.test(run.cell.test).overlaps
     }
     try:
         for driver, clients, threads in sorted(needs):
@@ -70,26 +92,25 @@ def _driver(run: PlannedRun) -> str:
 
 
 def explained(workload: Workload, run: PlannedRun) -> str:
-    """The instruction list of the run's scripts; empty where its clients run none."""
-    return _compiled(workload, run, _engine.explain) or ""
+    """The instruction lists of all scripts of the run; empty where its clients run none."""
+    drives_ = drives(workload, run)
+    lists = [_compiled(workload, one, _engine.explain) or "" for one in drives_]
+    return "\n".join(dict.fromkeys(one for one in lists if one))
 
 
-def warnings(workload: Workload, run: PlannedRun) -> list[str]:
-    """What the run's scripts probably do not mean: a sentence with place and fix each."""
-    return [
-        f"{path}:{line}:{column}: {message}" + (f"; {hint}" if hint else "")
-        for path, line, column, message, hint in _compiled(workload, run, _engine.script_warnings)
-        or ()
-    ]
+def scripts_of_all(workload: Workload, run: PlannedRun, dialect: Dialect) -> tuple[Script, ...]:
+    """The scripts of all steps of the run, each once."""
+    found = [one for drive in drives(workload, run) for one in scripts_of(workload, drive, dialect)]
+    return tuple({one.name: one for one in reversed(found)}.values())[::-1]
 
 
-def _compiled(workload: Workload, run: PlannedRun, ask: Callable[[str], Found]) -> Found | None:
-    """What the engine says of the run's scripts; None where its clients run none."""
-    dialect = registry.system(run.cell.system.name).dialect
-    scripts = scripts_of(workload, run, dialect)
+def _compiled(workload: Workload, drive: PlannedDrive, ask: Callable[[str], Found]) -> Found | None:
+    """What the engine says of the step's scripts; None where its clients run none."""
+    dialect = registry.system(drive.run.cell.system.name).dialect
+    scripts = scripts_of(workload, drive, dialect)
     if not scripts:
         return None
-    document = document_of(workload, run, dialect, scripts)
+    document = document_of(workload, drive, dialect, scripts)
     document["stop"] = document["stop"] or {"transactions": 1}
     try:
         return ask(json.dumps(document))

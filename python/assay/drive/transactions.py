@@ -36,3 +36,9 @@ def observe(
         return dict(json.loads(_engine.drive(json.dumps(document), told)))
     except _engine.EngineError as error:
         raise_as_ours(error)
+
+
+def first_error(observation: Observation) -> str:
+    """The first error of the observation, as the end of a sentence."""
+    errors = observation["errors"]
+    return f": {errors[0]['class']}: {errors[0]['message']}" if errors else ""

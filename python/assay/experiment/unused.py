@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.errors import ArgumentError
 from assay.experiment.values import Experiment, StorageChoice
-from assay.workload.declared_tests import DRIVING
+from assay.workload.declared_steps import OF_GROUPS
 from assay.workload.values import Test, Workload
 
 if TYPE_CHECKING:
@@ -31,19 +31,37 @@ class _Setting:
 
 
 def _drives(_experiment: Experiment, _workload: Workload, test: Test) -> bool:
-    return test.procedure in DRIVING
+    return bool(test.drives)
 
 
 def _drives_for_a_time(_experiment: Experiment, _workload: Workload, test: Test) -> bool:
-    return test.procedure in DRIVING and test.procedure != "reference"
+    return bool(test.drives) and not test.overlaps
 
 
 def _has_clients(_experiment: Experiment, _workload: Workload, test: Test) -> bool:
-    return test.procedure != "update"
+    return test.has_clients and not _steps_say(test, "clients")
+
+
+def _drives_with(field: str) -> Callable[[Experiment, Workload, Test], bool]:
+    """Whether clients run scripts, and no step or group says for itself what ``field`` is."""
+
+    def means_something(_experiment: Experiment, _workload: Workload, test: Test) -> bool:
+        return bool(test.drives) and not _steps_say(test, field)
+
+    return means_something
+
+
+def _steps_say(test: Test, field: str) -> bool:
+    """Whether a step or a group of the test says this for itself."""
+    if test.groups and field in (*OF_GROUPS, "clients"):
+        return True
+    if field == "clients":
+        return any(one.clients is not None for one in test.drives)
+    return any(field in one.said for one in test.drives)
 
 
 def _reads_bibliographies(_experiment: Experiment, workload: Workload, test: Test) -> bool:
-    return workload.data_source == "bib" and test.procedure != "limit"
+    return workload.data_source == "bib" and test.loads
 
 
 def _names_no_scripts(experiment: Experiment, _workload: Workload, _test: Test) -> bool:
@@ -82,12 +100,12 @@ _SETTINGS = (
         "it does not end by time",
     ),
     *(
-        _Setting(option, key, _in_driving(key), _drives, _NO_CLIENTS_THAT_RUN_SCRIPTS)
+        _Setting(option, key, _in_driving(key), _drives_with(key), _NO_CLIENTS_THAT_RUN_SCRIPTS)
         for option, key in _DRIVING
     ),
     _Setting(
-        "offered_rate", "offered_rate_per_s", lambda one: bool(one.offered_rates_per_s), _drives,
-        _NO_CLIENTS_THAT_RUN_SCRIPTS,
+        "offered_rate", "offered_rate_per_s", lambda one: bool(one.offered_rates_per_s),
+        _drives_with("offered_rate_per_s"), _NO_CLIENTS_THAT_RUN_SCRIPTS,
     ),
     _Setting(
         "threads", "threads", lambda one: one.threads > 0, _drives, _NO_CLIENTS_THAT_RUN_SCRIPTS
@@ -124,8 +142,10 @@ def refuse_unused(experiment: Experiment, workload: Workload, words: Words) -> N
             continue
         if not any(one.means_something(experiment, workload, test) for test in tests):
             name = f"--{one.option.replace('_', '-')}" if is_option else one.key
+            is_of_steps = any(_steps_say(test, one.key) for test in tests)
+            because = "its steps say it for themselves" if is_of_steps else one.because
             raise ArgumentError(
-                f"{name} means nothing to {_names(workload, tests)}: {one.because}",
+                f"{name} means nothing to {_names(workload, tests)}: {because}",
                 hint=f"leave {name} out",
             )
 

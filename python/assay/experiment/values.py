@@ -62,7 +62,7 @@ come by a schedule at an offered rate, whatever became of those before."""
 ISOLATION_LEVELS = ("read uncommitted", "read committed", "repeatable read", "serializable")
 CONNECTIONS = ("kept", "per transaction")
 RECONNECT_PATIENCE_S = 60.0
-STOPS = ("passes", "transactions", "duration_s")
+STOPS = ("passes", "transactions", "queue", "duration_s")
 
 
 @dataclass(frozen=True)
@@ -75,9 +75,12 @@ class Driving:
     """
 
     passes: int | str | None = None
-    """With the next two: whichever comes first ends a client's work. Passes and transactions are
+    """With the next three: whichever comes first ends a client's work. Passes and transactions are
     each client's own."""
     transactions: int | str | None = None
+    queue: int | str | None = None
+    """So many numbered transactions from one list that all clients share; random values follow a
+    transaction's number."""
     duration_s: float | str | None = None
     """Of the measurement, behind ramp-up and warm-up."""
     ramp_up_s: float | str = 0.0

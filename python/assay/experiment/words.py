@@ -200,7 +200,7 @@ def check_feed(experiment: Experiment, workload: Workload) -> None:
         return
     text_file.read(Path(experiment.feed), ScriptError)
     for name in experiment.tests:
-        if workload.test(name).procedure != "drive":
-            raise ArgumentError(
-                f"--feed means nothing to {workload.name}.{name}, whose clients run no scripts"
-            )
+        test = workload.test(name)
+        if test.only_drive is None:
+            why = "steps have scripts of their own" if test.drives else "clients run no scripts"
+            raise ArgumentError(f"--feed means nothing to {workload.name}.{name}, whose {why}")

@@ -11,6 +11,7 @@ from typing import Any
 from assay.errors import ArgumentError
 from assay.experiment import Driving, Experiment, Scalar
 from assay.text.quantities import DRIVING, shown
+from assay.workload.declared_steps import OF_GROUPS
 from assay.workload.driving import NO_PAUSE, PAUSE_FORMS, PAUSES, is_pause, pause
 from assay.workload.values import Test
 
@@ -21,19 +22,18 @@ def driving(
     parameters: Mapping[str, Scalar],
     offered_rate_per_s: float | None,
 ) -> Driving:
-    """Raises `ArgumentError` where what is said cannot be done together."""
+    """Of the test as a whole; what its steps say differs is not in it."""
     said = dict(experiment.driving)
     if offered_rate_per_s is not None:
         said["offered_rate_per_s"] = offered_rate_per_s
-    if test.procedure == "reference":  # it is over when every client has done its transactions
+    if test.groups:
+        said = {name: one for name, one in said.items() if name not in OF_GROUPS}
+    if test.overlaps:  # it is over when every client has done its transactions
         said = {name: one for name, one in said.items() if name not in ("duration_s", "passes")}
-    found = _resolved(test.driving.changed(said), parameters)
-    if test.procedure == "drive":
-        _check(test, found)
-    return found
+    return resolved(test.driving.changed(said), parameters)
 
 
-def _resolved(asked: Driving, parameters: Mapping[str, Scalar]) -> Driving:
+def resolved(asked: Driving, parameters: Mapping[str, Scalar]) -> Driving:
     """Parameters' values in the place of their names. No limit is written as 0."""
     values: dict[str, Any] = {}
     for name in DRIVING:
@@ -54,18 +54,17 @@ def _resolved(asked: Driving, parameters: Mapping[str, Scalar]) -> Driving:
     return replace(asked, **values)
 
 
-def _check(test: Test, found: Driving) -> None:
+def check(what: str, order: str, found: Driving) -> None:
+    """Raises `ArgumentError` where what is said of ``what`` cannot be done together."""
     for name, quantity in DRIVING.items():
         value = getattr(found, name)
         if value is not None and not quantity.holds(value):
             raise ArgumentError(f"{name} = {shown(value)}: expected {quantity.expected}")
     if not found.stop:
+        raise ArgumentError(f"the {what} never ends", hint="--duration 30 or --transactions 1000")
+    if order == "mix" and found.passes is not None:
         raise ArgumentError(
-            f"the test {test.name} never ends", hint="--duration 30 or --transactions 1000"
-        )
-    if test.order == "mix" and found.passes is not None:
-        raise ArgumentError(
-            f"the test {test.name} is a mix, which has no passes",
+            f"the {what} is a mix, which has no passes",
             hint="--duration 30 or --transactions 1000",
         )
     if found.is_open and found.passes is not None:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from assay.errors import ArgumentError
 from assay.experiment import Driving, Experiment, Scalar, StorageChoice, SystemChoice
 from assay.plan import fingerprint
+from assay.plan.drives import clients_of, drives
 from assay.plan.driving import driving
 from assay.plan.values import Cell, Plan, PlannedRun
 from assay.workload.values import Test, Workload
@@ -45,6 +46,9 @@ def plan(experiment: Experiment, workload: Workload) -> Plan:
         PlannedRun(cell, repetition, _seed(experiment.seed, cell, repetition), position)
         for position, (cell, repetition) in enumerate(lay_out(experiment, workload))
     ]
+    for run in runs:
+        if run.repetition == 1:
+            drives(workload, run)  # what cannot be done is said before anything is started
     return Plan(experiment, tuple(runs))
 
 
@@ -105,7 +109,9 @@ def _levels(experiment: Experiment, workload: Workload, test: Test) -> Iterator[
     levels = _parameter_levels(experiment, workload, test)
     for values in itertools.product(*levels):
         parameters = {one.name: value for one, value in zip(declared, values, strict=True)}
-        for clients in experiment.clients or test.clients:
+        of_groups = clients_of(test, workload.with_defaults(parameters))
+        counts = experiment.clients or test.clients if of_groups is None else (of_groups,)
+        for clients in counts:
             for rate_per_s in experiment.offered_rates_per_s or (None,):
                 driven = driving(experiment, test, parameters, rate_per_s)
                 yield Levels(parameters, clients, driven)

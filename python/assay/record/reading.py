@@ -157,7 +157,6 @@ def settle_dead_runs(connection: sqlite3.Connection) -> None:
 def _measured(steps: Sequence[StepRecord]) -> StepRecord | None:
     """The step that the run's numbers are of."""
     in_turn = [
-        *(one for one in reversed(steps) if one.do == "drive" and one.observation is not None),
         *(one for one in reversed(steps) if one.observation is not None),
         *(one for one in reversed(steps) if one.drive is not None),
     ]

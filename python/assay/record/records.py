@@ -119,8 +119,8 @@ class StepRecord:
 class RunRecord(RunSummary):
     """All that is kept of one run. A document is None where the run did not get so far.
 
-    What is measured of a run is its last step of kind ``drive``, or else the last one that observed
-    anything: its drive, scripts, observation and samples are the run's own.
+    What is measured of a run is its last step that observed anything: its drive, scripts,
+    observation and samples are the run's own.
     """
 
     site: Document | None

@@ -242,6 +242,19 @@ class Store:
         2 … for those of one machine, where several drove it."""
         self._keep("observations", json_text(observation), state="checking", agent=agent)
 
+    def amended(self, observation: Mapping[str, Any]) -> None:
+        """The run's last observation, with what a later step says of it."""
+        values = (json_text(observation), self._run())
+
+        def change(connection: sqlite3.Connection) -> None:
+            connection.execute(
+                "UPDATE observations SET document = ?1 WHERE run_id = ?2 AND agent = 0 AND step = "
+                "(SELECT max(step) FROM observations WHERE run_id = ?2 AND agent = 0)",
+                values,
+            )
+
+        self._write().change(change)
+
     def sampled(self, samples: Iterable[TimedSample]) -> None:
         """The server's processes while the clients were at work."""
         taken = tuple(samples)

@@ -124,6 +124,7 @@ PORT_OR_ANY: Final = Whole(0, 65_535)
 DRIVING: Final[Mapping[str, Quantity]] = {
     "passes": PASSES,
     "transactions": TRANSACTIONS,
+    "queue": TRANSACTIONS,
     "duration_s": DURATION_S,
     "ramp_up_s": WAIT_S,
     "warm_up_s": WAIT_S,

@@ -20,6 +20,7 @@ from assay.text.quantities import INTEGER, NUMBER, WEIGHT
 from assay.workload import reader
 from assay.workload.parameters import Parameter
 from assay.workload.schema import Schema
+from assay.workload.steps import Drive
 from assay.workload.values import Script, Test, Workload
 
 TEST = "script"
@@ -86,16 +87,16 @@ def with_scripts(workload: Workload, files: Sequence[ScriptFile], tests: Iterabl
     changed = {}
     for name in tests:
         test = workload.test(name)
-        if test.procedure != "drive":
-            raise ArgumentError(
-                f"--script means nothing to {workload.name}.{name}, whose clients run no scripts"
-            )
+        if test.only_drive is None:
+            why = "steps have scripts of their own" if test.drives else "clients run no scripts"
+            raise ArgumentError(f"--script means nothing to {workload.name}.{name}, whose {why}")
         changed[name] = replace(
             test,
             scripts=tuple(scripts),
             order="mix",
             mix={one.name: one.weight for one in scripts.values()},
             driving=_without_passes(test.driving),
+            changes_data=True,  # of its own scripts that may be known, not of these
         )
     return replace(
         workload,
@@ -154,6 +155,7 @@ def _test(name: str, scripts: Mapping[str, Script]) -> Test:
     return Test(
         name=name,
         title=f"{title}, run by every client",
+        steps=(Drive(),),
         help="Scripts by themselves: nothing is loaded, and nothing is removed",
         scripts=tuple(scripts),
         order="mix",

@@ -2,102 +2,175 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
+from assay.capabilities import CAPABILITIES
 from assay.experiment.values import PROTOCOLS, STOPS, Driving
 from assay.files.toml_file import Section
 from assay.registry import did_you_mean
 from assay.text import quantities
-from assay.workload import driving, reference
+from assay.workload import declared_scripts, declared_steps, driving, procedures
 from assay.workload.parameters import Parameter, Scalar
+from assay.workload.steps import CHANGING, Drive, Step
 from assay.workload.values import Script, Test
 
-PROCEDURES = ("drive", "update", "limit", "reference", "connect")
-DRIVING = ("drive", "reference", "connect")
-"""Those whose clients run scripts."""
-ORDERS = ("sequence", "mix")
 DATA = ("loaded", "empty")
 
 
+@dataclass(frozen=True)
+class Known:
+    """What a test may name."""
+
+    scripts: Mapping[str, Script]
+    parameters: Mapping[str, Parameter]
+
+
 def read(
-    section: Section, known: dict[str, Script], parameters: dict[str, Parameter]
+    section: Section, scripts: Mapping[str, Script], parameters: Mapping[str, Parameter]
 ) -> list[Test]:
     """Every test; raises `ExperimentError` with the line."""
     names = section.names()
     if not names:
         raise section.error("no test is declared", hint="a workload has at least one [tests.NAME]")
-    return [_test(name, section.section(name), known, parameters) for name in names]
+    known = Known(scripts, parameters)
+    return [_test(name, section.section(name), known) for name in names]
 
 
-def _test(
-    name: str, section: Section, known: dict[str, Script], parameters: dict[str, Parameter]
-) -> Test:
-    procedure = section.choice("procedure", PROCEDURES, "drive")
-    mix = _mix(section, known)
-    globs = section.texts("scripts", ())
-    if procedure in DRIVING and not (globs or mix):
-        raise section.error(
-            "a test that drives needs scripts",
-            hint='scripts = ["folder/*.sql"], in their order, or weights in [tests.NAME.mix]',
-        )
+def _test(name: str, section: Section, known: Known) -> Test:
+    scripts = declared_scripts.read(section, known.scripts)
     test = Test(
         name=name,
         title=section.text("title"),
         help=section.text("help"),
         reproduces=section.text("reproduces", ""),
-        procedure=procedure,
-        scripts=tuple(dict.fromkeys([*_script_names(section, globs, known), *mix])),
-        order=section.choice("order", ORDERS, "mix" if mix else "sequence"),
-        mix=mix,
+        steps=_steps(section, known),
+        scripts=scripts.names,
+        order=scripts.order,
+        mix=scripts.mix,
         clients=section.wholes("clients", quantities.CLIENTS, (1,)),
-        driving=Driving(**driving.read(section, parameters)),
+        driving=Driving(**driving.read(section, known.parameters)),
         protocol=section.choice("protocol", PROTOCOLS, "prepared"),
         data=section.choice("data", DATA, "loaded"),
-        changes_data=section.boolean("changes_data") if "changes_data" in section else None,
-        data_to_buffer=_data_to_buffer(section, parameters),
+        changes_data=section.boolean("changes_data", True),
+        data_to_buffer=_data_to_buffer(section, known.parameters),
         checks=section.texts("checks", ("*",), may_be_empty=True),
-        defaults=_levels(section.section("defaults"), parameters),
-        reference=(
-            reference.read(section.section("reference"), known, parameters)
-            if procedure == "reference"
-            else None
-        ),
+        defaults=_levels(section.section("defaults"), known.parameters),
+        needs=_needs(section),
     )
     section.done()
+    test = _with_the_only_drive(section, test)
+    test = _with_groups(section, test, known.parameters)
     _refuse_contradictions(section, test)
     return test
 
 
+def _steps(section: Section, known: Known) -> tuple[Step, ...]:
+    """``[[tests.NAME.steps]]``, or those that ``procedure = "…"`` stands for."""
+    if "steps" not in section:
+        procedure = section.choice("procedure", procedures.PROCEDURES, "drive")
+        return procedures.read(section, procedure, known.scripts, known.parameters)
+    if "procedure" in section:
+        raise section.error("steps and procedure: one of the two", "procedure")
+    found = declared_steps.read(section.sections("steps"), known.scripts, known.parameters)
+    if not found:
+        raise section.error("no step is declared", "steps", hint='steps = [{ do = "load" }]')
+    return found
+
+
+def _with_the_only_drive(section: Section, test: Test) -> Test:
+    """What the only drive of a test says of scripts, clients and pace is said of the test."""
+    step = test.only_drive
+    if step is None:
+        return test
+    if step.scripts:
+        if test.scripts:
+            raise section.error(
+                "scripts stand in the test and in its only step that drives",
+                "scripts",
+                hint="leave one of them out",
+            )
+        test = replace(test, scripts=step.scripts, order=step.order, mix=step.mix)
+    plain = replace(step, scripts=(), order="sequence", mix={}, said={})
+    clients = test.clients
+    if isinstance(step.clients, int):
+        plain, clients = replace(plain, clients=None), (step.clients,)
+    return replace(
+        test,
+        clients=clients,
+        driving=test.driving.changed(step.said),
+        steps=tuple(plain if one is step else one for one in test.steps),
+    )
+
+
+def _with_groups(section: Section, test: Test, known: Mapping[str, Parameter]) -> Test:
+    """Groups say how many clients there are; scripts of the test are those of all its steps."""
+    if test.groups and "clients" in section:
+        raise section.error("clients: each group has its own", "clients")
+    names = [name for one in test.drives for name in one.scripts]
+    names += [name for group in test.groups for name in group.scripts]
+    counts = [
+        sum(
+            int(known[one.clients].default) if isinstance(one.clients, str) else one.clients
+            for one in step.groups
+        )
+        for step in test.drives
+        if step.groups
+    ]
+    return replace(
+        test,
+        scripts=tuple(dict.fromkeys([*test.scripts, *names])),
+        clients=(max(counts),) if counts else test.clients,
+    )
+
+
+def _needs(section: Section) -> tuple[str, ...]:
+    needs = section.texts("needs", (), may_be_empty=True)
+    for name in needs:
+        if name not in CAPABILITIES:
+            raise section.error(
+                f"unknown capability {name!r}", "needs", hint=did_you_mean(name, CAPABILITIES)
+            )
+    return needs
+
+
 def _refuse_contradictions(section: Section, test: Test) -> None:
     """What no single key can be wrong about."""
-    if test.procedure not in DRIVING:
-        return
-    limits = [getattr(test.driving, name) for name in STOPS]
-    if not any(limit is not None for limit in limits):
+    if not test.changes_data and test.leaves_other_data:
+        step = next(one for one in test.steps if isinstance(one, CHANGING))
         raise section.error(
-            f"test {test.name} never ends", hint="give passes, transactions or duration_s"
+            f"changes_data = false, and the step {step.do!r} changes data",
+            "changes_data",
+            hint="leave changes_data out",
+        )
+    for drive in test.drives:
+        _refuse_idle(section, test, drive)
+    if test.overlaps and test.driving.transactions is None:
+        raise section.error(
+            "clients that overlap end by a count", hint="give transactions, of each client"
         )
     if test.order == "mix" and test.driving.passes is not None:
         raise section.error("a mix has no passes", "passes", hint="give transactions or duration_s")
-    if test.mix and test.order != "mix":
-        raise section.error("weights mean nothing in a sequence", "mix", hint='order = "mix"')
 
 
-def _mix(section: Section, known: dict[str, Script]) -> dict[str, int]:
-    """``[tests.NAME.mix]``: name of a script → its weight."""
-    weights = section.section("mix")
-    mix = {name: weights.whole(name, quantities.WEIGHT_IN_A_MIX) for name in weights.names()}
-    for name in mix:
-        if name not in known:
-            raise weights.error(
-                f"no script is called {name!r}", name, hint=did_you_mean(name, known)
+def _refuse_idle(section: Section, test: Test, step: Drive) -> None:
+    """Raises `ExperimentError` where clients have nothing to do, or never end."""
+    if not (test.scripts or step.scripts or step.groups):
+        raise section.error(
+            "a test that drives needs scripts",
+            hint='scripts = ["folder/*.sql"], in their order, or weights in [tests.NAME.mix]',
+        )
+    ends = test.driving.changed(step.said)
+    for group in step.groups or (None,):
+        said = {} if group is None else group.said
+        if all(said.get(name) is None and getattr(ends, name) is None for name in STOPS):
+            name = f"group {group.name}" if group is not None else f"test {test.name}"
+            raise section.error(
+                f"{name} never ends", hint="give passes, transactions or duration_s"
             )
-    if mix and not any(mix.values()):
-        raise section.error("one weight of a mix must be above 0", "mix")
-    return mix
 
 
-def _data_to_buffer(section: Section, parameters: dict[str, Parameter]) -> float | str | None:
+def _data_to_buffer(section: Section, parameters: Mapping[str, Parameter]) -> float | str | None:
     if "data_to_buffer" not in section:
         return None
     if section.is_text("data_to_buffer") and section.text("data_to_buffer") in parameters:
@@ -105,23 +178,7 @@ def _data_to_buffer(section: Section, parameters: dict[str, Parameter]) -> float
     return section.number("data_to_buffer", quantities.DATA_TO_BUFFER)
 
 
-def _script_names(
-    section: Section, globs: tuple[str, ...], known: dict[str, Script]
-) -> tuple[str, ...]:
-    names: list[str] = []
-    for glob in globs:
-        matching = [one for one in known.values() if glob and Path(one.path).match(glob)]
-        if not matching:
-            raise section.error(
-                f"no script is called {glob!r}",
-                "scripts",
-                hint=did_you_mean(glob, [one.path for one in known.values()]),
-            )
-        names += [one.name for one in matching if one.name not in names]
-    return tuple(names)
-
-
-def _levels(section: Section, parameters: dict[str, Parameter]) -> dict[str, tuple[Scalar, ...]]:
+def _levels(section: Section, parameters: Mapping[str, Parameter]) -> dict[str, tuple[Scalar, ...]]:
     levels = {}
     for name in section.names():
         if name not in parameters:

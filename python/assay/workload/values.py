@@ -6,14 +6,14 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from assay.dialects.protocol import Table
 from assay.experiment.values import Driving
 from assay.registry import unknown
 from assay.workload.parameters import Parameter, Scalar
-from assay.workload.reference import Reference
 from assay.workload.schema import Schema
+from assay.workload.steps import CHANGING, Drive, Group, Limit, Load, Overlap, Step, Update
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,16 @@ class Script:
         return title.strip() if colon and name == self.name else first.strip()
 
 
+class RunsScripts(Protocol):
+    """What names scripts and their weights: a test, or a step of a run."""
+
+    @property
+    def scripts(self) -> tuple[str, ...]: ...
+
+    @property
+    def mix(self) -> Mapping[str, int]: ...
+
+
 @dataclass(frozen=True)
 class Test:
     """One experiment of the workload."""
@@ -44,11 +54,8 @@ class Test:
     title: str
     help: str
     reproduces: str = ""
-    procedure: str = "drive"
-    """``drive``: clients run scripts; ``update``: changed input is brought in; ``limit``: sessions
-    are opened until one is refused; ``reference``: clients run scripts, and what they leave is
-    compared with what one client leaves; ``connect``: they run them with a session for each
-    transaction and within one."""
+    steps: tuple[Step, ...] = (Load(), Drive())
+    """What is done, in this order."""
     scripts: tuple[str, ...] = ()
     """Names of the transaction types, in order."""
     order: str = "sequence"
@@ -61,8 +68,9 @@ class Test:
     protocol: str = "prepared"
     data: str = "loaded"
     """``loaded``, or ``empty``: the tables are made and hold no rows."""
-    changes_data: bool | None = None
-    """Whether other data are left behind than were found; None: as its statements tell."""
+    changes_data: bool = True
+    """Whether other data may be left behind than were found. Where it is false, sessions are
+    read-only as far as the system has such."""
     data_to_buffer: float | str | None = None
     """Bytes of data for each byte of the system's buffer; None: the buffer is as the system has
     it."""
@@ -70,10 +78,54 @@ class Test:
     """Which consistency checks are asked, by glob of their paths."""
     defaults: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
     """Levels of parameters that differ in this test from the workload's own defaults."""
-    reference: Reference | None = None
-    """With what the procedure ``reference`` compares; None for every other."""
+
+    needs: tuple[str, ...] = ()
+    """Capabilities that a system must have (`assay.capabilities`), beside those that its steps
+    need."""
 
     __test__ = False  # pytest must not take this for one of its own
+
+    @property
+    def drives(self) -> tuple[Drive, ...]:
+        """The steps in which clients run scripts, as they are declared."""
+        return tuple(one for one in self.steps if isinstance(one, Drive))
+
+    @property
+    def only_drive(self) -> Drive | None:
+        """The step in which clients run scripts, where there is one and all clients are of one
+        kind; what is said on a command line of clients means this one."""
+        is_one = len(self.drives) == 1 and not (self.drives[0].groups or self.overlaps)
+        return self.drives[0] if is_one else None
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """All groups of clients that its steps name."""
+        return tuple(group for one in self.drives for group in one.groups)
+
+    @property
+    def overlaps(self) -> bool:
+        """Whether clients start one after the other, so that counts and not times end them."""
+        return any(isinstance(one, Overlap) for one in self.steps)
+
+    @property
+    def has_clients(self) -> bool:
+        return any(isinstance(one, Drive | Overlap | Limit) for one in self.steps)
+
+    @property
+    def loads(self) -> bool:
+        """Whether a system is filled with the workload's data."""
+        return any(isinstance(one, Load | Update) for one in self.steps)
+
+    @property
+    def all_needs(self) -> tuple[str, ...]:
+        """What it says that it needs, and what its steps need."""
+        return tuple(dict.fromkeys([*self.needs, *(one.needs for one in self.steps if one.needs)]))
+
+    @property
+    def leaves_other_data(self) -> bool:
+        """Whether the data it leaves may differ from those it found."""
+        changing = (*CHANGING, Drive) if self.changes_data else CHANGING
+        return any(isinstance(one, changing) for one in self.steps)
 
 
 @dataclass(frozen=True)
@@ -157,10 +209,11 @@ class Workload:
             raise unknown(f"test of {self.name}", name, self.tests)
         return self.tests[name]
 
-    def scripts_for(self, test: Test, dialect: str) -> tuple[Script, ...]:
-        """The scripts of a test as one dialect is sent them: its own where it has an override."""
-        sent = (self.script_for(name, dialect) for name in test.scripts)
-        return tuple(replace(one, weight=test.mix.get(one.name, one.weight)) for one in sent)
+    def scripts_for(self, runs: RunsScripts, dialect: str) -> tuple[Script, ...]:
+        """The scripts of a test, or of one of its steps, as one dialect is sent them: its own where
+        it has an override."""
+        sent = (self.script_for(name, dialect) for name in runs.scripts)
+        return tuple(replace(one, weight=runs.mix.get(one.name, one.weight)) for one in sent)
 
     def script_for(self, name: str, dialect: str) -> Script:
         """The script of that name as one dialect is sent it: its own where it has an override."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.drive.reference import Pace, at_work, found_pace
+from assay.drive.pacing import Pace, at_work, found_pace
 
 
 def test_clients_that_end_when_the_third_after_them_starts_are_three_at_once() -> None:

@@ -1,5 +1,5 @@
-"""Takes what one client left and what many did; gives a check for each of the many: are they the
-same rows in the same order?
+"""Takes two sets of dumps, such as what one client left and what many did; gives a check for each
+pair: are they the same rows in the same order?
 
 Where clients overtook one another, rows differ although none is lost: then what each of them left
 whoever came before it decides, and nobody knows whether the rest is right.
@@ -7,42 +7,31 @@ whoever came before it decides, and nobody knows whether the rest is right.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import zip_longest
 
 from assay.check.answers import Check
 from assay.drive.query import Answer, Row
-from assay.drive.reference import Traces
 
 _DOUBT = "rows were lost or doubled, or clients met: start them further apart to know which"
 
 
-def check_reference(traces: Traces, each: str, title: str) -> list[Check]:
-    """``each`` names what a dump is of (``set``); ``title`` says what is dumped."""
-    expected, found = traces.expected, traces.found
+def check_dumps(
+    expected: Sequence[Answer],
+    found: Sequence[Answer],
+    own: Sequence[tuple[Answer, Answer]],
+    label: str,
+    title: str,
+) -> list[Check]:
+    """A check for each pair of answers. ``label`` names what a dump is of (``set``), ``title`` says
+    what is dumped; ``own``: pairs of what does not depend on who came first, or none."""
+    own_or_none: Sequence[tuple[Answer, Answer] | None] = own or [None] * len(found)
     return [
-        _check(
-            f"{each} {number}",
-            title,
-            (expected.dumps[number], found.dumps[number]),
-            (expected.own[number], found.own[number]) if expected.own else None,
+        _check(f"{label} {number}", title, dumps, others)
+        for number, (dumps, others) in enumerate(
+            zip(zip(expected, found, strict=True), own_or_none, strict=True)
         )
-        for number in range(len(found.dumps))
     ]
-
-
-def check_together(traces: Traces, wanted: int) -> Check:
-    """Whether as many clients were at work at once as the test wants."""
-    found: int = traces.observation["reference"]["least_at_once"]
-    is_enough = found >= wanted
-    note = "" if is_enough else f"clients started too far apart: {wanted} at once expected"
-    return Check(
-        id="at once",
-        title="clients at work whenever one starts",
-        expected=wanted,
-        found=found,
-        ok=is_enough,
-        note=note,
-    )
 
 
 def _check(

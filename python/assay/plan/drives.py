@@ -1,0 +1,131 @@
+"""Takes a planned run and a step in which clients run scripts; gives what those clients do, in
+numbers, or says why they cannot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from assay.errors import ArgumentError, ExperimentError
+from assay.experiment import Driving, Scalar
+from assay.plan import driving as pace
+from assay.plan.values import PlannedRun
+from assay.registry import WORKLOAD_FILE
+from assay.text.quantities import CLIENTS, shown
+from assay.workload.schema import evaluate
+from assay.workload.steps import Drive, Group, Step
+from assay.workload.values import Test, Workload
+
+
+@dataclass(frozen=True)
+class PlannedGroup:
+    """Clients that run the same scripts at the same pace."""
+
+    name: str
+    scripts: tuple[str, ...]
+    order: str
+    mix: Mapping[str, int]
+    clients: int
+    driving: Driving
+    """Of numbers alone; what is of the whole step is the same in all groups."""
+
+
+@dataclass(frozen=True)
+class PlannedDrive:
+    """One step of a run in which clients run scripts."""
+
+    step: Drive
+    run: PlannedRun
+    """The run with the clients, the pace and the parameters of this step."""
+    scripts: tuple[str, ...]
+    order: str
+    mix: Mapping[str, int] = field(default_factory=dict)
+    groups: tuple[PlannedGroup, ...] = ()
+
+
+def drives(workload: Workload, run: PlannedRun) -> tuple[PlannedDrive, ...]:
+    """All such steps of the run. Raises `ArgumentError` or `ExperimentError` where what is said
+    cannot be done together."""
+    return tuple(drive(workload, run, one) for one in workload.test(run.cell.test).drives)
+
+
+def drive(workload: Workload, run: PlannedRun, step: Drive) -> PlannedDrive:
+    """The step in numbers."""
+    test, cell = workload.test(run.cell.test), run.cell
+    parameters = parameters_of(workload, run, step)
+    known = workload.with_defaults(parameters)
+    paced = pace.resolved(cell.driving.changed(step.said), known)
+    clients = _clients(step.clients, known, cell.clients)
+    if step.is_one_client:
+        paced = replace(paced, transactions=_together(paced, clients))
+        clients = 1
+    groups = tuple(_group(one, paced, known) for one in step.groups)
+    if groups:
+        clients = sum(one.clients for one in groups)
+        for one in groups:
+            pace.check(f"group {one.name}", one.order, one.driving)
+    else:
+        order = step.order if step.scripts else test.order
+        pace.check(f"test {test.name}", order, paced)
+    own = step if step.scripts else test
+    scripts = own.scripts
+    if groups:
+        scripts = tuple(dict.fromkeys(name for one in groups for name in one.scripts))
+    changed = replace(cell, clients=clients, driving=paced, parameters=parameters)
+    return PlannedDrive(step, replace(run, cell=changed), scripts, own.order, own.mix, groups)
+
+
+def parameters_of(workload: Workload, run: PlannedRun, step: Step) -> Mapping[str, Scalar]:
+    """The run's parameters as this step has them."""
+    cell = run.cell
+    if not step.parameters:
+        return cell.parameters
+    known = {**workload.with_defaults(cell.parameters), "clients": cell.clients}
+    file = workload.folder / WORKLOAD_FILE
+    changed = {name: evaluate(one, known, file) for name, one in step.parameters.items()}
+    for name, value in changed.items():
+        if not workload.parameters[name].fits(value):
+            raise ExperimentError(
+                f"{name} = {shown(value)}: expected {workload.parameters[name].type}",
+                file=file,
+                line=step.parameters[name].line,
+            )
+    return {**cell.parameters, **changed}
+
+
+def clients_of(test: Test, parameters: Mapping[str, Scalar]) -> int | None:
+    """The most clients that work at once in a step with groups; None: no step has any."""
+    counts = [
+        sum(_clients(one.clients, parameters, 1) for one in step.groups)
+        for step in test.drives
+        if step.groups
+    ]
+    return max(counts, default=None)
+
+
+def _clients(asked: int | str | None, parameters: Mapping[str, Scalar], otherwise: int) -> int:
+    if asked is None:
+        return otherwise
+    found = parameters[asked] if isinstance(asked, str) else asked
+    if not CLIENTS.holds(found):
+        raise ArgumentError(f"clients = {shown(found)}: expected {CLIENTS.expected}")
+    return int(found)
+
+
+def _together(paced: Driving, clients: int) -> int | None:
+    return None if paced.transactions is None else int(paced.transactions) * clients
+
+
+def _group(group: Group, whole: Driving, parameters: Mapping[str, Scalar]) -> PlannedGroup:
+    said = dict(group.said)
+    if said.get("offered_rate_per_s") and not whole.is_open:
+        said.setdefault("arrival", "constant")
+    return PlannedGroup(
+        name=group.name,
+        scripts=group.scripts,
+        order=group.order,
+        mix=group.mix,
+        clients=_clients(group.clients, parameters, 1),
+        driving=pace.resolved(replace(whole, **said), parameters),
+    )

@@ -1,0 +1,126 @@
+"""Takes a run behind its last step; asks the rules of its data, and gives the reason why it failed,
+or None.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from assay.check.answers import Check
+from assay.check.consistency import chosen
+from assay.check.verdict import CONFLICTS, LOSSES, is_out_of_space, why_failed, wrong_answers
+from assay.drive.transactions import Observation
+from assay.errors import RESOURCES, RESOURCES_HINT, SystemRefused
+from assay.registry import system
+from assay.steps.consistency import broken_rules
+from assay.steps.context import RunState
+from assay.systems.abilities import CrashReport
+
+_LOSS_PATIENCE_S = 3.0
+"""How long a server whose connections are lost is given to be seen dead."""
+
+
+def is_over(state: RunState) -> bool:
+    """Whether the system is gone, or at work on what it was asked before: no step can follow."""
+    observation = state.observation
+    return observation is not None and (_is_lost(observation) or _is_in_disorder(observation))
+
+
+def has_rules(state: RunState) -> bool:
+    """Whether the rules of the data are to be asked behind the last step, and can be."""
+    observation = state.observation
+    if observation is None or not state.test.drives or _is_lost(observation):
+        return False
+    known = state.workload.checks_for(state.up().system.dialect.name)
+    return bool(chosen(known, state.test.checks)) and not _is_deaf(observation)
+
+
+def ask_rules(state: RunState) -> None:
+    """Keeps a check for each rule; where clients overlapped, the observation gets ``rules``."""
+    rules = broken_rules(state, state.planned.cell.parameters)
+    state.checked(rules)
+    if state.test.overlaps:
+        state.add(rules={check["id"]: check["found"] for check in rules})
+
+
+def reason(state: RunState) -> str | None:
+    """A system that is broken, or was made into another one, is not used again."""
+    context, observation = state.context, state.observation
+    if observation is None:
+        _discard_if_changed(state)
+        return None
+    died = _why_it_died(state) if state.pooled is not None else None
+    if died is not None or is_over(state):
+        context.pool.discard(state.planned)
+    _discard_if_changed(state)
+    failed = _why_failed(state, observation, died)
+    if failed is not None and is_out_of_space(observation, died):
+        raise SystemRefused(failed, error_class=RESOURCES, hint=RESOURCES_HINT)
+    return failed
+
+
+def _discard_if_changed(state: RunState) -> None:
+    if state.must_be_discarded:
+        state.context.pool.discard(state.planned)
+
+
+def why_step_failed(
+    state: RunState, observation: Observation | None, checks: Sequence[Check]
+) -> str | None:
+    """The reason in what one step gave, or None."""
+    if observation is not None:
+        return why_failed(observation, checks, None, counted=_counted(state))
+    wrong = [check for check in checks if check["ok"] is False]
+    return f"wrong answers: {wrong_answers(wrong)}" if wrong else None
+
+
+def _why_failed(state: RunState, observation: Observation, died: str | None) -> str | None:
+    """The first reason among those of all steps; checks belong to the last of them."""
+    for earlier in state.observations.values():
+        if died is None and earlier is not observation:
+            failed = why_failed(earlier, [], None, counted=_counted(state))
+            if failed is not None:
+                return failed
+    return why_failed(observation, state.checks, died, counted=_counted(state))
+
+
+def _counted(state: RunState) -> set[str]:
+    """Classes of errors that are counted, and are no reason."""
+    counted: set[str] = set()
+    if state.planned.cell.driving.reconnect_patience_s is not None:
+        counted |= LOSSES
+    if state.workload.is_ad_hoc:
+        counted |= CONFLICTS
+    return counted
+
+
+def _is_lost(observation: Observation) -> bool:
+    return observation.get("ended_by") == "lost"
+
+
+def _is_deaf(observation: Observation) -> bool:
+    """Whether transactions did not end, and the system opened no further session behind them."""
+    unfinished = observation.get("unfinished")
+    return unfinished is not None and not unfinished["responds"]
+
+
+def _is_in_disorder(observation: Observation) -> bool:
+    """Whether the system may still be at work on transactions that were given up."""
+    unfinished = observation.get("unfinished")
+    if unfinished is None:
+        return False
+    return _is_deaf(observation) or unfinished["cancelled"] < unfinished["transactions"]
+
+
+def _why_it_died(state: RunState) -> str | None:
+    """What the system says of its own end. Connections are lost before their server has ended, so
+    after a loss it is asked again for a while."""
+    is_lost = state.observation is not None and _is_lost(state.observation)
+    under_test, deployment = system(state.planned.cell.system.name), state.up().deployment
+    if not isinstance(under_test, CrashReport):
+        return None
+    deadline_s = time.monotonic() + (_LOSS_PATIENCE_S if is_lost else 0)
+    while (died := under_test.why_it_died(deployment)) is None and time.monotonic() < deadline_s:
+        time.sleep(0.05)
+    return died

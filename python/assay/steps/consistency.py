@@ -1,0 +1,24 @@
+"""Asks the queries of the test that must find nothing: the rules of the workload's data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from assay.check.answers import Check
+from assay.check.consistency import check_consistency, chosen
+from assay.experiment import Scalar
+from assay.steps.context import RunState
+
+
+def broken_rules(state: RunState, parameters: Mapping[str, Scalar]) -> list[Check]:
+    """A check for each rule, asked now."""
+    workload, pooled = state.workload, state.up()
+    known = workload.checks_for(pooled.system.dialect.name)
+    return check_consistency(
+        pooled.deployment,
+        chosen(known, state.test.checks),
+        workload.with_defaults(parameters),
+        workload.identifiers_for(parameters),
+        pooled.system.dialect,
+        workload.folder,
+    )

@@ -1,0 +1,116 @@
+"""What the steps of a run have at hand: the context that all runs of an experiment share, and the
+state of the one run that goes from step to step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from assay.bibsql.bibliography import Bibliography
+from assay.check.answers import Agreement, Check
+from assay.drive.prepare import Compiled
+from assay.drive.query import Answer
+from assay.drive.transactions import Observation
+from assay.errors import Bug
+from assay.load.dataset import Dataset
+from assay.plan import PlannedRun
+from assay.pool import Pool, PooledSystem
+from assay.progress import Progress
+from assay.record import Store
+from assay.row_sources.request import DataRequest
+from assay.workload.values import Test, Workload
+
+Entries = list[tuple[str, str]]
+
+
+@dataclass
+class Known:
+    """What earlier runs of the experiment have found out."""
+
+    agreement: Agreement = field(default_factory=Agreement)
+    reported: Entries | None = None
+    """Entries that a check reports, once somebody needed to know."""
+    sound: list[Dataset] = field(default_factory=list)
+    """What was loaded, and the workload's rules found right."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """What every run of one experiment has at hand."""
+
+    workload: Workload
+    compiled: Compiled
+    bibliography: Bibliography | None
+    """None: the workload's rows are from elsewhere."""
+    store: Store
+    pool: Pool
+    progress: Progress
+    known: Known = field(default_factory=Known)
+
+
+@dataclass(frozen=True)
+class Dumps:
+    """What clients left: one answer for each of them, or a single one."""
+
+    answers: tuple[Answer, ...]
+    own: tuple[Answer, ...]
+    """Of each client what does not depend on who came before it; empty where nobody asks."""
+
+
+@dataclass
+class RunState:
+    """One run under way: what its steps have given so far."""
+
+    context: Context
+    planned: PlannedRun
+    pooled: PooledSystem | None = None
+    """The system of the run; None: its steps bring up their own."""
+    request: DataRequest | None = None
+    """The data that were loaded last."""
+    observations: dict[str, Observation] = field(default_factory=dict)
+    """By the step that gave them."""
+    dumps: dict[str, Dumps] = field(default_factory=dict)
+    checks: list[Check] = field(default_factory=list)
+    must_be_discarded: bool = False
+    """Whether no other run may use its system."""
+
+    @property
+    def workload(self) -> Workload:
+        return self.context.workload
+
+    @property
+    def test(self) -> Test:
+        return self.workload.test(self.planned.cell.test)
+
+    @property
+    def observation(self) -> Observation | None:
+        """Of the last step that gave one: what is reported of the run."""
+        return next(reversed(self.observations.values()), None)
+
+    def up(self) -> PooledSystem:
+        """The system of the run; raises `Bug` where it was not brought up."""
+        if self.pooled is None:
+            raise Bug(f"{self.planned.cell.system.label} is asked for, and is not up")
+        return self.pooled
+
+    def bring_up(self) -> None:
+        self.context.progress.stage(f"provision {self.planned.cell.system.label}")
+        self.pooled = self.context.pool.acquire(self.planned)
+        self.context.store.provisioned(self.pooled.deployment)
+
+    def observed(self, name: str, observation: Observation) -> None:
+        """Keeps what the step under way has observed."""
+        self.observations[name] = observation
+        self.context.store.observed(observation)
+
+    def add(self, **found: Any) -> None:
+        """Keeps what a later step says of the last observation: in it, for reports look there."""
+        if self.observation is not None:
+            self.observation.update(found)
+            self.context.store.amended(self.observation)
+
+    def checked(self, checks: list[Check]) -> None:
+        """Keeps the checks of the step under way; a step calls this once."""
+        self.checks += checks
+        self.context.store.checked(checks)

@@ -1,0 +1,76 @@
+"""Lets clients run scripts and measures them; every answer is compared with the right one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from assay.check.answers import check_answers
+from assay.drive.document import document_of, scripts_of
+from assay.drive.read_only import may_change_data, session_statements
+from assay.drive.sampler import TimedSample
+from assay.drive.transactions import Observation
+from assay.drive.watched import observe_watched
+from assay.plan.drives import PlannedDrive, drive
+from assay.row_sources.request import DataRequest
+from assay.steps.context import RunState
+from assay.systems.abilities import SessionLimit
+from assay.workload.steps import Drive, Step
+from assay.workload.values import Script, Workload
+
+
+def take(state: RunState, step: Drive) -> None:
+    """Keeps the observation, and what its answers give as checks."""
+    workload, dialect = state.workload, state.up().system.dialect
+    planned = drive(workload, state.planned, step)
+    scripts = scripts_of(workload, planned, dialect)
+    expected = _expected(workload, state.request, scripts)
+    document = document_of(workload, planned, dialect, scripts, expected)
+    state.context.store.driving(document)
+    observation, samples = observe(state, step, planned, document)
+    state.observed(step.label, observation)
+    state.context.store.sampled(samples)
+    if state.request is not None:
+        checks = check_answers(
+            observation,
+            expected,
+            {script.name: script.title for script in scripts},
+            None if may_change_data(workload, state.planned) else state.context.known.agreement,
+            state.request.key,
+            state.up().deployment.label,
+        )
+        state.checked(checks)
+
+
+def observe(
+    state: RunState, step: Step, planned: PlannedDrive, document: Mapping[str, Any]
+) -> tuple[Observation, list[TimedSample]]:
+    """What the engine observes of the document's clients, and the server's processes meanwhile."""
+    context, pooled, cell = state.context, state.up(), planned.run.cell
+    dialect = pooled.system.dialect
+    name = "" if step.label == step.do else f", {step.label}"
+    context.progress.stage(f"drive {cell.test}{name}")
+    isolation = cell.driving.isolation
+    statements = [
+        *(dialect.session_isolation(isolation) if isolation else ()),
+        *session_statements(state.workload, state.planned, dialect),
+    ]
+    if not pooled.deployment.is_private and isinstance(pooled.system, SessionLimit):
+        pooled.system.refuse_too_many(pooled.deployment, cell.clients)
+    if may_change_data(state.workload, state.planned):
+        pooled.forget()  # from here on it holds something else than what was loaded
+    observation, samples = observe_watched(
+        pooled.deployment, pooled.system, document, context.progress.driving, statements
+    )
+    observation["script_warnings"] = list(context.compiled.warnings(planned))
+    return observation, samples
+
+
+def _expected(
+    workload: Workload, request: DataRequest | None, scripts: Sequence[Script]
+) -> dict[str, int | None]:
+    """Rows that each script must find; None where they are not known."""
+    if request is None:
+        return {}
+    known = workload.expected_counts(request.fingerprint, request.replicas, request.variant)
+    return {script.name: known.get(script.name) for script in scripts}

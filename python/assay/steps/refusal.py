@@ -1,0 +1,16 @@
+"""Takes a planned run; says what its system lacks of what its test needs, or None."""
+
+from __future__ import annotations
+
+from assay import capabilities, registry
+from assay.plan import PlannedRun
+from assay.workload.values import Workload
+
+
+def why_refused(workload: Workload, run: PlannedRun) -> str | None:
+    """Nothing is started for a run that is refused, and its experiment goes on."""
+    test, choice = workload.test(run.cell.test), run.cell.system
+    lacking = capabilities.missing(test.all_needs, registry.system(choice.name))
+    if lacking is None and choice.url is not None and "restart" in test.all_needs:
+        return f"{choice.label} is not started by Assay, so it cannot be restarted"
+    return lacking

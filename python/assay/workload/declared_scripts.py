@@ -1,0 +1,66 @@
+"""Takes ``scripts``, ``mix`` and ``order`` of a test, a step or a group; gives the scripts that its
+clients run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from assay.files.toml_file import Section
+from assay.registry import did_you_mean
+from assay.text import quantities
+from assay.workload.values import Script
+
+ORDERS = ("sequence", "mix")
+
+
+@dataclass(frozen=True)
+class Scripts:
+    """Which scripts clients run, and which is next."""
+
+    names: tuple[str, ...] = ()
+    order: str = "sequence"
+    mix: Mapping[str, int] = field(default_factory=dict)
+    """Name → weight."""
+
+
+def read(section: Section, known: Mapping[str, Script]) -> Scripts:
+    """Raises `ExperimentError` at the line that is wrong; nothing said gives no scripts."""
+    mix = _mix(section, known)
+    listed = _names(section, section.texts("scripts", ()), known)
+    order = section.choice("order", ORDERS, "mix" if mix else "sequence")
+    if mix and order != "mix":
+        raise section.error("weights mean nothing in a sequence", "mix", hint='order = "mix"')
+    return Scripts(tuple(dict.fromkeys([*listed, *mix])), order, mix)
+
+
+def _mix(section: Section, known: Mapping[str, Script]) -> dict[str, int]:
+    """``[tests.NAME.mix]``: name of a script → its weight."""
+    weights = section.section("mix")
+    mix = {name: weights.whole(name, quantities.WEIGHT_IN_A_MIX) for name in weights.names()}
+    for name in mix:
+        if name not in known:
+            raise weights.error(
+                f"no script is called {name!r}", name, hint=did_you_mean(name, known)
+            )
+    if mix and not any(mix.values()):
+        raise section.error("one weight of a mix must be above 0", "mix")
+    return mix
+
+
+def _names(
+    section: Section, globs: tuple[str, ...], known: Mapping[str, Script]
+) -> tuple[str, ...]:
+    names: list[str] = []
+    for glob in globs:
+        matching = [one for one in known.values() if glob and Path(one.path).match(glob)]
+        if not matching:
+            raise section.error(
+                f"no script is called {glob!r}",
+                "scripts",
+                hint=did_you_mean(glob, [one.path for one in known.values()]),
+            )
+        names += [one.name for one in matching if one.name not in names]
+    return tuple(names)

@@ -1,0 +1,93 @@
+"""Takes a test's ``procedure = "…"``, the short way to name steps that several tests take; gives
+those steps.
+
+::
+
+    [tests.reliability.reference]      # with procedure = "reference"
+    dump    = "dump.sql"     # a query; its rows must be the same, in the same order
+    own     = "own.sql"      # of them what stays the same also where clients overtake one another
+    each    = "set"          # the variable that numbers the dumps, from 0: one for each client
+    stagger = "stagger_s"    # the parameter that holds the seconds between two clients' starts
+    pause   = "pause_s"      # the one that holds the seconds a client rests behind a transaction
+    at_once = 3              # clients that must be at work together
+
+    [tests.reliability.reference.parameters]
+    records = "least(:records, 1000)"   # parameters that differ for the single client
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from assay.files.toml_file import Section
+from assay.text.quantities import CLIENTS
+from assay.workload import step_keys
+from assay.workload.parameters import Parameter
+from assay.workload.schema import Expression
+from assay.workload.steps import (
+    Compare,
+    Drive,
+    Dump,
+    Limit,
+    Load,
+    Overlap,
+    SessionCost,
+    Step,
+    Update,
+)
+
+PROCEDURES = ("drive", "update", "limit", "reference", "connect")
+
+
+def read(
+    section: Section, procedure: str, scripts: Mapping[str, object], known: Mapping[str, Parameter]
+) -> tuple[Step, ...]:
+    """The steps of the test that ``section`` declares; raises `ExperimentError`."""
+    if procedure == "update":
+        return (Load(), Update())
+    if procedure == "limit":
+        return (Limit(),)
+    if procedure == "connect":
+        return _connect()
+    if procedure == "reference":
+        return _reference(section.section("reference"), scripts, known)
+    return (Load(), Drive())
+
+
+def _connect() -> tuple[Step, ...]:
+    kept, each = "kept", "per transaction"
+    return (
+        Load(),
+        Drive(kept, said={"connection": kept}),
+        Drive(each, said={"connection": each}),
+        SessionCost(kept=kept, per_transaction=each),
+    )
+
+
+def _reference(
+    section: Section, scripts: Mapping[str, object], known: Mapping[str, Parameter]
+) -> tuple[Step, ...]:
+    """What a single client leaves on a small table, then what many leave on the one asked for."""
+    small = step_keys.parameters(section.section("parameters"), known)
+    dump = step_keys.script(section, "dump", scripts)
+    own = step_keys.script(section, "own", scripts) if "own" in section else ""
+    overlap = Overlap(
+        "together",
+        alone="alone",
+        stagger=step_keys.seconds(section, "stagger", known),
+        pause=step_keys.seconds(section, "pause", known),
+        at_once=section.whole("at_once", CLIENTS),
+    )
+    at_once = Expression("0.0", 0)
+    unpaced = {overlap.stagger: at_once, overlap.pause: at_once}
+    alone = Dump("alone", script=dump, own=own, each=section.text("each"), parameters=small)
+    section.done()
+    return (
+        Load(parameters=small),
+        Drive("alone", is_one_client=True, parameters={**small, **unpaced}),
+        alone,
+        overlap,
+        replace(alone, name="together", parameters={}),
+        Compare(expected="alone", found="together"),
+    )

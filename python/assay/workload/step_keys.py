@@ -1,0 +1,37 @@
+"""Takes keys that several steps share; gives their values, every name in them checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from assay.files.toml_file import Section
+from assay.registry import did_you_mean
+from assay.workload.parameters import Parameter
+from assay.workload.schema import Expression
+
+
+def script(section: Section, key: str, scripts: Mapping[str, object]) -> str:
+    """The name of the script that ``key`` gives by its path."""
+    by_path = {f"{name}.sql": name for name in scripts}
+    return by_path[section.choice(key, by_path)]
+
+
+def parameters(section: Section, known: Mapping[str, Parameter]) -> dict[str, Expression]:
+    """Parameters that differ in a step: name → expression."""
+    for name in section.names():
+        if name not in known:
+            raise section.error(f"unknown parameter {name!r}", name, hint=did_you_mean(name, known))
+    return {
+        name: Expression(str(section.scalar(name)), section.line_of(name))
+        for name in section.names()
+    }
+
+
+def seconds(section: Section, key: str, known: Mapping[str, Parameter]) -> str:
+    """The name of a parameter that holds seconds."""
+    name = section.choice(key, known)
+    if known[name].type != "float":
+        raise section.error(
+            f"{key} names {name!r}, which is no float", key, hint="it holds seconds"
+        )
+    return name
