@@ -61,7 +61,7 @@ def test_a_row_that_one_of_many_clients_loses_is_found(assay: Assay, tmp_path: P
     assert run.state == "failed"
     wrong = {check["id"]: check for check in run.checks if check["ok"] is False}
     assert "set 3" in wrong
-    assert "a single client leaves" in wrong["set 3"]["note"]
+    assert ", expected (" in wrong["set 3"]["note"]
     assert "unexpired" in wrong
 
 

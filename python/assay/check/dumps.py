@@ -50,10 +50,10 @@ def _check(
 
 
 def _difference(expected: tuple[Row, ...], found: tuple[Row, ...]) -> str:
-    """The first row that is not the single client's."""
+    """The first row that is not as expected."""
     pairs = enumerate(zip_longest(expected, found), start=1)
     number, (wanted, row) = next(pair for pair in pairs if pair[1][0] != pair[1][1])
-    return f"row {number} is {_shown(row)}, a single client leaves {_shown(wanted)}"
+    return f"row {number} is {_shown(row)}, expected {_shown(wanted)}"
 
 
 def _shown(row: Row | None) -> str:

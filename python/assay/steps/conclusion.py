@@ -7,12 +7,13 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
+from assay import registry
 from assay.check.answers import Check
 from assay.check.consistency import chosen
 from assay.check.verdict import CONFLICTS, LOSSES, is_out_of_space, why_failed, wrong_answers
+from assay.drive.read_only import session_statements
 from assay.drive.transactions import Observation
 from assay.errors import RESOURCES, RESOURCES_HINT, SystemRefused
-from assay.registry import system
 from assay.steps.consistency import broken_rules
 from assay.steps.context import RunState
 from assay.systems.abilities import CrashReport
@@ -55,6 +56,8 @@ def reason(state: RunState) -> str | None:
         context.pool.discard(state.planned)
     _discard_if_changed(state)
     failed = _why_failed(state, observation, died)
+    if failed is not None and _is_held_to_reading(state, observation):
+        failed += "; its sessions are read-only, for the test says changes_data = false"
     if failed is not None and is_out_of_space(observation, died):
         raise SystemRefused(failed, error_class=RESOURCES, hint=RESOURCES_HINT)
     return failed
@@ -83,6 +86,14 @@ def _why_failed(state: RunState, observation: Observation, died: str | None) -> 
             if failed is not None:
                 return failed
     return why_failed(observation, state.checks, died, counted=_counted(state))
+
+
+def _is_held_to_reading(state: RunState, observation: Observation) -> bool:
+    """Whether a statement was refused because its session may only read."""
+    dialect = registry.system(state.planned.cell.system.name).dialect
+    return any(
+        error["code"] in dialect.read_only_codes for error in observation.get("errors", ())
+    ) and bool(session_statements(state.workload, state.planned, dialect))
 
 
 def _counted(state: RunState) -> set[str]:
@@ -117,7 +128,7 @@ def _why_it_died(state: RunState) -> str | None:
     """What the system says of its own end. Connections are lost before their server has ended, so
     after a loss it is asked again for a while."""
     is_lost = state.observation is not None and _is_lost(state.observation)
-    under_test, deployment = system(state.planned.cell.system.name), state.up().deployment
+    under_test, deployment = registry.system(state.planned.cell.system.name), state.up().deployment
     if not isinstance(under_test, CrashReport):
         return None
     deadline_s = time.monotonic() + (_LOSS_PATIENCE_S if is_lost else 0)

@@ -35,7 +35,7 @@ def take(state: RunState, step: Drive) -> None:
             observation,
             expected,
             {script.name: script.title for script in scripts},
-            None if may_change_data(workload, state.planned) else state.context.known.agreement,
+            None if state.test.leaves_other_data else state.context.known.agreement,
             state.request.key,
             state.up().deployment.label,
         )

@@ -80,9 +80,9 @@ def _steps(section: Section, known: Known) -> tuple[Step, ...]:
 
 def _with_the_only_drive(section: Section, test: Test) -> Test:
     """What the only drive of a test says of scripts, clients and pace is said of the test."""
-    step = test.only_drive
-    if step is None:
+    if len(test.drives) != 1 or test.overlaps:
         return test
+    (step,) = test.drives
     if step.scripts:
         if test.scripts:
             raise section.error(

@@ -1,0 +1,147 @@
+"""Steps and groups of a workload file are read, and refused where they are wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from step_workloads import HEAD, folder_of
+
+from assay.errors import ArgumentError, ExperimentError
+from assay.experiment.words import Words, experiment
+from assay.plan import plan
+from assay.plan.drives import drives
+from assay.steps import TAKEN_BY
+from assay.workload import declared_steps, reader
+from assay.workload.steps import STEPS
+
+GROUPS = """\
+changes_data = true
+
+[[tests.t.steps]]
+do = "load"
+
+[[tests.t.steps]]
+do = "drive"
+duration_s = 1
+
+[[tests.t.steps.groups]]
+name = "readers"
+scripts = ["read.sql"]
+clients = "readers"
+think_time = "constant:1ms"
+
+[[tests.t.steps.groups]]
+name = "writers"
+clients = 2
+offered_rate_per_s = 100
+mix = { write = 3, all = 1 }
+"""
+FIRST_LINE = HEAD.count("\n") + 1
+
+
+def test_every_step_is_read_and_taken() -> None:
+    assert set(STEPS) == set(TAKEN_BY) == set(declared_steps._READERS)
+
+
+def test_groups_have_scripts_counts_and_pace_of_their_own(tmp_path: Path) -> None:
+    asked, workload = experiment(
+        Words(str(folder_of(tmp_path, GROUPS)), on=("null",), set=("readers=5",))
+    )
+    (run,) = plan(asked, workload).runs
+    assert run.cell.clients == 7
+    (drive,) = drives(workload, run)
+    readers, writers = drive.groups
+    assert (readers.clients, readers.scripts, readers.order) == (5, ("read",), "sequence")
+    assert (readers.driving.think_time, readers.driving.is_open) == ("constant:1ms", False)
+    assert (writers.clients, dict(writers.mix), writers.order) == (2, {"write": 3, "all": 1}, "mix")
+    assert (writers.driving.arrival, writers.driving.offered_rate_per_s) == ("constant", 100)
+    assert (drive.run.cell.clients, drive.scripts) == (7, ("read", "write", "all"))
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ({"clients": "8"}, "--clients means nothing to .*: its steps say it for themselves"),
+        ({"offered_rate": "8"}, "--offered-rate means nothing"),
+        ({"think_time": "constant:1s"}, "--think-time means nothing"),
+        ({"transactions": 8}, "--transactions means nothing"),
+    ],
+)
+def test_what_groups_say_is_not_said_of_all(
+    tmp_path: Path, words: dict[str, object], says: str
+) -> None:
+    with pytest.raises(ArgumentError, match=says):
+        experiment(Words(str(folder_of(tmp_path, GROUPS)), on=("null",), **words))  # type: ignore[arg-type]
+
+
+def test_the_window_is_of_all_groups(tmp_path: Path) -> None:
+    words = Words(str(folder_of(tmp_path, GROUPS)), on=("null",), duration=7, warm_up=2)
+    asked, workload = experiment(words)
+    (run,) = plan(asked, workload).runs
+    (drive,) = drives(workload, run)
+    assert [one.driving.duration_s for one in (*drive.groups, drive.run.cell)] == [7, 7, 7]  # type: ignore[union-attr]
+    assert drive.run.cell.driving.warm_up_s == 2
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "line", "says", "hint"),
+    [
+        (
+            'do = "load"',
+            'do = "laod"',
+            4,
+            "none of its values|invalid value",
+            "did you mean 'load'",
+        ),
+        ('scripts = ["read.sql"]', 'scripts = ["raed.sql"]', 12, "no script", "'read.sql'"),
+        ('clients = "readers"', 'clients = "raeders"', 13, "neither a number", "'readers'"),
+        ("clients = 2", "clients = 0", 18, "from 1 to", ""),
+        ("clients = 2", "warm_up_s = 2", 18, "of the whole step", "out of the group"),
+        ("clients = 2", "cleints = 2", 18, "unknown key 'cleints'", "did you mean 'clients'"),
+        ('name = "writers"', 'name = "readers"', 17, "two groups", ""),
+        ("write = 3", "wirte = 3", 20, "no script is called 'wirte'", "did you mean 'write'"),
+        ("duration_s = 1", "clients = 1", 8, "each group has its own", "move clients"),
+        ("duration_s = 1", "", 0, "group readers never ends", "give passes"),
+        ("changes_data = true", 'procedure = "drive"', 1, "one of the two", ""),
+        ("changes_data = true", 'needs = ["sqll"]', 1, "unknown capability", "did you mean 'sql'"),
+    ],
+)
+def test_a_mistake_has_its_place_and_a_fix(
+    tmp_path: Path, right: str, wrong: str, line: int, says: str, hint: str
+) -> None:
+    assert right in GROUPS
+    with pytest.raises(ExperimentError, match=says) as caught:
+        reader.read(str(folder_of(tmp_path, GROUPS.replace(right, wrong))))
+    assert hint in (caught.value.hint or "")
+    if line:
+        assert caught.value.line == FIRST_LINE + line - 1
+
+
+OTHERS = """\
+scripts = ["read.sql"]
+transactions = 1
+{}
+[[tests.t.steps]]
+do = "load"
+[[tests.t.steps]]
+do = "drive"
+[[tests.t.steps]]
+{}
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "step", "says"),
+    [
+        ("", 'do = "ddl"\nscript = "idnex.sql"', "script = 'idnex.sql'"),
+        ("", 'do = "wait"\nduration_s = -1', "from 0 to"),
+        ("", 'do = "compare"\nexpected = "a"\nfound = "b"', "no step 'dump' of that name"),
+        ("", 'do = "drive"', "two steps 'drive' are called 'drive'"),
+        ("", 'do = "drive"\nname = "x"\nparameters = { raeders = "1" }', "unknown parameter"),
+        ("changes_data = false", 'do = "ddl"\nscript = "index.sql"', "the step 'ddl' changes data"),
+    ],
+)
+def test_a_step_that_cannot_be_is_refused(tmp_path: Path, test: str, step: str, says: str) -> None:
+    with pytest.raises(ExperimentError, match=says):
+        reader.read(str(folder_of(tmp_path, OTHERS.format(test, step))))

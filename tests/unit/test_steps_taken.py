@@ -1,0 +1,118 @@
+"""Runs go through the steps of their test, on the null system and on one in this process."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from step_workloads import folder_of, ran
+
+from assay import _engine
+
+PLAIN = 'scripts = ["read.sql"]\ntransactions = 5\nclients = [2]\n'
+
+
+def steps(text: str) -> str:
+    """``"load; ddl script=index"`` as TOML."""
+    found = ""
+    for one in text.split(";"):
+        do, *keys = one.split()
+        found += f'[[tests.t.steps]]\ndo = "{do}"\n'
+        for key in keys:
+            name, _, value = key.partition("=")
+            found += f"{name} = {value}\n"
+    return found
+
+
+def test_each_step_is_on_record_in_its_order(tmp_path: Path) -> None:
+    declared = steps(
+        'load; drive name="cold"; wait duration_s=0.01; ddl script="index.sql"; restart; '
+        'drive name="warm" transactions=7'
+    )
+    (run,) = ran(folder_of(tmp_path, PLAIN + declared), "sqlite").runs
+    assert (run.state, run.reason) == ("done", "")
+    assert [(one.do, one.name, one.state) for one in run.steps] == [
+        ("load", "", "done"),
+        ("drive", "cold", "done"),
+        ("wait", "", "done"),
+        ("ddl", "", "done"),
+        ("restart", "", "done"),
+        ("drive", "warm", "done"),
+    ]
+    measured = [one.observation["outcomes"]["ok"] for one in run.steps if one.observation]
+    assert measured == [2 * 5, 2 * 7]
+    assert run.observation is not None
+    assert run.observation["outcomes"]["ok"] == 14, "the last step that drove is the run's"
+
+
+def test_what_a_ddl_step_made_is_gone_for_the_next_run(tmp_path: Path) -> None:
+    declared = steps('load; ddl script="index.sql"; drive')
+    runs = ran(folder_of(tmp_path, PLAIN + declared), "sqlite", repetitions=2).runs
+    assert [(run.state, run.reason) for run in runs] == [("done", "")] * 2
+
+
+def test_a_ddl_step_that_is_refused_ends_the_run(tmp_path: Path) -> None:
+    declared = steps('load; ddl script="bad.sql"; drive')
+    (run,) = ran(
+        folder_of(tmp_path, PLAIN + declared, bad="CREATE TABLE data (a int);"), "sqlite"
+    ).runs
+    assert (run.state, [one.state for one in run.steps]) == ("failed", ["done", "failed"])
+    assert "data" in run.reason
+
+
+def test_dumps_are_compared_row_by_row(tmp_path: Path) -> None:
+    declared = (
+        "changes_data = true\n"
+        + PLAIN
+        + steps(
+            'load; dump name="before" script="all.sql"; drive; dump name="after" script="all.sql"; '
+            'compare expected="before" found="after"'
+        )
+    )
+    (same,) = ran(folder_of(tmp_path / "a", declared), "sqlite").runs
+    assert (same.state, [check["ok"] for check in same.checks][-1]) == ("done", True)
+    writes = declared.replace("read.sql", "write.sql")
+    (other,) = ran(folder_of(tmp_path / "b", writes), "sqlite").runs
+    assert other.state == "failed"
+    assert other.reason.startswith("wrong answers: after 0 gave 10 rows (row ")
+    assert "expected (" in other.reason
+
+
+def test_a_run_whose_system_lacks_what_it_needs_is_refused(tmp_path: Path) -> None:
+    declared = PLAIN + steps("load; drive; restart")
+    refused, done = ran(folder_of(tmp_path, declared), "null,sqlite").runs
+    assert (refused.state, done.state) == ("refused", "done")
+    assert refused.reason.startswith("null has no restart")
+    assert refused.steps == ()
+
+
+def test_scripts_are_compiled_once_for_all_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: Counter[str] = Counter()
+
+    def counted(name: str) -> Any:
+        real = getattr(_engine, name)
+
+        def call(*given: Any) -> Any:
+            calls[name] += 1
+            return real(*given)
+
+        return call
+
+    for name in ("script_warnings", "statements", "explain"):
+        monkeypatch.setattr(_engine, name, counted(name))
+    runs = ran(folder_of(tmp_path, PLAIN), "null", repetitions=6).runs
+    assert [run.state for run in runs] == ["done"] * 6
+    assert calls == {"script_warnings": 1}
+
+
+@pytest.mark.parametrize("system", ["sqlite"])
+def test_a_test_that_changes_nothing_is_held_to_it(tmp_path: Path, system: str) -> None:
+    writes = PLAIN.replace("read", "sly") + "changes_data = false\n"
+    sly = "SELECT 1;\nDELETE FROM data WHERE id = 1;\n"
+    runs = ran(folder_of(tmp_path, writes, sly=sly), system, repetitions=2).runs
+    assert [run.state for run in runs] == ["failed"] * 2
+    assert "changes_data = false" in runs[0].reason
