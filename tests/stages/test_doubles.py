@@ -63,7 +63,7 @@ def test_documents_are_loaded_driven_and_checked_without_a_word_of_sql(tmp_path:
     assert run.observation is not None and run.dataset is not None
     assert run.dataset["rows"] == {"accounts": 30}
     assert run.dataset["size_on_disk_bytes"] is None, "it does not say"
-    assert run.observation["outcomes"]["ok"] == 20
+    assert run.observation["outcomes"]["ok"] == 60
     assert [check["ok"] for check in run.checks] == [True]
     assert not any("SELECT" in script["text"] for script in run.scripts)
 
