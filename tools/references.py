@@ -12,6 +12,7 @@ import click
 from assay import _engine, env_vars, registry
 from assay.cli.program import COMMANDS, group, module_of
 from assay.record import schema
+from assay.systems.abilities import CompletesUrls
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 MARK = "<!-- Written by tools/references.py out of the program; not edited by hand. -->\n\n"
@@ -56,6 +57,10 @@ def systems() -> str:
         parts.append(f"## {name}\n\nDialect `{system.dialect.name}`, driver `{system.driver}`.\n")
         if schemes := registry.url_schemes(name):
             parts.append("By URL: " + ", ".join(f"`{one}://`" for one in schemes) + "\n")
+        if isinstance(system, CompletesUrls):
+            parts += ["What a URL leaves out:\n", "| variable | meaning |", "|---|---|"]
+            parts += [f"| `{one.name}` | {one.help} |" for one in system.url_variables]
+            parts.append("")
         if system.option_specs:
             parts += ["| option | default | levels | meaning |", "|---|---|---|---|"]
             parts += [

@@ -12,6 +12,7 @@
     │   │                            machine has no room
     │   ├── SystemMissing            its programs are not on this machine
     │   ├── SystemRefused            it said no: its words and its code are kept
+    │   │   └── PasswordNeeded       it asks for a password, and none is known
     │   ├── SystemDied               it went away while it was needed
     │   └── MachineLimit             this machine has not the threads or open files for it
     ├── RunFailed           exit 1   everything worked, and the answer is no
@@ -122,6 +123,10 @@ class SystemRefused(SystemUnderTestError):
         super().__init__(message, hint=hint)
         self.error_class = error_class
         self.code = code
+
+
+class PasswordNeeded(SystemRefused):
+    """A server by URL asks for a password, and neither the URL nor the environment has one."""
 
 
 class SystemDied(SystemUnderTestError):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from urllib.parse import parse_qsl
+from urllib.parse import quote, unquote
 
 from assay.errors import ArgumentError
 
@@ -39,7 +39,9 @@ class Parts:
 
     @property
     def parameters(self) -> Mapping[str, str]:
-        return dict(parse_qsl(self.query, keep_blank_values=True))
+        """The last of each name; a plus is a plus, as in the URLs of database clients."""
+        pairs = (one.partition("=") for one in self.query.split("&") if one)
+        return {unquote(name): unquote(value) for name, _, value in pairs}
 
     @property
     def place(self) -> str:
@@ -121,6 +123,50 @@ def without_password(url: str) -> str:
     stop = len(url) if end is None else found.end() + end.start()
     user, at, host = url[found.end() : stop].rpartition("@")
     return f"{found[1].lower()}://{user.partition(':')[0]}{at}{host}{url[stop:]}"
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """A URL in which also stands what was found elsewhere, and the origin of each value."""
+
+    url: str = field(repr=False)
+    origins: Mapping[str, str] = field(default_factory=dict)
+
+
+def completed(
+    url: str,
+    *,
+    user: str | None = None,
+    host: str | None = None,
+    port: str | None = None,
+    database: str | None = None,
+    parameters: Mapping[str, str] | None = None,
+) -> str:
+    """The URL with these values, which it did not hold before."""
+    said = parts(url)
+    names = (quote(user, safe="") if user else said.user) + (
+        "" if said.password is None else f":{said.password}"
+    )
+    at = "@" if said.has_user or user else ""
+    name = host or said.host
+    place = (f"[{name}]" if ":" in name else name) + (
+        f":{port or said.port}" if port or said.port else ""
+    )
+    path = f"/{quote(database, safe='')}" if database else said.path
+    added = [f"{key}={quote(value, safe='/')}" for key, value in (parameters or {}).items()]
+    query = "&".join([*([said.query] if said.query else []), *added])
+    if query and not path:
+        path = "/"
+    return f"{said.scheme}://{names}{at}{place}{path}" + (f"?{query}" if query else "")
+
+
+def with_password(url: str, password: str) -> str:
+    """The URL with this password; it names a user, or gets an empty one."""
+    said = parts(url)
+    bare = without_password(url)
+    rest = bare[len(said.scheme) + 3 :]
+    rest = rest[len(said.user) + 1 :] if said.has_user else rest
+    return f"{said.scheme}://{said.user}:{quote(password, safe='')}@{rest}"
 
 
 def place(url: str) -> str:

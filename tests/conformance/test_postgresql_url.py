@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from assay.errors import ArgumentError, SystemMissing
@@ -14,15 +16,16 @@ def _no_password(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PGPASSWORD", raising=False)
 
 
-def test_every_part_of_a_url_is_read() -> None:
+def test_every_part_of_a_url_is_read(tmp_path: Path) -> None:
+    (tmp_path / "ca.pem").touch()
     address = address_of(
         "postgresql://us%40er:pa%2Fss%40@db.example:6000/my%20base"
-        "?sslmode=verify-full&sslrootcert=/ca.pem"
+        f"?sslmode=verify-full&sslrootcert={tmp_path}/ca.pem"
     )
     assert address.driver == "postgresql"
     assert (address.host, address.port, address.unix) == ("db.example", 6000, None)
     assert (address.user, address.password, address.database) == ("us@er", "pa/ss@", "my base")
-    assert (address.tls, address.ca_file) == ("verify", "/ca.pem")
+    assert (address.tls, address.ca_file) == ("verify", f"{tmp_path}/ca.pem")
 
 
 def test_what_a_url_leaves_out_is_as_with_libpq(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ pub enum EngineError {
     /// The system refused to prepare a statement of the scripts; the text says which.
     #[error("{1}: {0}")]
     Unprepared(SystemError, String),
-    /// The source of rows is wrong.
+    /// A file that was named (of rows, of certificates) is not what it must be.
     #[error("{0}")]
     Source(SourceError),
     /// A document is not one that the engine takes: which key, what was expected, what was found.

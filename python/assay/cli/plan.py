@@ -11,8 +11,10 @@ from assay.cli import rows
 from assay.cli.options import experiment_options, format_option
 from assay.cli.outcome import say
 from assay.drive.prepare import Compiled
+from assay.experiment import SystemChoice
 from assay.experiment import words as command_line
 from assay.plan import plan
+from assay.systems.sourced import URL
 from assay.text.units import counted, duration
 
 COLUMNS = (
@@ -64,11 +66,25 @@ def command(words: command_line.Words, form: str) -> None:
             "about_s": run.cell.driving.planned_s,
             "seed": run.seed,
             "fingerprint": run.cell.fingerprint,
+            "url": run.cell.system.url_without_password,
+            "url_origins": dict(run.cell.system.url_origins),
         }
         for run in runs
     ]
     rows.write(found, COLUMNS, form, sys.stdout)
+    for system in experiment.systems:
+        if elsewhere := _from_elsewhere(system):
+            say(f"{system.label}: {system.url_without_password}; {elsewhere}")
     timed = [run.cell.driving.planned_s for run in runs]
     if runs and all(one is not None for one in timed):
         total_s = sum(one or 0.0 for one in timed)
         say(f"{counted(len(runs), 'run')}, about {duration(total_s)} of clients at work")
+
+
+def _from_elsewhere(system: SystemChoice) -> str:
+    """``host from PGHOST, port from default``: what the URL does not say itself."""
+    return ", ".join(
+        f"{name.removesuffix('_from')} from {origin}"
+        for name, origin in system.url_origins.items()
+        if origin != URL
+    )

@@ -53,10 +53,12 @@ def command(
     experiment, workload = command_line.experiment(words)
     refuse_unused_loading(loading, experiment, workload)
     from assay import lab
+    from assay.cli.passwords import with_passwords
     from assay.cli.progress import progress
     from assay.record import Store
     from assay.report.build import build
 
+    experiment = with_passwords(experiment)
     with progress() as shown:
         result = lab.run(experiment, records=records, progress=shown, loading=loading)
     kept_in = result.rescue or records

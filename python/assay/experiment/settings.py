@@ -18,7 +18,7 @@ from assay.errors import ArgumentError
 from assay.experiment.system_words import split_systems
 from assay.experiment.values import Scalar, StorageChoice, SystemChoice
 from assay.server_url import is_url
-from assay.systems.abilities import ReachedByUrl
+from assay.systems.abilities import CompletesUrls, ReachedByUrl
 from assay.workload.values import Workload
 
 MOST_COMBINATIONS = 10_000
@@ -31,11 +31,14 @@ Levels = dict[str, tuple[str, ...]]
 def system_choice(word: str) -> SystemChoice:
     """The choice that one word of ``--on`` means."""
     if is_url(word):
-        choice = SystemChoice(registry.system_of_url(word), url=word)
-        system = registry.system(choice.name)
+        name = registry.system_of_url(word)
+        system = registry.system(name)
         if isinstance(system, ReachedByUrl):
             system.check_url(word)
-        return choice
+        if not isinstance(system, CompletesUrls):
+            return SystemChoice(name, url=word)
+        found = system.complete_url(word)
+        return SystemChoice(name, url=found.url, url_origins=found.origins)
     name, bracket, rest = word.partition("[")
     name = name.strip()
     if name not in registry.systems():

@@ -26,6 +26,9 @@ class SystemChoice:
     """May hold a password; see `url_without_password`."""
     options: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
+    url_origins: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """Where each value of the server's address comes from (``URL``, a variable of the environment,
+    a file), by its name; no part of what is compared."""
 
     @property
     def label(self) -> str:

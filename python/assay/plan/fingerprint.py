@@ -36,7 +36,8 @@ def of_document(cell: Mapping[str, Any]) -> str:
     """Of a cell as a record holds it (``runs.cell``). Raises `ValueError` and its like where the
     document is none of a cell."""
     fields = {name: value for name, value in cell.items() if name != "fingerprint"}
-    fields["system"] = {**fields["system"], "url": _without_password(fields["system"].get("url"))}
+    system = {name: one for name, one in fields["system"].items() if name != "url_origins"}
+    fields["system"] = {**system, "url": _without_password(system.get("url"))}
     for name, kind in _WITHIN.items():
         fields[name] = _not_default(kind, fields.get(name) or {})
     fields["scripts"] = [_not_default(ScriptFile, one) for one in fields.get("scripts") or ()]

@@ -26,8 +26,13 @@ class Address:
     password: str | None = field(default=None, repr=False)
     database: str = ""
     tls: str = "off"
-    """``off``, ``prefer``, ``require`` (not verified) or ``verify``."""
+    """``off``, ``prefer``, ``require`` (not verified), ``verify-ca`` (signed by an authority) or
+    ``verify`` (and for this host)."""
     ca_file: str | None = None
+    """PEM file of the authorities; None: those of this machine."""
+    cert_file: str | None = None
+    """PEM files of the client's own certificate and its key."""
+    key_file: str | None = None
     session_statements: tuple[str, ...] = ()
     """What each new session runs first."""
     connect_timeout_s: float = 30.0
@@ -35,6 +40,8 @@ class Address:
     """How long a session outside the measurement waits for one answer; None: without end."""
     options: Mapping[str, str] = field(default_factory=dict)
     """The driver's own (the null driver's delays)."""
+    origins: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """Where each value of a server's address comes from: the URL, a variable, a file, a default."""
 
     def for_engine(self) -> dict[str, Any]:
         """The document the engine takes; holds the password."""
@@ -49,6 +56,8 @@ class Address:
             "database": self.database,
             "tls": self.tls,
             "ca_file": self.ca_file,
+            "cert_file": self.cert_file,
+            "key_file": self.key_file,
             "session_statements": list(self.session_statements),
             "connect_timeout_s": self.connect_timeout_s,
             "answer_timeout_s": self.answer_timeout_s,
@@ -62,11 +71,12 @@ class Address:
 
     def for_record(self) -> dict[str, Any]:
         """The same without the password."""
-        return {
+        kept = {
             name: None if name == "password" else value
             for name, value in self.for_engine().items()
             if name != "answer_timeout_s"
         }
+        return {**kept, "origins": dict(self.origins)}
 
 
 @dataclass(frozen=True)

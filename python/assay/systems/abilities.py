@@ -9,8 +9,10 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from typing import Protocol, runtime_checkable
 
+from assay.env_vars import EnvVar
 from assay.experiment.values import SystemChoice
 from assay.provision.deployment import Address, Deployment
+from assay.server_url import Resolved
 from assay.systems.protocol import ProcessSample
 
 
@@ -28,6 +30,19 @@ class ReachedByUrl(Protocol):
 
     def attach(self, choice: SystemChoice) -> AbstractContextManager[Deployment]:
         """Reaches the server of ``choice.url``; starts and stops nothing."""
+        ...
+
+
+@runtime_checkable
+class CompletesUrls(Protocol):
+    """Its own clients take parts of an address from elsewhere: the environment, files."""
+
+    url_variables: tuple[EnvVar, ...]
+
+    def complete_url(self, text: str) -> Resolved:
+        """The URL with what its clients would use where it is silent, without a password that it
+        does not hold itself, and the origin of each value. Raises `ArgumentError`. Reaches
+        nothing."""
         ...
 
 
@@ -113,6 +128,7 @@ class OwnClient(Protocol):
 
 ABILITIES: tuple[type, ...] = (
     ReachedByUrl,
+    CompletesUrls,
     SessionLimit,
     Restartable,
     Sized,

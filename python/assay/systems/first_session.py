@@ -8,16 +8,21 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 
 from assay import _engine, server_url
-from assay.errors import SystemDied, SystemRefused
+from assay.errors import PasswordNeeded, SystemDied, SystemRefused
 from assay.provision.deployment import Address
 from assay.provision.session import session
+from assay.systems.sourced import LOGIN_NAME, URL
 
 FIRST_ANSWER_S = 30.0
 """How long the answer to one of our first queries may take: a server may complete the login and
 never answer."""
 
+# The engine's own codes: TLS is required and the server has none; its certificate is signed by an
+# authority that is not trusted, is for another host, or cannot be used; it refuses the client's.
 _NO_TLS = "no TLS"
-"""The engine's code where TLS is required and the server has none."""
+_UNKNOWN_AUTHORITY = "unknown authority"
+_OTHER_HOST = "other host"
+_CLIENT_CERTIFICATE = "client certificate"
 
 
 @dataclass(frozen=True)
@@ -27,11 +32,17 @@ class Server:
     name: str
     password: str
     """The environment variable of the password."""
-    user_parameter: str
-    """The URL's parameter that may name the user; empty: none may."""
     tls_parameter: str
+    """The URL's parameter for TLS, the one for the authorities, and those for the client's own
+    certificate."""
+    authorities_parameter: str
+    client_certificate: str
+    signed_only: str
+    """How a URL asks that a certificate is signed, whatever host it is for."""
     no_database: tuple[str, ...]
     """The system's codes for one that is not there, or not for this user."""
+    password_needed: tuple[str, ...]
+    """Codes of a refusal that a password can cure, where none was given."""
     timeout_fix: str
 
 
@@ -61,7 +72,7 @@ def _explained(
             hint=f"does a {server.name} server listen there? correct host and port in the URL; "
             "if it does, its log says why it closed the connection",
         )
-    said = server_url.parts(url).parameters
+    said = f"{server.tls_parameter} ({address.origins.get(server.tls_parameter) or 'default'})"
     fixes: Mapping[str, str | None] = {
         "connection refused": "start the server, or correct the socket's folder in the URL"
         if address.unix
@@ -71,24 +82,34 @@ def _explained(
         "too many connections": "close other sessions, or raise the server's limit",
         "authentication": f"correct user and password: USER:PASSWORD@ in the URL, or the password "
         f"in {server.password}",
+        _NO_TLS: f"turn TLS on in the server, or ask for less with {said}",
+        _UNKNOWN_AUTHORITY: f"name the PEM file of its authority: {server.authorities_parameter}"
+        "=FILE in the URL",
+        _OTHER_HOST: f"write the host as the certificate has it, or {server.signed_only} to accept "
+        "every host of this authority",
+        _CLIENT_CERTIFICATE: f"name one that it accepts: {server.client_certificate} in the URL",
     }
-    cause, hint = error.message, error.hint or fixes.get(error.error_class)
+    cause = error.message
+    hint = error.hint or fixes.get(error.code) or fixes.get(error.error_class)
+    kind: type[SystemRefused] = SystemRefused
     if error.code == _NO_TLS:
-        asked = f"{server.tls_parameter}={said.get(server.tls_parameter, '')}"
-        cause += f"; {asked} in the URL asks for it"
-        hint = f"turn TLS on in the server, or take {asked} out of the URL"
+        cause += f"; {said} asks for it"
     elif error.code in server.no_database:
         expected += f" with a database {address.database!r} for user {address.user!r}"
         hint = "create the database, let the user into it, or name another: HOST:PORT/DATABASE"
-    elif error.error_class == "authentication":
+    elif error.error_class == "authentication" and error.code not in fixes:
         expected += f" that lets user {address.user!r} into database {address.database!r}"
-        if not server_url.parts(url).user and not said.get(server.user_parameter):
+        if address.origins.get("user") == LOGIN_NAME:
             cause += (
                 f"; the URL names no user, so the name of this account, {address.user}, is used"
             )
             hint = (
                 f"name the user in the URL: USER:PASSWORD@ (or the password in {server.password})"
             )
-    return SystemRefused(
-        f"{expected}; {cause}", error_class=error.error_class, code=error.code, hint=hint
-    )
+        cause += f" (password: {address.origins.get('password_from') or 'none'})"
+        if address.password is None and error.code in server.password_needed:
+            kind = PasswordNeeded
+    places = sorted({one for name, one in address.origins.items() if name in ("host", "port")})
+    if elsewhere := [one for one in places if one not in (URL, "default")]:
+        expected = expected.replace(" at ", f" (address from {', '.join(elsewhere)}) at ", 1)
+    return kind(f"{expected}; {cause}", error_class=error.error_class, code=error.code, hint=hint)

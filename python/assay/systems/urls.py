@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import getpass
 import os
+import stat
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from urllib.parse import unquote
 
-from assay import server_url
+from assay import env_vars, server_url
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError
+from assay.provision.deployment import Address
+from assay.systems.sourced import Sourced
 
 
 @dataclass(frozen=True)
@@ -20,7 +24,6 @@ class ServerUrl:
 
     user: str
     password: str | None = field(repr=False)
-    """Without one in the URL, that of the environment."""
     host: str
     """In its own letter case: a system may take the path of a socket's folder for it."""
     port: int | None
@@ -28,11 +31,68 @@ class ServerUrl:
     parameters: Mapping[str, str]
 
 
-def meaning(parameter: str, word: str, meanings: Mapping[str, str]) -> str:
+def meaning(found: Sourced, parameter: str, meanings: Mapping[str, str], default: str) -> str:
     """What the parameter's word means; raises `ArgumentError` for one without a meaning."""
-    if word not in meanings:
-        raise ArgumentError(f"{parameter}={word} in the URL is not one of {', '.join(meanings)}")
-    return meanings[word]
+    word = found.get(parameter) or default
+    if word.lower() not in meanings:
+        raise ArgumentError(
+            f"{found.spelled(parameter)}: expected one of {', '.join(meanings)}",
+        )
+    return meanings[word.lower()]
+
+
+def port(found: Sourced, default: int) -> int:
+    """The port; raises `ArgumentError` for what is none."""
+    text = found.get("port") or str(default)
+    if not (text.isdecimal() and text.isascii() and 0 < int(text) < 65536):
+        raise ArgumentError(f"{found.spelled('port')}: expected a number from 1 to 65535")
+    return int(text)
+
+
+def seconds(found: Sourced, name: str, default: float) -> float:
+    """A number of seconds; 0 and less mean without end, as clients have it, which is a day here."""
+    text = found.get(name)
+    if text is None:
+        return default
+    try:
+        value = int(text)
+    except ValueError:
+        raise ArgumentError(f"{found.spelled(name)}: expected a whole number of seconds") from None
+    return float(value) if value > 0 else 86_400.0
+
+
+def readable_file(found: Sourced, name: str) -> str | None:
+    """The path of a file that is there; raises `ArgumentError` where it is not."""
+    path = found.get(name)
+    if path is None:
+        return None
+    expanded = str(Path(path).expanduser()) if path.startswith("~") else path
+    if not Path(expanded).is_file():
+        raise ArgumentError(f"{found.spelled(name)}: there is no such file")
+    if not os.access(expanded, os.R_OK):
+        raise ArgumentError(f"{found.spelled(name)}: the file cannot be read")
+    return expanded
+
+
+def with_origins(address: Address, origins: Mapping[str, str]) -> Address:
+    """The address of a URL that was completed before, with the origins that were found then."""
+    return replace(address, origins={**address.origins, **origins}) if origins else address
+
+
+def is_open_to_others(path: Path) -> bool:
+    """Whether users other than the owner can read or write the file, which may hold a secret. A
+    group may read what belongs to root: that is how a machine shares a key."""
+    found = path.stat()
+    closed = stat.S_IRWXO | (stat.S_IWGRP if found.st_uid == 0 else stat.S_IRWXG)
+    return bool(found.st_mode & closed)
+
+
+def shown(path: Path) -> str:
+    """The path as a person writes it: ``~/.my.cnf``."""
+    home = env_vars.home()
+    if home is not None and path.is_relative_to(home):
+        return f"~/{path.relative_to(home)}"
+    return str(path)
 
 
 def own_name(scheme: str) -> str:
@@ -76,7 +136,7 @@ def read(url: str, *, scheme: str, parameters: Collection[str], password: EnvVar
         )
     return ServerUrl(
         user=unquote(parts.user),
-        password=unquote(parts.password or "") or password.get(),
+        password=unquote(parts.password or "") or None,
         host=unquote(parts.host),
         port=int(parts.port) if parts.port else None,
         database=unquote(parts.path.removeprefix("/")),

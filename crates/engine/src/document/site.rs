@@ -32,9 +32,14 @@ pub struct SiteDocument {
     pub database: String,
     #[serde(default, deserialize_with = "null_is_default")]
     pub tls: TlsMode,
-    /// PEM file of the authorities that `verify` trusts; absent: those of this machine.
+    /// PEM file of the authorities that `verify-ca` and `verify` trust; absent: those of this machine.
     #[serde(default)]
     pub ca_file: Option<String>,
+    /// PEM files of the client's own certificate and its key, for a server that asks for one.
+    #[serde(default)]
+    pub cert_file: Option<String>,
+    #[serde(default)]
+    pub key_file: Option<String>,
     /// Statements that each new session runs before anything else.
     #[serde(default, deserialize_with = "null_is_default")]
     pub session_statements: Vec<String>,
@@ -70,7 +75,7 @@ impl SiteDocument {
 /// Whether the bytes of a session are encrypted. A Unix socket is private by itself: there all modes
 /// mean the same.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum TlsMode {
     #[default]
     Off,
@@ -78,6 +83,9 @@ pub enum TlsMode {
     Prefer,
     /// Always encrypted, without looking at the certificate: safe from listeners, not from impostors.
     Require,
+    /// Always encrypted, and an authority that is trusted must have signed the certificate, whatever
+    /// host it is for.
+    VerifyCa,
     /// Always encrypted, and the certificate must be good for the host.
     Verify,
 }

@@ -90,7 +90,7 @@ impl WireSite {
         let tls = TlsOffer::new(document, &address)?;
         // With `prefer` nobody knows beforehand whether the server will encrypt.
         let is_private = matches!(address, Address::Unix(_))
-            || matches!(document.tls, TlsMode::Require | TlsMode::Verify);
+            || !matches!(document.tls, TlsMode::Off | TlsMode::Prefer);
         Ok(Self {
             options: ConnectOptions {
                 user: document.user.clone(),

@@ -1,14 +1,17 @@
-//! Takes a TLS mode and an authorities' file; gives what a client shows and checks in handshakes.
+//! Takes a TLS mode and the files of certificates; gives what a client shows and checks in handshakes.
 
 use std::sync::Arc;
 
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use assay_drivers::{ErrorClass, SystemError};
+use assay_values::SourceError;
 use rustls::crypto::CryptoProvider;
-use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls::pki_types::pem::{Error as PemError, PemObject as _};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
+use rustls::{ClientConfig, Error as TlsError, InconsistentKeys, RootCertStore};
 
 use super::Address;
+use super::verifier::{Trust, Verifier};
 use crate::EngineError;
 use crate::document::{SiteDocument, TlsMode};
 
@@ -25,7 +28,8 @@ impl TlsOffer {
     /// `None` where nothing is to be encrypted.
     ///
     /// # Errors
-    /// Where the authorities cannot be read, or the host's name is none that a certificate can have.
+    /// Where a file of certificates cannot be used, or the host's name is none that a certificate can
+    /// have.
     pub fn new(site: &SiteDocument, address: &Address) -> Result<Option<Self>, EngineError> {
         let Address::Tcp { host, .. } = address else {
             return Ok(None);
@@ -33,100 +37,119 @@ impl TlsOffer {
         if !address.wants_tls(site.tls) {
             return Ok(None);
         }
-        let server = ServerName::try_from(host.clone()).map_err(|error| {
-            EngineError::Document(format!("the site document, key `host`: {host}: {error}"))
+        let server = ServerName::try_from(host.clone()).map_err(|_| {
+            let message = format!("TLS: no certificate can be for a host named {host:?}");
+            let error = SystemError::new(ErrorClass::Authentication, "certificate", message);
+            EngineError::System(error, format!("connecting to {address}"))
         })?;
         let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let trust = match site.tls {
+            TlsMode::Off | TlsMode::Prefer | TlsMode::Require => Trust::Anything,
+            TlsMode::VerifyCa | TlsMode::Verify => {
+                let (roots, listed) = authorities(site.ca_file.as_deref())?;
+                let checks_name = site.tls == TlsMode::Verify;
+                Trust::Authorities {
+                    roots,
+                    listed,
+                    checks_name,
+                }
+            }
+        };
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
             .with_safe_default_protocol_versions()
-            .expect("the provider has a cipher suite for each of the default versions");
-        let config = if site.tls == TlsMode::Verify {
-            builder.with_root_certificates(authorities(site.ca_file.as_deref())?)
-        } else {
-            let lenient = Arc::new(AnyCertificate(provider));
-            builder
-                .dangerous()
-                .with_custom_certificate_verifier(lenient)
+            .expect("the provider has a cipher suite for each of the default versions")
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(Verifier::new(
+                trust,
+                Arc::clone(&provider),
+            )));
+        let config = match own_certificate(site, &provider)? {
+            Some(own) => builder.with_client_cert_resolver(Arc::new(SingleCertAndKey::from(own))),
+            None => builder.with_no_client_auth(),
         };
         Ok(Some(Self {
-            config: Arc::new(config.with_no_client_auth()),
+            config: Arc::new(config),
             server,
             is_required: site.tls != TlsMode::Prefer,
         }))
     }
 }
 
-fn authorities(ca_file: Option<&str>) -> Result<RootCertStore, EngineError> {
+/// The authorities of a file, and all its certificates as they are; or those of this machine.
+fn authorities(
+    ca_file: Option<&str>,
+) -> Result<(RootCertStore, Vec<CertificateDer<'static>>), EngineError> {
     let mut roots = RootCertStore::empty();
     let Some(path) = ca_file else {
         let found = rustls_native_certs::load_native_certs();
         roots.add_parsable_certificates(found.certs);
         if roots.is_empty() {
-            return Err(EngineError::Document(
-                "the site document, key `ca_file`: this machine has no certificate authorities of \
-                 its own; name a PEM file"
-                    .to_owned(),
-            ));
+            return Err(EngineError::Machine {
+                message: "no certificate authorities are installed on this machine".to_owned(),
+                hint: Some("install them (package ca-certificates), or name a PEM file".to_owned()),
+            });
         }
-        return Ok(roots);
+        return Ok((roots, Vec::new()));
     };
-    let wrong = |reason: String| {
-        EngineError::Document(format!(
-            "the site document, key `ca_file`: {path}: {reason}"
-        ))
-    };
-    for certificate in
-        CertificateDer::pem_file_iter(path).map_err(|error| wrong(error.to_string()))?
-    {
-        let certificate = certificate.map_err(|error| wrong(error.to_string()))?;
-        roots
-            .add(certificate)
-            .map_err(|error| wrong(error.to_string()))?;
+    let listed = certificates(path)?;
+    for certificate in &listed {
+        let added = roots.add(certificate.clone());
+        added.map_err(|error| wrong(path, format!("expected certificates: {error}")))?;
     }
-    if roots.is_empty() {
-        return Err(wrong("expected PEM certificates, found none".to_owned()));
-    }
-    Ok(roots)
+    Ok((roots, listed))
 }
 
-/// Takes any certificate whose key signed this very handshake: keeps listeners out, not impostors.
-/// That is what `prefer` and `require` say they do.
-#[derive(Debug)]
-struct AnyCertificate(Arc<CryptoProvider>);
-
-impl ServerCertVerifier for AnyCertificate {
-    fn verify_server_cert(
-        &self,
-        _end_entity: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _server_name: &ServerName<'_>,
-        _ocsp_response: &[u8],
-        _now: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
+/// The client's own certificate, with those that it is signed by, and its key.
+fn own_certificate(
+    site: &SiteDocument,
+    provider: &CryptoProvider,
+) -> Result<Option<CertifiedKey>, EngineError> {
+    let (Some(cert_file), Some(key_file)) = (&site.cert_file, &site.key_file) else {
+        return Ok(None);
+    };
+    let chain = certificates(cert_file)?;
+    let key = PrivateKeyDer::from_pem_file(key_file).map_err(|error| match error {
+        PemError::NoItemsFound => SourceError {
+            hint: Some(format!(
+                "openssl pkey -in {key_file} -out NEW.key writes one without a passphrase"
+            )),
+            ..wrong(
+                key_file,
+                "expected a private key in PEM without a passphrase, found none".to_owned(),
+            )
+        },
+        other => wrong(key_file, other.to_string()),
+    })?;
+    let key = provider.key_provider.load_private_key(key);
+    let key = key.map_err(|error| wrong(key_file, format!("expected a private key: {error}")))?;
+    let own = CertifiedKey::new(chain, key);
+    // Of a certificate without extensions (version 1) the two cannot be compared here; the server does.
+    match own.keys_match() {
+        Err(TlsError::InconsistentKeys(InconsistentKeys::KeyMismatch)) => Err(wrong(
+            key_file,
+            format!("expected the key of the certificate in {cert_file}, found another key"),
+        )
+        .into()),
+        _ => Ok(Some(own)),
     }
+}
 
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let known = &self.0.signature_verification_algorithms;
-        rustls::crypto::verify_tls12_signature(message, certificate, signed, known)
+fn certificates(path: &str) -> Result<Vec<CertificateDer<'static>>, EngineError> {
+    let found =
+        CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let found = found.map_err(|error| wrong(path, error.to_string()))?;
+    if found.is_empty() {
+        return Err(wrong(path, "expected PEM certificates, found none".to_owned()).into());
     }
+    Ok(found)
+}
 
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let known = &self.0.signature_verification_algorithms;
-        rustls::crypto::verify_tls13_signature(message, certificate, signed, known)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
+fn wrong(path: &str, message: String) -> SourceError {
+    SourceError {
+        message,
+        file: path.to_owned(),
+        line: 0,
+        column: 0,
+        hint: None,
     }
 }

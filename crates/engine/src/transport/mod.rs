@@ -7,6 +7,7 @@ mod certificates;
 mod socket;
 mod tls;
 mod unsent;
+mod verifier;
 
 pub use address::Address;
 pub use batched_send::{BatchedSend, Outgoing};

@@ -3,7 +3,7 @@
 use std::io::{Read as _, Write as _};
 
 use assay_drivers::{ErrorClass, SystemError};
-use rustls::ClientConnection;
+use rustls::{AlertDescription, CertificateError, ClientConnection, Error};
 
 use super::TlsOffer;
 
@@ -42,7 +42,7 @@ impl TlsLayer {
         while !cipher.is_empty() {
             let state = match self.connection.read_tls(&mut cipher) {
                 Ok(_) => self.connection.process_new_packets(),
-                Err(error) => Err(rustls::Error::General(error.to_string())),
+                Err(error) => Err(Error::General(error.to_string())),
             };
             match state {
                 Ok(state) => {
@@ -85,12 +85,50 @@ impl TlsLayer {
     }
 }
 
-fn refused(error: &rustls::Error) -> SystemError {
-    let class = match error {
-        rustls::Error::InvalidCertificate(_) | rustls::Error::NoCertificatesPresented => {
-            ErrorClass::Authentication
+/// The codes are the program's own: a system's words for the fix go by them.
+fn refused(error: &Error) -> SystemError {
+    let (class, code, message) = match error {
+        Error::InvalidCertificate(CertificateError::UnknownIssuer) => (
+            ErrorClass::Authentication,
+            "unknown authority",
+            "the server's certificate is not signed by an authority that is trusted here"
+                .to_owned(),
+        ),
+        Error::InvalidCertificate(CertificateError::NotValidForNameContext {
+            expected,
+            presented,
+        }) => (
+            ErrorClass::Authentication,
+            "other host",
+            other_host(&expected.to_str(), presented),
+        ),
+        Error::InvalidCertificate(_) | Error::NoCertificatesPresented => {
+            (ErrorClass::Authentication, "certificate", error.to_string())
         }
-        _ => ErrorClass::Protocol,
+        Error::AlertReceived(
+            AlertDescription::BadCertificate
+            | AlertDescription::CertificateExpired
+            | AlertDescription::CertificateRequired
+            | AlertDescription::CertificateRevoked
+            | AlertDescription::CertificateUnknown
+            | AlertDescription::UnknownCA
+            | AlertDescription::UnsupportedCertificate,
+        ) => (
+            ErrorClass::Authentication,
+            "client certificate",
+            format!("the server refuses the client's certificate: {error}"),
+        ),
+        _ => (ErrorClass::Protocol, "", error.to_string()),
     };
-    SystemError::new(class, "", format!("TLS: {error}"))
+    SystemError::new(class, code, format!("TLS: {message}"))
+}
+
+fn other_host(host: &str, presented: &[String]) -> String {
+    if presented.is_empty() {
+        return format!("the server's certificate names no host (subjectAltName), expected {host}");
+    }
+    // Each is spelled with its kind, as in DnsName("localhost").
+    let bare = |name: &String| name.split('"').nth(1).unwrap_or(name).to_owned();
+    let names = presented.iter().map(bare).collect::<Vec<_>>().join(", ");
+    format!("the server's certificate is for {names}, expected {host}")
 }

@@ -53,10 +53,14 @@ fn sessions_are_encrypted_as_asked() {
     }
     let trusted = site("verify", Some(&certificate), "localhost");
     assert_eq!(is_encrypted(&trusted).unwrap(), "t");
+    // The authority alone counts, not the host.
+    let by_authority = site("verify-ca", Some(&certificate), "127.0.0.1");
+    assert_eq!(is_encrypted(&by_authority).unwrap(), "t");
     // The certificate is for localhost, and known to nobody.
     for wrong in [
         site("verify", Some(&certificate), "127.0.0.1"),
         site("verify", None, "localhost"),
+        site("verify-ca", None, "localhost"),
     ] {
         let error = is_encrypted(&wrong).unwrap_err();
         let EngineError::System(error, _) = error else {

@@ -11,6 +11,7 @@ _TLS = {
     "off": ["--skip-ssl"],
     "prefer": ["--skip-ssl-verify-server-cert"],
     "require": ["--ssl", "--skip-ssl-verify-server-cert"],
+    "verify-ca": ["--ssl", "--skip-ssl-verify-server-cert"],
     "verify": ["--ssl", "--ssl-verify-server-cert"],
 }
 
@@ -36,6 +37,8 @@ def command(address: Address) -> tuple[list[str], Mapping[str, str]]:
     ]
     if address.ca_file is not None:
         arguments.append(f"--ssl-ca={address.ca_file}")
+    if address.cert_file is not None:
+        arguments += [f"--ssl-cert={address.cert_file}", f"--ssl-key={address.key_file}"]
     if address.database:
         arguments.append(address.database)
     environment = {"MYSQL_PWD": address.password} if address.password is not None else {}

@@ -8,12 +8,14 @@ from collections.abc import Iterator, Mapping
 from assay.capabilities import CAPABILITIES
 from assay.dialects.mysql import MYSQL as DIALECT
 from assay.dialects.protocol import Dialect
+from assay.env_vars import EnvVar
 from assay.errors import Bug, SystemRefused
 from assay.experiment.values import SystemChoice
 from assay.provision import process, sampling
 from assay.provision.deployment import Address, Deployment, Node, StorageFacts
 from assay.provision.session import session
-from assay.systems import room
+from assay.server_url import Resolved
+from assay.systems import room, urls
 from assay.systems.answers import number_of
 from assay.systems.first_session import first_session
 from assay.systems.mariadb import buffer, client, installation, meaning, server, settings, url
@@ -67,6 +69,7 @@ class Mariadb:
     capabilities = frozenset(CAPABILITIES)
     option_specs: tuple[OptionSpec, ...] = (ENGINE, BUFFER, TRANSPORT, BULK_FORM)
     url_schemes: tuple[str, ...] = url.SCHEMES
+    url_variables: tuple[EnvVar, ...] = url.VARIABLES
 
     @contextlib.contextmanager
     def provision(
@@ -104,6 +107,9 @@ class Mariadb:
     def check_url(self, text: str) -> None:
         url.address_of(text)
 
+    def complete_url(self, text: str) -> Resolved:
+        return url.complete(text)
+
     def check(self, choice: SystemChoice) -> None:
         if choice.url is not None:
             refuse_buffer(choice)
@@ -127,7 +133,9 @@ class Mariadb:
         ]
         yield _deployment(
             choice,
-            url.address_of(choice.url, session_statements=tuple(statements)),
+            urls.with_origins(
+                url.address_of(choice.url, session_statements=tuple(statements)), choice.url_origins
+            ),
             options=dict(choice.options),
             node=Node(self.name, StorageFacts(name="not seen", kind="url", directory="")),
             is_private=False,

@@ -1,69 +1,208 @@
-"""Takes a server's URL; gives its address."""
+"""Takes a server's URL; gives its address, completed as the MySQL and MariaDB clients do: by option
+files and the environment."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
+
+from assay import server_url
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError
 from assay.provision.deployment import Address
+from assay.server_url import Resolved
 from assay.systems import urls
 from assay.systems.first_session import Server
+from assay.systems.mariadb import option_files
+from assay.systems.sourced import LOGIN_NAME, URL, Sourced
 
 SCHEMES = ("mariadb", "mysql")
 
-PASSWORD = EnvVar(
-    "MYSQL_PWD",
-    "The password for a MariaDB or MySQL URL that holds none, as their clients take it.",
-)
+PASSWORD = EnvVar("MYSQL_PWD", "The password for a URL that holds none.")
+GROUP_SUFFIX = EnvVar("MYSQL_GROUP_SUFFIX", "Further groups of option files: `[clientSUFFIX]`.")
+
+ENVIRONMENT: Mapping[str, EnvVar] = {
+    "host": EnvVar("MYSQL_HOST", "The host; `localhost` means the Unix socket."),
+    "port": EnvVar("MYSQL_TCP_PORT", "The port."),
+    "socket": EnvVar("MYSQL_UNIX_PORT", "The Unix socket."),
+    "password": PASSWORD,
+}
+
+VARIABLES = (*ENVIRONMENT.values(), GROUP_SUFFIX)
+"""All that a URL is completed with."""
 
 EXPECTED = Server(
     name="MariaDB or MySQL",
     password=PASSWORD.name,
-    user_parameter="",
     tls_parameter="ssl-mode",
+    authorities_parameter="ssl-ca",
+    client_certificate="ssl-cert and ssl-key",
+    signed_only="ssl-mode=verify_ca",
     no_database=("1044", "1049"),
+    password_needed=("1045",),
     timeout_fix="a MariaDB or MySQL server speaks first, and this one was silent: is it one? "
     "correct scheme, host and port in the URL",
 )
 
 DEFAULT_PORT = 3306
+DEFAULT_SOCKETS = ("/run/mysqld/mysqld.sock", "/var/lib/mysql/mysql.sock", "/tmp/mysql.sock")
 
 _TLS_OF_MODE = {
     "disabled": "off",
     "preferred": "prefer",
     "required": "require",
-    "verify_ca": "verify",
+    "verify_ca": "verify-ca",
     "verify_identity": "verify",
 }
-_PARAMETERS = ("socket", "ssl-mode", "ssl-ca")
+_OFF = ("0", "off", "false", "disabled")
+_VALUES = ("host", "port", "socket", "user", "password", "database", "protocol", "connect-timeout")
+_FILES = ("ssl-ca", "ssl-cert", "ssl-key")
+_PARAMETERS = (
+    "socket",
+    "ssl-mode",
+    *_FILES,
+    "connect-timeout",
+    "defaults-file",
+    "defaults-extra-file",
+    "defaults-group-suffix",
+)
 """Names of the clients' own options."""
+
+_IDENTITY = ("user", "ssl-mode")
+
+
+def complete(url: str) -> Resolved:
+    """The URL with what the clients would use where it is silent."""
+    found, address = _values(url), address_of(url)
+    elsewhere = found.from_elsewhere(*_IDENTITY, "database")
+    parameters = {"ssl-mode": elsewhere["ssl-mode"]} if "ssl-mode" in elsewhere else {}
+    place = found.from_elsewhere("host", "port", "socket")
+    is_socket = address.unix is not None
+    if is_socket and (found.origin("socket") or URL) != URL:
+        parameters["socket"] = str(address.unix)
+    if not (elsewhere or parameters or place):
+        return Resolved(url, address.origins)
+    completed = server_url.completed(
+        url,
+        user=elsewhere.get("user"),
+        host=None if is_socket else place.get("host"),
+        port=None if is_socket else place.get("port"),
+        database=elsewhere.get("database"),
+        parameters=parameters,
+    )
+    return Resolved(completed, address.origins)
 
 
 def address_of(url: str, *, session_statements: tuple[str, ...] = ()) -> Address:
     """``mariadb://user:password@host:port/database?socket=…&ssl-mode=…&ssl-ca=…``.
 
     With ``socket`` the path of a Unix socket, host and port mean nothing. TLS is ``preferred`` over
-    TCP unless ``ssl-mode`` says otherwise.
+    TCP unless ``ssl-mode`` says otherwise, ``verify_ca`` where ``ssl-ca`` is given alone. What the
+    URL leaves out comes from option files and then the environment, as with the clients.
 
     Raises `ArgumentError` that names the part which cannot be used, and never the password.
     """
-    said = urls.read(url, scheme=SCHEMES[0], parameters=_PARAMETERS, password=PASSWORD)
-    mode = said.parameters.get("ssl-mode", "preferred").lower()
-    tls = urls.meaning("ssl-mode", mode, _TLS_OF_MODE)
-    if not said.database:
+    found = _values(url)
+    tls = urls.meaning(found, "ssl-mode", _TLS_OF_MODE, _default_mode(found))
+    if not (database := found.get("database")):
         raise ArgumentError(
             "the URL names no database",
             hint=f"{urls.form(SCHEMES[0])}; statements run in that database",
         )
-    socket = said.parameters.get("socket")
+    socket = _socket(found)
+    port = urls.port(found, DEFAULT_PORT)
+    host = (found.get("host") or "127.0.0.1").lower()
+    if socket is not None:
+        tls = "off"
+    certificate, key = _own_certificate(found) if tls != "off" else (None, None)
     return Address(
         driver="mysql",
         unix=socket,
-        host=None if socket else said.host.lower() or "127.0.0.1",
-        port=None if socket else said.port or DEFAULT_PORT,
-        user=said.user or urls.own_name(SCHEMES[0]),
-        password=said.password,
-        database=said.database,
-        tls="off" if socket else tls,
-        ca_file=said.parameters.get("ssl-ca"),
+        host=None if socket else host,
+        port=None if socket else port,
+        user=found.get("user") or urls.own_name(SCHEMES[0]),
+        password=found.get("password"),
+        database=database,
+        tls=tls,
+        ca_file=urls.readable_file(found, "ssl-ca") if tls.startswith("verify") else None,
+        cert_file=certificate,
+        key_file=key,
+        connect_timeout_s=urls.seconds(found, "connect-timeout", 30.0),
         session_statements=session_statements,
+        origins=_origins(found, socket),
     )
+
+
+def _values(url: str) -> Sourced:
+    """By the names of the clients' options, the first source first."""
+    said = urls.read(url, scheme=SCHEMES[0], parameters=_PARAMETERS, password=PASSWORD)
+    found = Sourced()
+    found.add(URL, said.parameters)
+    port = None if said.port is None else str(said.port)
+    found.add(URL, {"host": said.host, "port": port, "user": said.user})
+    found.add(URL, {"password": said.password, "database": said.database})
+    options = option_files.read(
+        only=found.get("defaults-file"),
+        extra=found.get("defaults-extra-file"),
+        suffix=found.get("defaults-group-suffix") or GROUP_SUFFIX.get(),
+    )
+    for one in reversed(options):  # of an option given twice the last one counts
+        if one.name in (*_VALUES, *_FILES):
+            found.add(one.origin, {one.name: one.value})
+        elif (mode := _mode(one.name, one.value)) is not None:
+            found.add(one.origin, {"ssl-mode": mode})
+    found.add_environment(ENVIRONMENT)
+    return found
+
+
+def _mode(name: str, value: str | None) -> str | None:
+    """What an option of a file says of TLS, as a word of ``ssl-mode``; None: nothing."""
+    is_off = value is not None and value.lower() in _OFF
+    if name == "ssl-mode":
+        return (value or "").lower()
+    if name == "ssl":
+        return "disabled" if is_off else "required"
+    if name in ("skip-ssl", "disable-ssl"):
+        return "disabled"
+    if name == "ssl-verify-server-cert" and not is_off:
+        return "verify_identity"
+    return None
+
+
+def _default_mode(found: Sourced) -> str:
+    """As with the clients: who names authorities wants them to count."""
+    return "verify_ca" if found.get("ssl-ca") else "preferred"
+
+
+def _socket(found: Sourced) -> str | None:
+    """The path of the Unix socket; None where the server is reached over TCP. A host in the URL is
+    one to reach over TCP, also ``localhost``; elsewhere that name means the socket."""
+    if found.origin("socket") == URL:
+        return found.get("socket")
+    is_tcp = URL in (found.origin("host"), found.origin("port"))
+    is_tcp = is_tcp or (found.get("protocol") or "").lower() == "tcp"
+    if is_tcp or (found.get("host") or "localhost").lower() != "localhost":
+        return None
+    usual = next((one for one in DEFAULT_SOCKETS if Path(one).exists()), None)
+    return found.get("socket") or usual
+
+
+def _own_certificate(found: Sourced) -> tuple[str | None, str | None]:
+    certificate, key = urls.readable_file(found, "ssl-cert"), urls.readable_file(found, "ssl-key")
+    if certificate is not None and key is None:
+        raise ArgumentError(
+            f"{found.spelled('ssl-cert')}: expected its key as well", hint="ssl-key=FILE"
+        )
+    return certificate, key
+
+
+def _origins(found: Sourced, socket: str | None) -> dict[str, str]:
+    names = ["user", "database", "connect-timeout"]
+    names += ["socket"] if socket else ["host", "port", "ssl-mode", *_FILES]
+    defaults = dict.fromkeys(("host", "port", "socket", "ssl-mode"), "default")
+    defaults["user"] = LOGIN_NAME
+    if found.get("ssl-ca"):
+        defaults["ssl-mode"] = "because of ssl-ca"
+    origins = {name: found.origin(name) or defaults.get(name, "") for name in names}
+    password = found.origin("password") or "none found"
+    return {name: one for name, one in origins.items() if one} | {"password_from": password}

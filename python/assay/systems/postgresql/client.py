@@ -12,6 +12,7 @@ _SSLMODE_OF_TLS = {
     "off": "disable",
     "prefer": "prefer",
     "require": "require",
+    "verify-ca": "verify-ca",
     "verify": "verify-full",
 }
 
@@ -41,6 +42,8 @@ def command(address: Address) -> tuple[list[str], Mapping[str, str]]:
         environment["PGPASSWORD"] = address.password
     if address.ca_file is not None:
         environment["PGSSLROOTCERT"] = address.ca_file
+    if address.cert_file is not None and address.key_file is not None:
+        environment |= {"PGSSLCERT": address.cert_file, "PGSSLKEY": address.key_file}
     return arguments, environment
 
 

@@ -8,13 +8,15 @@ from collections.abc import Iterator, Mapping
 from assay.capabilities import CAPABILITIES
 from assay.dialects.postgresql import POSTGRESQL as DIALECT
 from assay.dialects.protocol import Dialect
+from assay.env_vars import EnvVar
 from assay.errors import Bug, SystemRefused
 from assay.experiment.values import SystemChoice
 from assay.provision import process, sampling
 from assay.provision.deployment import Address, Deployment, Node, StorageFacts
 from assay.provision.session import session
 from assay.provision.size import allocated_bytes
-from assay.systems import room
+from assay.server_url import Resolved
+from assay.systems import room, urls
 from assay.systems.answers import number_of, numbers_of
 from assay.systems.first_session import first_session
 from assay.systems.options import (
@@ -70,6 +72,7 @@ class Postgresql:
     capabilities = frozenset(CAPABILITIES)
     option_specs: tuple[OptionSpec, ...] = (BUFFER, CHECKSUMS, TRANSPORT)
     url_schemes: tuple[str, ...] = url.SCHEMES
+    url_variables: tuple[EnvVar, ...] = url.VARIABLES
 
     @contextlib.contextmanager
     def provision(
@@ -104,6 +107,9 @@ class Postgresql:
     def check_url(self, text: str) -> None:
         url.address_of(text)
 
+    def complete_url(self, text: str) -> Resolved:
+        return url.complete(text)
+
     def check(self, choice: SystemChoice) -> None:
         if choice.url is not None:
             refuse_buffer(choice)
@@ -123,7 +129,9 @@ class Postgresql:
         )
         yield _deployment(
             choice,
-            url.address_of(choice.url, session_statements=statements),
+            urls.with_origins(
+                url.address_of(choice.url, session_statements=statements), choice.url_origins
+            ),
             options={},
             source="session",
             node=Node(self.name, StorageFacts(name="not seen", kind="url", directory="")),

@@ -1,25 +1,53 @@
-"""Takes a server's URL in libpq's form; gives its address."""
+"""Takes a server's URL in libpq's form; gives its address, completed as libpq does: by a service
+file, the environment, a password file and the certificates in ``~/.postgresql``."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
+
+from assay import env_vars, server_url
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError
 from assay.provision.deployment import Address
+from assay.server_url import Resolved
 from assay.systems import urls
 from assay.systems.first_session import Server
+from assay.systems.postgresql import password_file, service_file, session_options
+from assay.systems.sourced import LOGIN_NAME, URL, Sourced
 
 SCHEMES = ("postgresql", "postgres")
 
-PASSWORD = EnvVar(
-    "PGPASSWORD", "The password for a PostgreSQL URL that holds none, as libpq takes it."
-)
+PASSWORD = EnvVar("PGPASSWORD", "The password for a URL that holds none.")
+SERVICE = EnvVar("PGSERVICE", "The service, by its name in a service file.")
+
+ENVIRONMENT: Mapping[str, EnvVar] = {
+    "host": EnvVar("PGHOST", "The host, or the folder of a Unix socket."),
+    "port": EnvVar("PGPORT", "The port."),
+    "user": EnvVar("PGUSER", "The user."),
+    "dbname": EnvVar("PGDATABASE", "The database."),
+    "password": PASSWORD,
+    "passfile": password_file.FILE,
+    "sslmode": EnvVar("PGSSLMODE", "Whether TLS is used, and what is verified."),
+    "sslrootcert": EnvVar("PGSSLROOTCERT", "PEM file of authorities, or `system`."),
+    "sslcert": EnvVar("PGSSLCERT", "PEM file of the client's certificate."),
+    "sslkey": EnvVar("PGSSLKEY", "PEM file of its key."),
+    "connect_timeout": EnvVar("PGCONNECT_TIMEOUT", "Seconds that opening a session may take."),
+    "options": EnvVar("PGOPTIONS", "Settings of each session: `-c geqo=off`."),
+}
+
+VARIABLES = (*ENVIRONMENT.values(), SERVICE, service_file.FILE, service_file.FOLDER)
+"""All that a URL is completed with."""
 
 EXPECTED = Server(
     name="PostgreSQL",
     password=PASSWORD.name,
-    user_parameter="user",
     tls_parameter="sslmode",
+    authorities_parameter="sslrootcert",
+    client_certificate="sslcert and sslkey",
+    signed_only="sslmode=verify-ca",
     no_database=("3D000",),
+    password_needed=("",),
     timeout_fix="does a PostgreSQL server listen there? a firewall, or another kind of server, may "
     "stay silent: correct scheme, host and port in the URL",
 )
@@ -32,44 +60,165 @@ _TLS_OF_SSLMODE = {
     "allow": "prefer",
     "prefer": "prefer",
     "require": "require",
-    "verify-ca": "verify",
+    "verify-ca": "verify-ca",
     "verify-full": "verify",
 }
-_PARAMETERS = ("host", "port", "user", "dbname", "sslmode", "sslrootcert")
+_PARAMETERS = (
+    "host",
+    "port",
+    "user",
+    "dbname",
+    "sslmode",
+    "sslrootcert",
+    "sslcert",
+    "sslkey",
+    "connect_timeout",
+    "options",
+    "passfile",
+    "service",
+)
 """Of libpq's, without ``password``: see `urls.read`."""
+
+_IDENTITY = ("host", "port", "user", "dbname", "sslmode", "options")
+"""What tells one server and its sessions from others; it is put into the completed URL."""
+
+
+def complete(url: str) -> Resolved:
+    """The URL with what libpq would use where it is silent."""
+    found = _values(url)
+    elsewhere = found.from_elsewhere(*_IDENTITY)
+    if not elsewhere:
+        return Resolved(url, address_of(url).origins)
+    parameters = found.from_elsewhere("sslmode", "options")
+    host = elsewhere.get("host")
+    if host is not None and host.startswith("/"):
+        parameters["host"], host = host, None
+    completed = server_url.completed(
+        url,
+        user=elsewhere.get("user"),
+        host=host,
+        port=elsewhere.get("port"),
+        database=elsewhere.get("dbname"),
+        parameters=parameters,
+    )
+    return Resolved(completed, address_of(url).origins)
 
 
 def address_of(url: str, *, session_statements: tuple[str, ...] = ()) -> Address:
     """``postgresql://user:password@host:port/database?sslmode=…&sslrootcert=…``.
 
     A host that begins with a slash (``?host=/run/postgresql``) is the folder of a Unix socket,
-    which is also the default. TLS is ``prefer`` over TCP unless ``sslmode`` says otherwise.
+    which is also the default. TLS is ``prefer`` over TCP unless ``sslmode`` says otherwise. What
+    the URL leaves out comes from the service, the environment and libpq's files, in this order.
 
     Raises `ArgumentError` that names the part which cannot be used, and never the password.
     """
-    said = urls.read(url, scheme=SCHEMES[0], parameters=_PARAMETERS, password=PASSWORD)
-    parameters = said.parameters
-    tls = urls.meaning("sslmode", parameters.get("sslmode", "prefer"), _TLS_OF_SSLMODE)
-    host = parameters.get("host") or said.host or DEFAULT_SOCKET_FOLDER
-    port = _port(parameters.get("port", DEFAULT_PORT if said.port is None else said.port))
-    user = parameters.get("user") or said.user or urls.own_name(SCHEMES[0])
+    found = _values(url)
+    host, port = _host(found), urls.port(found, DEFAULT_PORT)
+    user = found.get("user") or urls.own_name(SCHEMES[0])
+    database = found.get("dbname") or user
     is_socket = host.startswith("/")
+    if found.get("password") is None:
+        password, origin = password_file.find(
+            found.get("passfile"),
+            host="localhost" if host.rstrip("/") == DEFAULT_SOCKET_FOLDER else host,
+            port=port,
+            database=database,
+            user=user,
+        )
+        found.add(origin, {"password": password})
+    else:
+        origin = str(found.origin("password"))
+    tls, ca_file = ("off", None) if is_socket else _tls(found)
+    cert_file, key_file = (None, None) if tls == "off" else _own_certificate(found)
+    set_first = session_options.statements(found.get("options"), f"({found.origin('options')})")
     return Address(
         driver="postgresql",
         unix=f"{host.rstrip('/')}/.s.PGSQL.{port}" if is_socket else None,
         host=None if is_socket else host,
         port=None if is_socket else port,
         user=user,
-        password=said.password,
-        database=parameters.get("dbname") or said.database or user,
-        tls="off" if is_socket else tls,
-        ca_file=parameters.get("sslrootcert"),
-        session_statements=session_statements,
+        password=found.get("password"),
+        database=database,
+        tls=tls,
+        ca_file=ca_file,
+        cert_file=cert_file,
+        key_file=key_file,
+        connect_timeout_s=urls.seconds(found, "connect_timeout", 30.0),
+        session_statements=(*set_first, *session_statements),
+        origins=_origins(found, origin, is_socket),
     )
 
 
-def _port(said: str | int) -> int:
-    text = str(said)
-    if not text.isdecimal() or not 0 < int(text) < 65536:
-        raise ArgumentError(f"port={text} in the URL is not a number from 1 to 65535")
-    return int(text)
+def _values(url: str) -> Sourced:
+    """By libpq's names, the first source first."""
+    said = urls.read(url, scheme=SCHEMES[0], parameters=_PARAMETERS, password=PASSWORD)
+    found = Sourced()
+    found.add(URL, said.parameters)
+    port = None if said.port is None else str(said.port)
+    found.add(URL, {"host": said.host, "port": port, "user": said.user, "dbname": said.database})
+    found.add(URL, {"password": said.password})
+    if service := found.get("service") or SERVICE.get():
+        found.add(*service_file.read(service))
+    found.add_environment(ENVIRONMENT)
+    return found
+
+
+def _host(found: Sourced) -> str:
+    host = found.get("host") or DEFAULT_SOCKET_FOLDER
+    if "," in host or "," in (found.get("port") or ""):
+        raise ArgumentError(
+            f"{found.spelled('host')}: expected one host", hint="name the server that is measured"
+        )
+    return host
+
+
+def _tls(found: Sourced) -> tuple[str, str | None]:
+    """What is encrypted and verified, and the file of the authorities."""
+    if found.get("sslrootcert") == "system":
+        if (found.get("sslmode") or "verify-full").lower() != "verify-full":
+            raise ArgumentError(
+                f"{found.spelled('sslmode')}: sslrootcert=system needs sslmode=verify-full"
+            )
+        return "verify", None
+    tls = urls.meaning(found, "sslmode", _TLS_OF_SSLMODE, "prefer")
+    _add_own_file(found, "sslrootcert", "root.crt")
+    # As with libpq: where authorities are named, `require` looks at the certificate too.
+    if tls == "require" and found.get("sslrootcert"):
+        tls = "verify-ca"
+    is_verified = tls in ("verify-ca", "verify")
+    return tls, urls.readable_file(found, "sslrootcert") if is_verified else None
+
+
+def _own_certificate(found: Sourced) -> tuple[str | None, str | None]:
+    _add_own_file(found, "sslcert", "postgresql.crt")
+    if found.get("sslcert") is None:
+        return None, None
+    _add_own_file(found, "sslkey", "postgresql.key")
+    certificate, key = urls.readable_file(found, "sslcert"), urls.readable_file(found, "sslkey")
+    if key is None:
+        raise ArgumentError(
+            f"{found.spelled('sslcert')}: expected its key as well", hint="sslkey=FILE"
+        )
+    if urls.is_open_to_others(Path(key)):
+        raise ArgumentError(
+            f"{found.spelled('sslkey')}: others can read the key", hint=f"chmod 600 {key}"
+        )
+    return certificate, key
+
+
+def _add_own_file(found: Sourced, name: str, file: str) -> None:
+    """The file that libpq looks for in ``~/.postgresql``."""
+    home = env_vars.home()
+    if home is not None and (path := home / ".postgresql" / file).is_file():
+        found.add(urls.shown(path), {name: str(path)})
+
+
+def _origins(found: Sourced, password: str, is_socket: bool) -> dict[str, str]:
+    defaults = dict.fromkeys(("host", "port", "sslmode"), "default")
+    defaults |= {"user": LOGIN_NAME, "dbname": "the user's name"}
+    names = ["host", "port", "user", "dbname"]
+    names += [] if is_socket else ["sslmode", "sslrootcert", "sslcert", "sslkey"]
+    names += ["connect_timeout", "options"]
+    origins = {name: found.origin(name) or defaults.get(name, "") for name in names}
+    return {name: one for name, one in origins.items() if one} | {"password_from": password}

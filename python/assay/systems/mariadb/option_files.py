@@ -1,0 +1,130 @@
+"""Takes which option files to read; gives the options that MySQL's and MariaDB's clients find.
+
+``[client]`` and the groups of the command-line client count; of an option given twice the last one.
+See https://mariadb.com/kb/en/configuring-mariadb-with-option-files/.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay import env_vars
+from assay.errors import ArgumentError
+from assay.systems import urls
+
+GROUPS = ("client", "client-server", "client-mariadb", "mysql", "mariadb-client")
+
+_DEFAULT_FILES = ("/etc/my.cnf", "/etc/mysql/my.cnf")
+_MOST_INCLUDES = 10
+_ESCAPES = {"b": "\b", "t": "\t", "n": "\n", "r": "\r", "s": " ", "\\": "\\", '"': '"', "'": "'"}
+_ESCAPED = re.compile(r"\\([btnrs\\\"'])")
+
+
+@dataclass(frozen=True)
+class Option:
+    """One line: its name with ``-`` between words, its value (None: none is given), its origin."""
+
+    name: str
+    value: str | None
+    origin: str
+
+
+def read(
+    *, only: str | None = None, extra: str | None = None, suffix: str | None = None
+) -> list[Option]:
+    """Every option of the groups, in the order of the files.
+
+    ``only`` is read in place of all other files, ``extra`` besides them, ``suffix`` names further
+    groups (``[client_suffix]``). Raises `ArgumentError` where a file that was named is missing, or
+    a line cannot be read.
+    """
+    groups = [*GROUPS, *(f"{one}{suffix}" for one in GROUPS if suffix)]
+    return [one for file in _files(only, extra) for one in _options(file, groups, 0)]
+
+
+def _files(only: str | None, extra: str | None) -> Iterator[Path]:
+    if only is not None:
+        yield _named("defaults-file", only)
+        return
+    yield from (Path(one) for one in _DEFAULT_FILES if Path(one).is_file())
+    if extra is not None:
+        yield _named("defaults-extra-file", extra)
+    home = env_vars.home()
+    if home is not None and (home / ".my.cnf").is_file():
+        yield home / ".my.cnf"
+
+
+def _named(parameter: str, path: str) -> Path:
+    file = Path(path).expanduser()
+    if not file.is_file():
+        raise ArgumentError(f"{parameter}={path} in the URL: there is no such file")
+    return file
+
+
+def _options(file: Path, groups: Sequence[str], depth: int) -> Iterator[Option]:
+    if depth > _MOST_INCLUDES:
+        raise ArgumentError(f"{file}: option files include each other too deeply")
+    group = ""
+    for number, line in enumerate(_lines(file), 1):
+        if line.startswith("!"):
+            for included in _included(file, number, line):
+                yield from _options(included, groups, depth + 1)
+        elif line.startswith("["):
+            group, bracket, _ = line[1:].partition("]")
+            if not bracket:
+                raise ArgumentError(f"{file}:{number}: the bracket is not closed: {line}")
+        elif group in groups:
+            name, equals, value = line.partition("=")
+            yield Option(
+                name.strip().replace("_", "-").lower().removeprefix("loose-"),
+                _unquoted(value.strip()) if equals else None,
+                f"[{group}] in {urls.shown(file)}",
+            )
+
+
+def _lines(file: Path) -> Iterator[str]:
+    """Each line without its comment; an empty one where nothing is left, so that they can be
+    counted. A file that every user can write is not used, as the clients have it."""
+    try:
+        if file.stat().st_mode & stat.S_IWOTH:
+            return
+        text = file.read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError as error:
+        if not os.access(file, os.R_OK):
+            return  # the clients pass over it too
+        raise ArgumentError(f"{file}: the option file cannot be read: {error}") from error
+    for line in text.splitlines():
+        stripped = line.strip()
+        yield "" if stripped.startswith(("#", ";")) else _without_comment(stripped)
+
+
+def _without_comment(line: str) -> str:
+    quote, is_escaped = "", False
+    for at, letter in enumerate(line):
+        if letter in "'\"" and not is_escaped:
+            quote = "" if quote == letter else quote or letter
+        if letter == "#" and not quote:
+            return line[:at].rstrip()
+        is_escaped = bool(quote) and letter == "\\" and not is_escaped
+    return line
+
+
+def _included(file: Path, number: int, line: str) -> list[Path]:
+    word, _, place = line.partition(" ")
+    path = file.parent / place.strip()
+    if word == "!includedir":
+        return sorted(one for one in path.glob("*.cnf")) if path.is_dir() else []
+    if word == "!include":
+        return [path] if path.is_file() else []
+    raise ArgumentError(f"{file}:{number}: expected !include or !includedir, found {word}")
+
+
+def _unquoted(value: str) -> str:
+    if len(value) > 1 and value[0] in "'\"" and value[-1] == value[0]:
+        value = value[1:-1]
+    return _ESCAPED.sub(lambda found: _ESCAPES[found[1]], value)

@@ -1,0 +1,30 @@
+"""Takes libpq's ``options`` (``-c geqo=off``); gives the statements that set them in a session."""
+
+from __future__ import annotations
+
+import re
+
+from assay.dialects.postgresql import POSTGRESQL as DIALECT
+from assay.errors import ArgumentError
+
+_WORD = re.compile(r"(?:\\.|[^\\\s])+", re.DOTALL)
+_SETTING = re.compile(r"(?:-c\s*|--)([A-Za-z_][\w.-]*)=(.*)", re.DOTALL)
+
+
+def statements(options: str | None, origin: str) -> tuple[str, ...]:
+    """One for each setting; raises `ArgumentError` for anything else that stands there."""
+    words = [re.sub(r"\\(.)", r"\1", one) for one in _WORD.findall(options or "")]
+    found = []
+    while words:
+        word = words.pop(0)
+        if word == "-c" and words:
+            word += words.pop(0)
+        setting = _SETTING.fullmatch(word)
+        if setting is None:
+            raise ArgumentError(
+                f"options {origin}: expected -c NAME=VALUE, found {word}",
+                hint="a blank in a value is written with a backslash before it",
+            )
+        name, value = setting[1].replace("-", "_"), setting[2]
+        found.append(f"SELECT set_config({DIALECT.literal(name)}, {DIALECT.literal(value)}, false)")
+    return tuple(found)

@@ -1,0 +1,71 @@
+"""A password that nothing names is asked for on a terminal, and only there."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from assay.provision.deployment import StorageFacts
+from assay.record import DEFAULT_FILE_NAME
+from assay.systems import System
+from commands import BIN, Assay
+from servers import provisioned
+
+pytestmark = pytest.mark.server
+
+QUIET = {"PGPASSWORD": "", "PGPASSFILE": "/nowhere", "MYSQL_PWD": ""}
+
+
+def test_a_password_is_asked_for_on_a_terminal_alone(
+    assay: Assay, server: System, storage: StorageFacts, laboratory: Path
+) -> None:
+    (laboratory / "one.sql").write_text("SELECT 1;\n")
+    with provisioned(server, storage, options={"transport": "tcp"}) as deployment:
+        address = deployment.address
+        place = f"{address.host}:{address.port}/{quote(address.database)}"
+        url = f"{server.url_schemes[0]}://{address.user}@{place}"
+        words = ("run", "one.sql", "--on", url, "--transactions", "2")
+        without = assay(*words, **QUIET)
+        assert without.status == 3
+        assert "password: none found" in without.err
+
+        status, said = at_a_terminal(laboratory, words, str(address.password))
+        assert status == 0, said
+        assert re.search(f"Password for {server.name} {address.user}@{address.host}: ", said)
+        assert str(address.password) not in said
+        kept = (laboratory / DEFAULT_FILE_NAME).read_bytes()
+        assert str(address.password).encode() not in kept
+        assert without.runs[0].site is not None
+        assert without.runs[0].site["address"]["origins"]["password_from"] == "typed"
+
+
+def at_a_terminal(laboratory: Path, words: tuple[str, ...], typed: str) -> tuple[int, str]:
+    """The status of ``assay``, and what a person sees who types this when asked."""
+    ours, its = pty.openpty()
+    with subprocess.Popen(
+        # A session of its own whose terminal is this one.
+        ["setsid", "--ctty", BIN / "assay", *words],
+        cwd=laboratory,
+        stdin=its,
+        stdout=its,
+        stderr=its,
+        env={**os.environ, **QUIET, "XDG_STATE_HOME": str(laboratory / "state")},
+    ) as running:
+        os.close(its)
+        said = b""
+        try:
+            while (read := os.read(ours, 4096)) != b"":
+                said += read
+                if said.endswith(b": ") and b"Password" in said.splitlines()[-1]:
+                    os.write(ours, typed.encode() + b"\n")
+        except OSError:
+            pass  # the other end is closed
+        finally:
+            os.close(ours)
+        return running.wait(60), said.decode(errors="replace")

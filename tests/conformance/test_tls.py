@@ -1,0 +1,216 @@
+"""TLS as the systems' own clients have it, by the words of the URL, against real servers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from certificates import Certificates, certificates
+
+from assay.errors import InputError, SystemRefused
+from assay.experiment.values import SystemChoice
+from assay.provision.deployment import StorageFacts
+from assay.record import DEFAULT_FILE_NAME
+from assay.systems import System
+from commands import Assay
+from servers import ask, provisioned, with_client
+
+pytestmark = pytest.mark.server
+
+USER = "tls"
+
+
+@dataclass(frozen=True)
+class Words:
+    """How a system spells TLS: in its settings, in its URLs, and when it is asked."""
+
+    settings: dict[str, str]
+    """Those of the certificates: setting → file."""
+    mode: str
+    modes: tuple[str, str, str, str]
+    """Encrypted, signed by an authority, for this host, and not encrypted."""
+    authority: str
+    certificate: str
+    key: str
+    cipher: str
+    """A query for the cipher of the session; nothing or NULL: not encrypted."""
+    user: tuple[str, ...]
+    """Statements that make the user, who needs a certificate."""
+    open_database: str
+    """One that the user may enter."""
+
+
+WORDS = {
+    "postgresql": Words(
+        settings={"ssl": "on", "ssl_cert_file": "crt", "ssl_key_file": "key", "ssl_ca_file": "ca"},
+        mode="sslmode",
+        modes=("require", "verify-ca", "verify-full", "disable"),
+        authority="sslrootcert",
+        certificate="sslcert",
+        key="sslkey",
+        cipher="SELECT cipher FROM pg_stat_ssl WHERE pid = pg_backend_pid()",
+        user=(f"CREATE ROLE {USER} LOGIN",),
+        open_database="postgres",
+    ),
+    "mariadb": Words(
+        settings={"ssl_cert": "crt", "ssl_key": "key", "ssl_ca": "ca"},
+        mode="ssl-mode",
+        modes=("required", "verify_ca", "verify_identity", "disabled"),
+        authority="ssl-ca",
+        certificate="ssl-cert",
+        key="ssl-key",
+        cipher="SELECT nullif(variable_value, '') FROM information_schema.session_status "
+        "WHERE variable_name = 'Ssl_cipher'",
+        user=(f"CREATE USER {USER}@'%' REQUIRE X509",),
+        open_database="information_schema",
+    ),
+}
+
+
+class Server:
+    """A server with TLS, and the ways to reach it."""
+
+    def __init__(self, system: System, url: str, made: Certificates) -> None:
+        self.system, self.made, self.words = system, made, WORDS[system.name]
+        self._url = url
+
+    def url(
+        self, mode: int | None, *, host: str = "localhost", user: str = "", **files: Path
+    ) -> str:
+        said = {} if mode is None else {self.words.mode: self.words.modes[mode]}
+        said |= {getattr(self.words, name): str(path) for name, path in files.items()}
+        url = self._url.replace("@localhost:", f"@{host}:")
+        if user:
+            scheme, _, rest = url.partition("://")
+            place = rest.partition("@")[2].partition("/")[0]
+            url = f"{scheme}://{user}@{place}/{self.words.open_database}"
+        return f"{url}?{urlencode(said)}"
+
+    def cipher(self, url: str) -> str | None:
+        with self.system.attach(SystemChoice(self.system.name, url=url)) as deployment:
+            rows = ask(deployment, self.words.cipher)
+            told = with_client(self.system, deployment, f"{self.words.cipher};\n")
+        assert told.returncode == 0, told.stderr
+        cipher = rows[0][0] if rows else None
+        assert cipher is None or cipher in told.stdout, "its own client sees the same"
+        return cipher
+
+
+@contextmanager
+def serving(system: System, storage: StorageFacts, own: str) -> Iterator[Server]:
+    """A server that shows the certificate ``own`` and takes those of ``authority``."""
+    words = WORDS[system.name]
+    with certificates(USER) as made:
+        files = {"crt": made.crt(own), "key": made.key(own), "ca": made.crt("authority")}
+        settings = {name: str(files.get(kind, kind)) for name, kind in words.settings.items()}
+        with provisioned(system, storage, settings, {"transport": "tcp"}) as deployment:
+            for statement in words.user:
+                ask(deployment, statement)
+            if system.name == "postgresql":  # its rules are a file, not part of the user
+                rules = deployment.nodes[0].directory / "pg_hba.conf"
+                rules.write_text(f"hostssl all {USER} all cert\n{rules.read_text()}")
+                ask(deployment, "SELECT pg_reload_conf()")
+            address = deployment.address
+            login = f"{address.user}:{address.password}@localhost:{address.port}"
+            scheme = system.url_schemes[0]
+            yield Server(system, f"{scheme}://{login}/{address.database}", made)
+
+
+def test_what_is_encrypted_and_verified_follows_the_words_of_the_url(
+    server: System, storage: StorageFacts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    encrypted, signed, this_host, clear = range(4)
+    with serving(server, storage, "server") as at:
+        authority, stranger = at.made.crt("authority"), at.made.crt("stranger")
+        assert at.cipher(at.url(clear)) is None
+        for url in (
+            at.url(None),
+            at.url(encrypted),
+            at.url(signed, host="127.0.0.1", authority=authority),
+            at.url(this_host, authority=authority),
+        ):
+            assert at.cipher(url), url
+        for url, said, fix in (
+            (at.url(signed, authority=stranger), "not signed by an authority", "authority: "),
+            (at.url(this_host), "not signed by an authority", at.words.authority),
+            (
+                at.url(this_host, host="127.0.0.1", authority=authority),
+                "certificate is for localhost, expected 127.0.0.1",
+                f"{at.words.mode}={at.words.modes[signed]}",
+            ),
+        ):
+            with pytest.raises(SystemRefused, match=said) as refusal:
+                at.cipher(url)
+            assert fix in str(refusal.value.hint)
+        # Where authorities are named, they count.
+        only = at.url(encrypted if server.name == "postgresql" else None, authority=stranger)
+        with pytest.raises(SystemRefused, match="not signed by an authority"):
+            at.cipher(only)
+        no_certificate = at.made.key("client")
+        with pytest.raises(InputError, match="expected PEM certificates, found none"):
+            at.cipher(at.url(signed, authority=no_certificate))
+
+        own = {"certificate": at.made.crt("client"), "key": at.made.key("client")}
+        assert at.cipher(at.url(this_host, user=USER, authority=authority, **own))
+        with pytest.raises(SystemRefused):
+            at.cipher(at.url(this_host, user=USER, authority=authority))
+        other = {**own, "key": at.made.key("stranger")}
+        with pytest.raises(InputError, match="expected the key of the certificate"):
+            at.cipher(at.url(encrypted, user=USER, **other))
+
+
+def test_a_certificate_that_signed_itself_is_trusted_where_it_is_named(
+    server: System, storage: StorageFacts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with serving(server, storage, "alone") as at:
+        assert at.cipher(at.url(2, authority=at.made.crt("alone")))
+        with pytest.raises(SystemRefused, match="certificate"):
+            at.cipher(at.url(1, authority=at.made.crt("authority")))
+
+
+def test_a_run_by_the_environment_alone(
+    assay: Assay, storage: StorageFacts, tmp_path: Path, laboratory: Path
+) -> None:
+    """As psql is run: nothing but the scheme is said, and the record says where the rest was."""
+    need = pytest.importorskip("assay.registry").system("postgresql")
+    # Fails where the setting of PGOPTIONS has not come to the session.
+    script = "SELECT 1 / (current_setting('statement_timeout') = '12s')::int;\n"
+    (laboratory / "one.sql").write_text(script)
+    with serving(need, storage, "server") as at:
+        said = SystemChoice("postgresql", url=at.url(None))
+        with need.attach(said) as deployment:
+            address = deployment.address
+        (tmp_path / ".pgpass").write_text(f"*:*:*:{address.user}:{address.password}\n")
+        (tmp_path / ".pgpass").chmod(0o600)
+        ended = assay(
+            "run",
+            "one.sql",
+            "--on",
+            "postgresql://",
+            "--transactions",
+            "5",
+            HOME=str(tmp_path),
+            PGHOST="localhost",
+            PGPORT=str(address.port),
+            PGUSER=address.user,
+            PGDATABASE=address.database,
+            PGSSLMODE="verify-full",
+            PGSSLROOTCERT=str(at.made.crt("authority")),
+            PGOPTIONS="-c statement_timeout=12s",
+        )
+        assert ended.status == 0, ended.err
+    (run,) = ended.runs
+    site = run.site
+    assert site is not None
+    origins = site["address"]["origins"]
+    assert (origins["host"], origins["sslmode"]) == ("PGHOST", "PGSSLMODE")
+    assert origins["password_from"] == "~/.pgpass, line 1"
+    assert str(address.password) not in (laboratory / DEFAULT_FILE_NAME).read_bytes().decode(
+        errors="replace"
+    )

@@ -1,0 +1,218 @@
+"""What a URL leaves out comes from where the system's own clients find it; its origin is kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay.errors import ArgumentError
+from assay.experiment.settings import system_choice
+from assay.provision.deployment import Address
+from assay.systems.mariadb import url as mariadb
+from assay.systems.postgresql import url as postgresql
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty home, and nothing in the environment."""
+    for variable in (*postgresql.VARIABLES, *mariadb.VARIABLES):
+        monkeypatch.delenv(variable.name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USER", "somebody")
+    monkeypatch.setenv("LOGNAME", "somebody")
+    monkeypatch.setattr("assay.systems.mariadb.option_files._DEFAULT_FILES", ())
+    monkeypatch.setattr(mariadb, "DEFAULT_SOCKETS", ())
+    return tmp_path
+
+
+def secret(path: Path, text: str) -> None:
+    path.write_text(text)
+    path.chmod(0o600)
+
+
+def test_the_url_wins_over_the_service_and_that_over_the_environment(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / ".pg_service.conf").write_text(
+        "# ours\n[other]\nhost=wrong\n\n[shop]\nhost=db.example\nport=5544\nuser=anna\n"
+        "keepalives=1\npassword=of the service\n"
+    )
+    monkeypatch.setenv("PGSERVICE", "shop")
+    monkeypatch.setenv("PGUSER", "nobody")
+    monkeypatch.setenv("PGDATABASE", "sales")
+    monkeypatch.setenv("PGPASSWORD", "of the environment")
+    address = postgresql.address_of("postgresql://:6000")
+    assert (address.host, address.port, address.user) == ("db.example", 6000, "anna")
+    assert (address.database, address.password) == ("sales", "of the service")
+    assert {name: address.origins[name] for name in ("host", "port", "user", "dbname")} == {
+        "host": "service shop in ~/.pg_service.conf",
+        "port": "URL",
+        "user": "service shop in ~/.pg_service.conf",
+        "dbname": "PGDATABASE",
+    }
+    with pytest.raises(ArgumentError, match=r"no service 'shoq' in ~/\.pg_service"):
+        postgresql.address_of("postgresql://?service=shoq")
+
+
+def test_a_completed_url_names_its_server_and_holds_no_password(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in {
+        "PGHOST": "db.example",
+        "PGPORT": "5544",
+        "PGUSER": "us@er",
+        "PGDATABASE": "my base",
+        "PGPASSWORD": "geheim",
+        "PGSSLMODE": "require",
+        "PGOPTIONS": "-c geqo=off",
+    }.items():
+        monkeypatch.setenv(name, value)
+    choice = system_choice("postgresql://")
+    assert choice.label == "postgresql at db.example"
+    assert choice.url == (
+        "postgresql://us%40er@db.example:5544/my%20base?sslmode=require&options=-c%20geqo%3Doff"
+    )
+    assert "geheim" not in repr(choice)
+    again = postgresql.address_of(choice.url)
+    assert again == postgresql.address_of("postgresql://")
+    assert again.password == "geheim"
+    assert "SELECT set_config('geqo', 'off', false)" in again.session_statements
+    whole = "postgresql://a:b@h:1/d?sslmode=disable&options=-c%20a=1"
+    assert system_choice(whole).url == whole, "what is said is not changed"
+
+
+def test_a_password_file_is_read_as_libpq_reads_it(home: Path) -> None:
+    secret(
+        home / ".pgpass",
+        "# host:port:database:user:password\nother:*:*:*:wrong\n"
+        "db\\:1:5432:*:anna:se\\:cr\\\\et:more\n*:*:sales:*:second\nlocalhost:*:*:*:third\n",
+    )
+
+    def found(url: str) -> tuple[str | None, str]:
+        address = postgresql.address_of(url)
+        return address.password, address.origins["password_from"]
+
+    assert found("postgresql://anna@db%3A1/x") == ("se:cr\\et:more", "~/.pgpass, line 3")
+    assert found("postgresql://x@h/sales") == ("second", "~/.pgpass, line 4")
+    assert found("postgresql://x@/y") == ("third", "~/.pgpass, line 5")
+    assert found("postgresql://x@h/y") == (None, "no line of ~/.pgpass fits")
+    assert found("postgresql://x:own@h/sales") == ("own", "URL")
+    (home / ".pgpass").chmod(0o644)
+    password, why = found("postgresql://x@h/sales")
+    assert password is None
+    assert "others can read it: chmod 600 ~/.pgpass" in why
+
+
+@pytest.mark.parametrize(
+    ("url", "tls", "ca_file"),
+    [
+        ("postgresql://h/", "prefer", None),
+        ("postgresql://h/?sslmode=allow", "prefer", None),
+        ("postgresql://h/?sslmode=verify-full", "verify", None),
+        ("postgresql://h/?sslrootcert=system", "verify", None),
+        ("postgresql://h/?sslmode=require&sslrootcert={ca}", "verify-ca", "{ca}"),
+        ("postgresql://h/?sslmode=prefer&sslrootcert={ca}", "prefer", None),
+        ("postgresql:///?sslmode=require", "off", None),
+        ("mariadb://h/d", "prefer", None),
+        ("mariadb://h/d?ssl-ca={ca}", "verify-ca", "{ca}"),
+        ("mariadb://h/d?ssl-ca={ca}&ssl-mode=VERIFY_IDENTITY", "verify", "{ca}"),
+        ("mariadb://h/d?ssl-ca={ca}&ssl-mode=required", "require", None),
+    ],
+)
+def test_what_is_verified(home: Path, url: str, tls: str, ca_file: str | None) -> None:
+    ca = home / "ca+1.pem"
+    ca.touch()
+    address_of = mariadb.address_of if url.startswith("mariadb") else postgresql.address_of
+    address = address_of(url.format(ca=ca))
+    assert address.tls == tls
+    assert address.ca_file == (ca_file and ca_file.format(ca=ca))
+
+
+def test_certificates_in_the_home_are_found(home: Path) -> None:
+    folder = home / ".postgresql"
+    folder.mkdir()
+    for name in ("root.crt", "postgresql.crt"):
+        (folder / name).touch()
+    with pytest.raises(ArgumentError, match="expected its key as well"):
+        postgresql.address_of("postgresql://h/?sslmode=require")
+    secret(folder / "postgresql.key", "")
+    address = postgresql.address_of("postgresql://h/?sslmode=require")
+    assert (address.tls, address.ca_file) == ("verify-ca", str(folder / "root.crt"))
+    assert address.cert_file == str(folder / "postgresql.crt")
+    assert address.origins["sslkey"] == "~/.postgresql/postgresql.key"
+    for bad, said in {
+        "sslrootcert=/nowhere&sslmode=verify-ca": "sslrootcert=/nowhere in the URL: there is no",
+        "sslrootcert=system&sslmode=require": "needs sslmode=verify-full",
+        "sslcert=/nowhere": "sslcert=/nowhere in the URL: there is no such file",
+        "options=-B%201": "expected -c NAME=VALUE, found -B",
+        "connect_timeout=soon": "connect_timeout=soon in the URL: expected a whole number",
+    }.items():
+        with pytest.raises(ArgumentError, match=said):
+            postgresql.address_of(f"postgresql://h/?{bad}")
+    (folder / "postgresql.key").chmod(0o644)
+    with pytest.raises(ArgumentError, match="others can read the key"):
+        postgresql.address_of("postgresql://h/?sslmode=require")
+
+
+OPTIONS = r"""
+!include more.cnf
+[mysqld]
+user = wrong
+[client]
+user = anna        # of us
+password = "se#cr\"et\\"
+port=3307
+loose-connect_timeout = 7
+[mysql]
+database = shop
+[client_test]
+user = tester
+"""
+
+
+def of(url: str) -> Address:
+    return mariadb.address_of(url)
+
+
+def test_option_files_are_read_as_the_clients_read_them(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "more.cnf").write_text("[client]\nhost=from.more\nuser=before\nssl-ca='/no such'\n")
+    secret(home / ".my.cnf", OPTIONS)
+    monkeypatch.setenv("MYSQL_HOST", "weakest")
+    address = of("mariadb://?ssl-mode=preferred")
+    assert (address.host, address.port, address.user) == ("from.more", 3307, "anna")
+    assert (address.database, address.password) == ("shop", 'se#cr"et\\')
+    assert (address.connect_timeout_s, address.tls) == (7.0, "prefer")
+    assert address.origins["host"] == "[client] in ~/more.cnf"
+    assert address.origins["password_from"] == "[client] in ~/.my.cnf"
+    assert of("mariadb://?defaults-group-suffix=_test&ssl-mode=disabled").user == "tester"
+    assert system_choice("mariadb://?ssl-mode=disabled").url == (
+        "mariadb://anna@from.more:3307/shop?ssl-mode=disabled"
+    )
+    other = home / "other.cnf"
+    other.write_text("[client]\nssl\nssl-verify-server-cert\n")
+    only = of(f"mariadb://u@/d?defaults-file={other}")
+    assert (only.host, only.tls, only.password) == ("weakest", "verify", None)
+    with pytest.raises(ArgumentError, match="defaults-file=/nowhere in the URL: there is no"):
+        of("mariadb://h/d?defaults-file=/nowhere")
+    other.chmod(0o666)
+    assert of(f"mariadb://u@/d?defaults-file={other}").tls == "prefer", "others can write it"
+
+
+def test_localhost_means_the_socket_as_with_the_clients_but_not_in_a_url(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("MYSQL_UNIX_PORT", "/run/it.sock")
+    assert of("mariadb:///d").unix == "/run/it.sock"
+    assert system_choice("mariadb:///d").label == "mariadb at /run/it.sock"
+    monkeypatch.setenv("MYSQL_HOST", "localhost")
+    assert of("mariadb:///d").unix == "/run/it.sock"
+    assert of("mariadb:///d").origins["socket"] == "MYSQL_UNIX_PORT"
+    assert of("mariadb://localhost/d").host == "localhost"
+    assert of("mariadb://:3307/d").port == 3307
+    monkeypatch.setenv("MYSQL_HOST", "db")
+    monkeypatch.setenv("MYSQL_TCP_PORT", "x")
+    with pytest.raises(ArgumentError, match=r"port=x \(MYSQL_TCP_PORT\): expected a number"):
+        of("mariadb:///d")
