@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 import click
+import plugin_contracts
 
 from assay import _engine, env_vars, registry
 from assay.cli.program import COMMANDS, group, module_of
@@ -81,6 +82,7 @@ def records() -> str:
 PAGES = {
     "commands.md": commands,
     "environment.md": environment,
+    "plugins.md": plugin_contracts.page,
     "records.md": records,
     "script-language.md": _engine.script_reference,
     "systems.md": systems,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from step_workloads import HEAD, folder_of
 
 from assay.errors import ArgumentError, ExperimentError
 from assay.experiment.words import Words, experiment
@@ -14,6 +13,7 @@ from assay.plan.drives import drives
 from assay.steps import TAKEN_BY
 from assay.workload import declared_steps, reader
 from assay.workload.steps import STEPS
+from step_workloads import HEAD, folder_of
 
 GROUPS = """\
 changes_data = true

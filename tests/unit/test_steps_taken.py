@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from step_workloads import folder_of, ran
 
 from assay import _engine
+from step_workloads import folder_of, ran
 
 PLAIN = 'scripts = ["read.sql"]\ntransactions = 5\nclients = [2]\n'
 

@@ -115,6 +115,7 @@ class Deployment:
     label: str
     """As the report names it (`SystemChoice.label`)."""
     nodes: tuple[Node, ...]
+    """One at least."""
     endpoints: tuple[Address, ...]
     """Client c uses endpoint c mod n. They differ in where they are (socket, host, port, file) and
     in nothing else."""

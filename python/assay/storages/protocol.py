@@ -10,9 +10,10 @@ from assay.provision.deployment import StorageFacts
 
 
 class Storage(Protocol):
-    """A kind of storage under test. Built-in and foreign ones go through the same door."""
+    """A kind of storage under test, found by the entry-point group ``assay.storages``."""
 
     name: str
+    """As in ``--storage``."""
 
     def check(self, choice: StorageChoice) -> None:
         """Raises `ArgumentError` for a directory or an option that this kind never takes. Makes
@@ -22,7 +23,9 @@ class Storage(Protocol):
     def prepare(self, choice: StorageChoice) -> AbstractContextManager[StorageFacts]:
         """Makes the storage; ``StorageFacts.directory`` exists and the servers' user can enter it.
 
-        At the end whatever was made is taken away, and a directory that was there before is left.
+        At the end whatever was made is taken away, and a directory that was there before is left;
+        what a kill must not leave either is noted before it is made (`undone_at_end` of
+        `assay.provision.clean_up`).
         Raises `ArgumentError` for a directory or an option that cannot be used.
         """
         ...

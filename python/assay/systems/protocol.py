@@ -87,11 +87,13 @@ class System(Protocol):
     name: str
     """As in ``--on``; lower case."""
     dialect: Dialect
+    """How its statements are spelled; `assay.dialects.minimal` is a base for few abilities."""
     driver: str
     """Name of the engine's driver."""
     capabilities: frozenset[str]
     """Names out of `assay.capabilities.CAPABILITIES`: what tests may need of it."""
     option_specs: tuple[OptionSpec, ...]
+    """Options that are ours and not settings of the server: ``--on 'mydb[engine=x]'``."""
 
     def check(self, choice: SystemChoice) -> None:
         """Raises `ArgumentError` for options and settings that cannot be right, as far as that can

@@ -1,0 +1,118 @@
+"""Takes the contracts of systems and storages; gives the page that describes them by member."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterator
+from textwrap import dedent
+
+from assay import registry
+from assay.capabilities import CAPABILITIES
+from assay.provision.deployment import Address, Deployment, Node, StorageFacts
+from assay.storages.protocol import Storage
+from assay.systems.abilities import ABILITIES
+from assay.systems.protocol import System
+
+_HEAD = """# Writing a system or a storage
+
+A system under test and a kind of storage are plugins: an object with the members below, and one
+line of its package's `pyproject.toml`. Those of Assay itself are found in the same way.
+
+```toml
+[project.entry-points."assay.systems"]
+mydb = "mydb_assay:MYDB"
+
+[project.entry-points."assay.storages"]
+ramdisk = "mydb_assay:RAMDISK"
+```
+
+`assay list systems` shows the system once the package is installed. Nothing needs to be derived
+from a class of Assay: a plugin has the members, or it has not.
+
+A test of the plugin's own package says at once in what it breaks the contract; nothing is started:
+
+```python
+from assay import storages, systems
+from mydb_assay import MYDB, RAMDISK
+
+
+def test_the_plugins_keep_their_contracts() -> None:
+    systems.validate(MYDB)
+    storages.validate(RAMDISK)
+```
+
+`check()` is called for every choice of an experiment before anything is started, so that a mistake
+costs no time: what is wrong is an `assay.errors.ArgumentError` with what was expected, what was
+found and a hint. What only the server can know is refused by `provision()`, with `SystemMissing`,
+`SystemRefused` or `SystemDied`.
+"""
+
+_CAPABILITIES = """## Capabilities
+
+What a test may need of a system. A test that needs what a system lacks is refused before anything
+is started: the run's state is `refused`, the exit status 0, and the reason stands where the number
+would stand.
+"""
+
+_ABILITIES = """## What only some systems can do
+
+Each is a protocol of `assay.systems.abilities`. A system has all its members or none of them;
+callers ask with `isinstance`, so a system needs no method that says "not me".
+"""
+
+
+def page() -> str:
+    parts = [_HEAD, "## What every system has\n", *_described(System), _ABILITIES]
+    for ability in ABILITIES:
+        parts += [f"### {ability.__name__}\n", *_described(ability)]
+        parts.append(f"Had by: {_who_has(ability)}.\n")
+    parts += [_CAPABILITIES, "| capability | meaning | had by |", "|---|---|---|"]
+    for name, meaning in CAPABILITIES.items():
+        having = [one for one in registry.systems() if name in registry.system(one).capabilities]
+        parts.append(f"| `{name}` | {meaning} | {', '.join(having)} |")
+    parts.append("\n## What `provision` and `attach` yield\n")
+    for value in (Deployment, Node, Address):
+        parts += [f"### {value.__name__}\n", *_described(value, fields_only=True)]
+    parts += ["## What every storage has\n", *_described(Storage)]
+    parts += ["### StorageFacts\n", *_described(StorageFacts, fields_only=True)]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _who_has(ability: type) -> str:
+    names = [name for name in registry.systems() if isinstance(registry.system(name), ability)]
+    return ", ".join(names)
+
+
+def _described(contract: type, *, fields_only: bool = False) -> Iterator[str]:
+    """The contract's sentence, then each member with its own."""
+    (declared,) = ast.parse(dedent(inspect.getsource(contract))).body
+    assert isinstance(declared, ast.ClassDef)
+    yield f"{_flowing(ast.get_docstring(declared))}\n"
+    yield "| member | what it is |\n|---|---|"
+    for at, node in enumerate(declared.body):
+        if isinstance(node, ast.AnnAssign):
+            yield _row(ast.unparse(node), _text_behind(declared.body[at + 1 :]))
+        elif isinstance(node, ast.FunctionDef) and not fields_only:
+            arguments = ast.unparse(node.args).removeprefix("self, ")
+            gives = ast.unparse(node.returns) if node.returns else ""
+            yield _row(f"{node.name}({arguments}) -> {gives}", ast.get_docstring(node))
+    yield ""
+
+
+def _text_behind(nodes: list[ast.stmt]) -> str:
+    match nodes:
+        case [ast.Expr(ast.Constant(str(text))), *_]:
+            return text
+    return ""
+
+
+def _row(member: str, text: str | None) -> str:
+    shown = member.replace("|", "\\|")
+    return f"| `{shown}` | {_flowing(text)} |"
+
+
+def _flowing(text: str | None) -> str:
+    """One line; names as Markdown has them."""
+    words = " ".join(inspect.cleandoc(text or "").split())
+    return words.replace("``", "`").replace("|", "\\|")
