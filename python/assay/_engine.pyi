@@ -85,9 +85,15 @@ def check_load_sessions(sessions: int) -> None:
     """Raises where this machine has not the threads and open files for so many sessions."""
 
 def drivers() -> list[str]: ...
-def drive(document: str, progress: Callable[[str], None] | None = None) -> str:
+def drive(
+    document: str,
+    progress: Callable[[str], None] | None = None,
+    ready: Callable[[], int | None] | None = None,
+) -> str:
     """Runs a `DriveDocument`; gives an `Observation`. The interpreter is free meanwhile;
-    ``progress`` gets a `DriveProgress` at most ten times a second."""
+    ``progress`` gets a `DriveProgress` at most ten times a second. ``ready`` is called once, when every
+    client is connected and has prepared its statements: it gives the instant at which to begin, in
+    nanoseconds since 1970, or None for at once."""
 
 def load(document: str, source: str, progress: Callable[[str], None] | None = None) -> str:
     """Runs a `LoadDocument` with rows of a `SourceDocument`; gives a `LoadReport`."""

@@ -39,6 +39,22 @@ impl Listener {
         }
     }
 
+    /// When clients that are ready begin: the nanoseconds since 1970 that Python's `ready` gives, or at once
+    /// where it gives none or there is no such callable.
+    pub fn ask_when_to_begin(&mut self, ready: Option<&Py<PyAny>>) -> ControlFlow<(), Option<u64>> {
+        let Some(ready) = ready else {
+            return ControlFlow::Continue(None);
+        };
+        let asked = Python::attach(|py| ready.call0(py)?.extract::<Option<u64>>(py));
+        match asked {
+            Ok(begin_unix_ns) => ControlFlow::Continue(begin_unix_ns),
+            Err(error) => {
+                self.failure.get_or_insert(error);
+                ControlFlow::Break(())
+            }
+        }
+    }
+
     /// The exception that ended the work, if one did: it goes before what the engine says of it.
     pub fn into_failure(self) -> Option<PyErr> {
         self.failure

@@ -1,5 +1,7 @@
 //! Takes the documents of driving and explaining; gives the engine's reports as JSON.
 
+use std::cell::RefCell;
+
 use assay_engine::{DriveDocument, SiteDocument};
 use assay_script::Source;
 use pyo3::prelude::*;
@@ -20,11 +22,24 @@ pub fn printed(value: &impl Serialize) -> String {
 }
 
 #[pyfunction]
-#[pyo3(signature = (document, progress=None))]
-pub fn drive(py: Python<'_>, document: &str, progress: Option<Py<PyAny>>) -> PyResult<String> {
+#[pyo3(signature = (document, progress=None, ready=None))]
+pub fn drive(
+    py: Python<'_>,
+    document: &str,
+    progress: Option<Py<PyAny>>,
+    ready: Option<Py<PyAny>>,
+) -> PyResult<String> {
     let document = DriveDocument::parse(document).map_err(raise)?;
-    let mut listener = Listener::new(progress);
-    let observed = py.detach(|| assay_engine::drive(&document, &mut |told| listener.tell(told)));
+    let listener = Listener::new(progress);
+    let (listener, observed) = py.detach(|| {
+        let listener = RefCell::new(listener);
+        let observed = assay_engine::drive(
+            &document,
+            &mut |told| listener.borrow_mut().tell(told),
+            &mut || listener.borrow_mut().ask_when_to_begin(ready.as_ref()),
+        );
+        (listener.into_inner(), observed)
+    });
     ended(listener, observed.map_err(raise))
 }
 

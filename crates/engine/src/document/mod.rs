@@ -12,7 +12,7 @@ pub use group::GroupDocument;
 pub use load::{BulkFormWord, LoadDocument, TableDocument};
 pub use pace::{ArrivalDocument, ReconnectDocument, RetriesDocument};
 pub use serve::ServeDocument;
-pub use site::{Password, SiteDocument, TlsMode};
+pub use site::{EndpointDocument, Password, SiteDocument, TlsMode};
 
 use serde::de::{Deserialize, DeserializeOwned, Deserializer};
 

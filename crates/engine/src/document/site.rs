@@ -24,6 +24,10 @@ pub struct SiteDocument {
     /// A database file, for systems that live in this process.
     #[serde(default)]
     pub file: Option<String>,
+    /// Where the clients of a run connect: client *c* uses endpoint *c* modulo their number. Absent: where
+    /// `unix`, `host` with `port`, or `file` says, which are also for everything but clients.
+    #[serde(default, deserialize_with = "null_is_default")]
+    pub endpoints: Vec<EndpointDocument>,
     #[serde(default, deserialize_with = "null_is_default")]
     pub user: String,
     #[serde(default)]
@@ -52,7 +56,52 @@ pub struct SiteDocument {
     pub options: BTreeMap<String, String>,
 }
 
+/// One address of several. One of `unix`, `host` with `port`, and `file` says where.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EndpointDocument {
+    #[serde(default)]
+    pub unix: Option<String>,
+    #[serde(default)]
+    pub host: Option<String>,
+    #[serde(default)]
+    pub port: Option<u16>,
+    #[serde(default)]
+    pub file: Option<String>,
+}
+
 impl SiteDocument {
+    /// The same site at each of its endpoints; itself where it names none.
+    #[must_use]
+    pub fn at_endpoints(&self) -> Vec<Self> {
+        if self.endpoints.is_empty() {
+            return vec![self.clone()];
+        }
+        let at = |endpoint: &EndpointDocument| Self {
+            unix: endpoint.unix.clone(),
+            host: endpoint.host.clone(),
+            port: endpoint.port,
+            file: endpoint.file.clone(),
+            endpoints: Vec::new(),
+            ..self.clone()
+        };
+        self.endpoints.iter().map(at).collect()
+    }
+
+    /// Whether it says itself where the system is.
+    fn has_address(&self) -> bool {
+        self.unix.is_some() || self.host.is_some() || self.file.is_some()
+    }
+
+    /// The site for everything but clients of a run: as it stands, or at its first endpoint.
+    #[must_use]
+    pub fn at_first(&self) -> Self {
+        if self.has_address() || self.endpoints.is_empty() {
+            return self.clone();
+        }
+        self.at_endpoints().swap_remove(0)
+    }
+
     /// # Errors
     /// Where the text is not a site document; says which key.
     pub fn parse(text: &str) -> Result<Self, EngineError> {

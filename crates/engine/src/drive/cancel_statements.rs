@@ -14,20 +14,23 @@ use crate::transport::Socket;
 /// How often the sessions are looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
-/// Cancels what is under way in all of them, within `patience`; gives how many the server has answered
+/// Cancels what is under way in all of them, each at its endpoint, within `patience`; gives how many the server has answered
 /// then. The others are closed: a server that hears of it later ends them by itself.
 pub fn cancel(
-    site: &WireSite,
-    mut sessions: Vec<Connection>,
+    sites: &[WireSite],
+    mut sessions: Vec<(usize, Connection)>,
     scratch: &mut Scratch,
     patience: Duration,
 ) -> u64 {
     let deadline = Instant::now() + patience;
-    ask(site, &sessions, deadline);
+    for (endpoint, site) in sites.iter().enumerate() {
+        let of_it = sessions.iter().filter(|(at, _)| *at == endpoint);
+        ask(site, of_it.map(|(_, session)| session), deadline);
+    }
     let mut answered = 0;
     let mut answer = Answer::new(Keep::Count);
     while !sessions.is_empty() && Instant::now() < deadline {
-        sessions.retain_mut(|session| {
+        sessions.retain_mut(|(_, session)| {
             let is_answered = has_answered(session, scratch, &mut answer);
             if is_answered {
                 session.goodbye(scratch);
@@ -55,7 +58,7 @@ fn has_answered(session: &mut Connection, scratch: &mut Scratch, answer: &mut An
 }
 
 /// Asks as far as the server listens: the first that it does not hear is the last.
-fn ask(site: &WireSite, sessions: &[Connection], deadline: Instant) {
+fn ask<'s>(site: &WireSite, sessions: impl Iterator<Item = &'s Connection>, deadline: Instant) {
     let mut statements = Vec::new();
     for session in sessions {
         match session.cancel() {

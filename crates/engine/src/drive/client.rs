@@ -115,6 +115,12 @@ impl<'a> Client<'a> {
         }
     }
 
+    /// Among the clients of all groups and processes.
+    #[must_use]
+    pub fn number(&self) -> u32 {
+        self.transaction.number
+    }
+
     /// The number of its group.
     #[must_use]
     pub fn group(&self) -> usize {

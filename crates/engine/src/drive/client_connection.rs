@@ -14,7 +14,6 @@ use super::plan::Plan;
 use super::schedule::Draining;
 use super::session_opener::{OpenError, SessionOpener};
 use crate::session::{Connection, lost, out_of_resources};
-use crate::transport::Outgoing;
 
 /// How many transactions without any statement a client may run before the others have their turn.
 const IDLE_TURNS: u32 = 64;
@@ -22,13 +21,13 @@ const IDLE_TURNS: u32 = 64;
 pub struct ClientConnection<'a> {
     /// In the thread's list of clients, and in its timers.
     place: usize,
+    /// Where its sessions are.
+    endpoint: usize,
     client: Client<'a>,
     session: Session,
     answer: Answer,
     /// When the pause it is in ends; `u64::MAX` where it is in none.
     wake_ns: u64,
-    /// Among those who will send together.
-    is_waiting_to_send: bool,
 }
 
 #[expect(
@@ -51,17 +50,22 @@ pub enum Status {
 impl<'a> ClientConnection<'a> {
     /// Without a connection the client opens one for each transaction.
     #[must_use]
-    pub fn new(place: usize, mut client: Client<'a>, connection: Option<Connection>) -> Self {
+    pub fn new(
+        place: usize,
+        mut client: Client<'a>,
+        endpoint: usize,
+        connection: Option<Connection>,
+    ) -> Self {
         if let Some(connection) = &connection {
             client.begins_with(connection.pipelines());
         }
         Self {
             place,
+            endpoint,
             client,
             session: connection.map_or(Session::Closed, Session::Open),
             answer: Answer::new(Keep::Count),
             wake_ns: u64::MAX,
-            is_waiting_to_send: false,
         }
     }
 
@@ -147,7 +151,7 @@ impl<'a> ClientConnection<'a> {
                         unreachable!("a client without a session has nothing to ask")
                     };
                     match connection.put(&request, &mut context.scratch) {
-                        Ok(()) => return self.has_put(now_ns, context),
+                        Ok(()) => return self.send(now_ns, context),
                         // The request cannot be expressed; nothing will be sent.
                         Err(error) => {
                             self.answer.error = Some(error);
@@ -170,7 +174,7 @@ impl<'a> ClientConnection<'a> {
                         unreachable!("a client without a session has no pipeline")
                     };
                     connection.put_sync();
-                    return self.has_put(now_ns, context);
+                    return self.send(now_ns, context);
                 }
                 Next::Pause { until_ns } => {
                     self.sleep(until_ns, context);
@@ -253,7 +257,9 @@ impl<'a> ClientConnection<'a> {
         let is_waiting = self.client.is_waiting();
         self.client.abandoned(context.now_ns, &mut context.recorder);
         match std::mem::replace(&mut self.session, Session::Closed) {
-            Session::Open(connection) if is_waiting => context.unanswered.push(connection),
+            Session::Open(connection) if is_waiting => {
+                context.unanswered.push((self.endpoint, connection))
+            }
             session => self.session = session,
         }
         Status::Ended
@@ -305,11 +311,14 @@ impl<'a> ClientConnection<'a> {
     /// Begins to open a session.
     fn connect(&mut self, context: &mut LoopContext<'_>) -> Status {
         let mut opener = Box::new(SessionOpener::new());
-        let patience_ns =
-            u64::try_from(context.site.connect_timeout.as_nanos()).unwrap_or(u64::MAX);
+        let patience_ns = u64::try_from(context.sites[self.endpoint].connect_timeout.as_nanos())
+            .unwrap_or(u64::MAX);
         context.deadlines[self.place] = context.now_ns.saturating_add(patience_ns);
         let to_prepare = self.client.to_prepare();
-        let begun = opener.begin(&mut context.opening(to_prepare), Token(self.place));
+        let begun = opener.begin(
+            &mut context.opening(self.endpoint, to_prepare),
+            Token(self.place),
+        );
         self.session = Session::Opening(opener);
         self.opening_went(begun, context)
     }
@@ -321,7 +330,7 @@ impl<'a> ClientConnection<'a> {
             return Status::Open;
         };
         let to_prepare = self.client.to_prepare();
-        let result = opener.ready(&mut context.opening(to_prepare), event);
+        let result = opener.ready(&mut context.opening(self.endpoint, to_prepare), event);
         self.opening_went(result, context)
     }
 
@@ -332,7 +341,7 @@ impl<'a> ClientConnection<'a> {
         };
         let to_prepare = self.client.to_prepare();
         let looked = opener.look(
-            &mut context.opening(to_prepare),
+            &mut context.opening(self.endpoint, to_prepare),
             Instant::now(),
             Token(self.place),
         );
@@ -398,41 +407,16 @@ impl<'a> ClientConnection<'a> {
         context.timers.set(until_ns, self.place);
     }
 
-    /// A request is to be sent with those of the others.
+    /// Sends the request that was just put together.
     #[inline]
-    fn has_put(&mut self, now_ns: u64, context: &mut LoopContext<'_>) -> Status {
+    fn send(&mut self, now_ns: u64, context: &mut LoopContext<'_>) -> Status {
         if let Some(timeout_ns) = context.shared.plan.statement_timeout_ns {
             context.deadlines[self.place] = now_ns.saturating_add(timeout_ns);
         }
-        if !self.is_waiting_to_send {
-            self.is_waiting_to_send = true;
-            context.to_send.push(self.place);
-        }
-        Status::Open
-    }
-
-    /// Whether it still has something to send, which will now be done.
-    #[inline]
-    pub fn sends(&mut self) -> bool {
-        std::mem::take(&mut self.is_waiting_to_send) && self.outgoing().is_some()
-    }
-
-    /// What it has to send.
-    #[inline]
-    pub fn outgoing(&self) -> Option<Outgoing<'_>> {
-        match &self.session {
-            Session::Open(connection) if connection.has_unsent() => Some(connection.to_send()),
-            _ => None,
-        }
-    }
-
-    /// That is what came of sending it.
-    #[inline]
-    pub fn has_sent(&mut self, result: io::Result<usize>, context: &mut LoopContext<'_>) -> Status {
         let Session::Open(connection) = &mut self.session else {
             return Status::Open;
         };
-        let sent = connection.sent(result);
+        let sent = connection.flush();
         if sent.is_ok() && !connection.has_unsent() {
             return Status::Open;
         }

@@ -19,7 +19,7 @@ use super::sleep;
 use super::start_barrier::{Readiness, Start};
 use crate::EngineError;
 use crate::account::{End, State, ThreadRecorder, Worktime};
-use crate::session::LocalSite;
+use crate::session::{LocalSite, endpoint_of};
 
 /// A pause looks up this often whether the run is stopping.
 const PAUSE_SLICE: Duration = Duration::from_millis(50);
@@ -27,11 +27,13 @@ const PAUSE_SLICE: Duration = Duration::from_millis(50);
 /// Works for one client, whose calls the watchdog may break off through `watch`.
 pub fn run(
     shared: &Shared,
-    site: &LocalSite<'_>,
+    sites: &[LocalSite],
     watch: &CallTimeout,
     place: u32,
 ) -> ThreadRecorder {
     let _presence = shared.presence();
+    let number = shared.plan.group_at(place).client_number(place);
+    let site = &sites[endpoint_of(number, sites.len())];
     let mut recorder = shared.recorder(place as usize);
     let mut library = None;
     // Where each transaction opens its own connection, one tells beforehand whether that can be.
@@ -81,7 +83,7 @@ pub fn run(
         }
         Start::Cancelled => {
             recorder.ends.push(End {
-                client: shared.plan.group_at(place).client_number(place),
+                client: number,
                 at_ns: 0,
                 passes: 0,
                 transactions: 0,
@@ -113,7 +115,7 @@ impl Closed {
     }
 }
 
-fn open(shared: &Shared, site: &LocalSite<'_>, to_prepare: &[u32]) -> Result<AnyBlocking, Closed> {
+fn open(shared: &Shared, site: &LocalSite, to_prepare: &[u32]) -> Result<AnyBlocking, Closed> {
     let plan = &shared.plan;
     let mut library = site.open().map_err(Closed::Refused)?;
     let mut answer = Answer::new(Keep::Count);
@@ -133,7 +135,7 @@ fn open(shared: &Shared, site: &LocalSite<'_>, to_prepare: &[u32]) -> Result<Any
 
 struct Worker<'a> {
     shared: &'a Shared,
-    site: &'a LocalSite<'a>,
+    site: &'a LocalSite,
     schedule: Schedule,
     watch: &'a CallTimeout,
     /// None while the client has no connection.

@@ -10,7 +10,7 @@ use super::plan::Plan;
 use super::session_opener::{OpenError, Opening, SessionOpener};
 use super::start_barrier::{Readiness, StartBarrier};
 use crate::EngineError;
-use crate::session::{Connection, Scratch, WireSite, out_of_resources};
+use crate::session::{Connection, Scratch, WireSite, endpoint_of, out_of_resources};
 
 /// How often deadlines and the barrier are looked at.
 const LOOK_UP_EVERY: Duration = Duration::from_millis(50);
@@ -26,7 +26,7 @@ pub struct Opened {
 
 /// Everything that opening needs and that stays the same meanwhile.
 pub struct Connector<'a> {
-    pub site: &'a WireSite,
+    pub sites: &'a [WireSite],
     pub plan: &'a Plan,
     /// Their places among the clients of this process.
     pub clients: &'a [u32],
@@ -107,13 +107,16 @@ impl Connector<'_> {
     }
 
     fn opening(&mut self, client: usize) -> Opening<'_> {
+        let place = self.clients[client];
+        let group = self.plan.group_at(place);
         // A session for one transaction is opened later: this one only shows whether that can be.
         let to_prepare = match self.plan.connects_each {
             true => &self.plan.to_prepare,
-            false => &self.plan.group_at(self.clients[client]).to_prepare,
+            false => &group.to_prepare,
         };
+        let endpoint = endpoint_of(group.client_number(place), self.sites.len());
         Opening {
-            site: self.site,
+            site: &self.sites[endpoint],
             plan: self.plan,
             to_prepare,
             registry: self.poll.registry(),

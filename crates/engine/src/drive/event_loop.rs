@@ -1,9 +1,8 @@
 //! Takes open sessions of many clients; drives all of them from one thread, by readiness.
 //!
-//! A round trip costs one send and one receive, and the sends of several clients one system call together
-//! ([`BatchedSend`]). Nobody asks whether a socket is ready before a send; readiness is announced once for each change (edge-triggered), and a
-//! read that did not fill its buffer has emptied the socket. The clock is read once for each answer: the
-//! end of one transaction is the start of the next.
+//! A round trip costs one send and one receive. Nothing asks whether a socket is ready before a send; readiness
+//! is announced once for each change (edge-triggered), and a read that did not fill its buffer has emptied
+//! the socket. The clock is read once for each answer: the end of one transaction is the start of the next.
 //!
 //! Pauses and arrivals come by a timer of the kernel's own ([`Timer`]), and are looked at after each event
 //! as well: with a thousand clients one round of events takes longer than they may wait.
@@ -23,10 +22,9 @@ use super::loop_context::{LoopContext, TIMER};
 use super::schedule::{Drain, Draining, Schedule};
 use super::shared::Shared;
 use crate::account::ThreadRecorder;
-use crate::session::{Connection, Scratch, WireSite, out_of_resources};
+use crate::session::{Connection, Scratch, WireSite, endpoint_of, out_of_resources};
 use crate::timer::Timer;
 use crate::timer_queue::TimerQueue;
-use crate::transport::BatchedSend;
 
 /// How often deadlines, the end of the run and an interrupt are looked at.
 const LOOK_UP_EVERY_NS: u64 = 50_000_000;
@@ -36,9 +34,6 @@ const CANCEL_PATIENCE: Duration = Duration::from_secs(5);
 /// The same after an interrupt: the user waits for the prompt.
 const INTERRUPTED_CANCEL_PATIENCE: Duration = Duration::from_millis(500);
 
-/// So many clients are not made to wait for the sends of others.
-const SEND_AT: usize = 32;
-
 /// All clients of one thread.
 pub struct EventLoop<'a> {
     schedule: Schedule,
@@ -46,7 +41,6 @@ pub struct EventLoop<'a> {
     clients: Vec<Option<ClientConnection<'a>>>,
     open: usize,
     context: LoopContext<'a>,
-    batch: BatchedSend,
     drain: Drain,
     look_up_ns: u64,
 }
@@ -54,7 +48,7 @@ pub struct EventLoop<'a> {
 impl<'a> EventLoop<'a> {
     /// `connections` must be registered with `poll`, each with its place in the list as its token.
     pub fn new(
-        (shared, site): (&'a Shared, &'a WireSite),
+        (shared, sites): (&'a Shared, &'a [WireSite]),
         schedule: Schedule,
         share: Share,
         connections: impl Iterator<Item = (u32, Option<Connection>)>,
@@ -64,12 +58,13 @@ impl<'a> EventLoop<'a> {
             .zip(connections)
             .map(|(place, (client, connection))| {
                 let client = Client::new(shared, schedule, client);
-                Some(ClientConnection::new(place, client, connection))
+                let endpoint = endpoint_of(client.number(), sites.len());
+                Some(ClientConnection::new(place, client, endpoint, connection))
             })
             .collect();
         let context = LoopContext {
             shared,
-            site,
+            sites,
             poll,
             scratch,
             timers: TimerQueue::default(),
@@ -79,7 +74,6 @@ impl<'a> EventLoop<'a> {
                 .collect(),
             idle: shared.plan.groups.iter().map(|_| VecDeque::new()).collect(),
             deadlines: vec![u64::MAX; clients.len()],
-            to_send: Vec::new(),
             unanswered: Vec::new(),
             now_ns: 0,
         };
@@ -88,7 +82,6 @@ impl<'a> EventLoop<'a> {
             open: clients.len(),
             clients,
             context,
-            batch: BatchedSend::new(),
             drain: Drain::default(),
             look_up_ns: 0,
         }
@@ -117,7 +110,7 @@ impl<'a> EventLoop<'a> {
             false => CANCEL_PATIENCE,
         };
         self.context.recorder.cancelled += cancel(
-            self.context.site,
+            self.context.sites,
             sessions,
             &mut self.context.scratch,
             patience,
@@ -128,9 +121,7 @@ impl<'a> EventLoop<'a> {
         for place in 0..self.clients.len() {
             let now_ns = self.context.read_clock();
             self.with(place, |client, context| client.go_on(now_ns, context));
-            self.send(SEND_AT);
         }
-        self.send(1);
         let mut events = Events::with_capacity(self.clients.len().clamp(16, 1024));
         while self.open > 0 {
             let patience = self.patience(timer);
@@ -146,7 +137,6 @@ impl<'a> EventLoop<'a> {
                 self.with(event.token().0, |client, context| {
                     client.ready(event, context)
                 });
-                self.send(SEND_AT);
                 if self.context.due_ns() <= self.context.now_ns {
                     self.wake();
                 }
@@ -157,39 +147,8 @@ impl<'a> EventLoop<'a> {
             if self.context.now_ns >= self.look_up_ns {
                 self.look_up();
             }
-            self.send(1);
         }
         Ok(())
-    }
-
-    /// Sends what clients have to send, where at least so many have.
-    #[inline]
-    fn send(&mut self, at_least: usize) {
-        if self.context.to_send.len() < at_least {
-            return;
-        }
-        let mut places = std::mem::take(&mut self.context.to_send);
-        places.retain(|&place| {
-            self.clients[place]
-                .as_mut()
-                .is_some_and(ClientConnection::sends)
-        });
-        let clients = &self.clients;
-        let outgoing = |&place: &usize| {
-            let client = clients[place].as_ref();
-            client
-                .and_then(ClientConnection::outgoing)
-                .expect("it has just said so")
-        };
-        self.batch.send(places.iter().map(outgoing));
-        for (number, &place) in places.iter().enumerate() {
-            let result = self.batch.take_result(number);
-            self.with(place, |client, context| client.has_sent(result, context));
-        }
-        // What a lost session's client has to send next will go with the next ones.
-        places.clear();
-        places.append(&mut self.context.to_send);
-        self.context.to_send = places;
     }
 
     /// Lets `act` do something with a client; ends the client where it says so.
@@ -276,7 +235,7 @@ impl<'a> EventLoop<'a> {
     /// timer will say; a poll's own patience ends by the millisecond.
     fn patience(&mut self, timer: &mut Timer) -> Duration {
         let due_ns = self.context.due_ns();
-        if due_ns <= self.context.now_ns || !self.context.to_send.is_empty() {
+        if due_ns <= self.context.now_ns {
             return Duration::ZERO;
         }
         if due_ns < self.look_up_ns {

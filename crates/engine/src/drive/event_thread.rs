@@ -22,7 +22,7 @@ const PENDING_SESSIONS: usize = 64;
 /// Gives what is left of their share of the schedule as well.
 pub fn run(
     shared: &Shared,
-    site: &WireSite,
+    sites: &[WireSite],
     thread: usize,
     threads: usize,
 ) -> (ThreadRecorder, Vec<Option<Arrivals>>) {
@@ -41,7 +41,7 @@ pub fn run(
         false => places.len(),
     };
     let mut connector = Connector {
-        site,
+        sites,
         plan: &shared.plan,
         clients: &places[..sessions],
         barrier: &shared.barrier,
@@ -69,7 +69,7 @@ pub fn run(
                 threads: threads as u64,
             };
             EventLoop::new(
-                (shared, site),
+                (shared, sites),
                 schedule,
                 share,
                 places.into_iter().zip(sessions),

@@ -13,7 +13,8 @@ use crate::timer_queue::TimerQueue;
 
 pub struct LoopContext<'a> {
     pub shared: &'a Shared,
-    pub site: &'a WireSite,
+    /// By endpoint.
+    pub sites: &'a [WireSite],
     pub poll: Poll,
     pub scratch: Scratch,
     pub timers: TimerQueue,
@@ -26,10 +27,8 @@ pub struct LoopContext<'a> {
     /// By client: until when what it waits for must have come; `u64::MAX` where it waits for nothing that
     /// takes so long.
     pub deadlines: Vec<u64>,
-    /// Clients that have something to send, and will with the others.
-    pub to_send: Vec<usize>,
-    /// Sessions of clients that were given up while the server owed them an answer.
-    pub unanswered: Vec<Connection>,
+    /// Sessions of clients that were given up while the server owed them an answer, with their endpoints.
+    pub unanswered: Vec<(usize, Connection)>,
     /// The clock, as it was read last.
     pub now_ns: u64,
 }
@@ -89,10 +88,10 @@ impl LoopContext<'_> {
             .unwrap_or(0)
     }
 
-    /// What opening a session needs that prepares these statements.
-    pub fn opening<'o>(&'o mut self, to_prepare: &'o [u32]) -> Opening<'o> {
+    /// What opening a session at an endpoint needs that prepares these statements.
+    pub fn opening<'o>(&'o mut self, endpoint: usize, to_prepare: &'o [u32]) -> Opening<'o> {
         Opening {
-            site: self.site,
+            site: &self.sites[endpoint],
             plan: &self.shared.plan,
             to_prepare,
             registry: self.poll.registry(),

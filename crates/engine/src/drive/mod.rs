@@ -41,7 +41,7 @@ use crate::cost;
 use crate::document::DriveDocument;
 use crate::limits::{self, Need, Who};
 use crate::observation::Observation;
-use crate::session::Site;
+use crate::session::{Endpoints, Site};
 use arrivals::Arrivals;
 use call_timeout::CallTimeout;
 use plan::Plan;
@@ -54,17 +54,20 @@ use suspension_detector::SuspensionDetector;
 /// 1. The scripts are compiled: what is wrong in them is told before any server is touched.
 /// 2. Every client connects and prepares its statements; those that are done wait at the barrier.
 /// 3. Is one not let in, nothing is driven: the observation says `refused`, and how.
-/// 4. Otherwise all begin at once, or over the ramp-up. `progress` is told ten times a second; where it breaks, clients end with
-///    the transaction under way, or a second later without it. What is under way at the end of the measurement has
-///    `drain_s` to come to its own; then the system is asked to break it off.
+/// 4. Otherwise `ready` is asked, once, when they begin: at an instant of the wall clock (nanoseconds since
+///    1970), so that several processes begin together, or at once. All begin then, or over the ramp-up.
+///    `progress` is called ten times a second; where it breaks, clients end with the transaction under way, or
+///    a second later without it. What is under way at the end of the measurement has `drain_s` to end; then
+///    the system is asked to break it off.
 /// 5. The threads' accounts are put together, and the identity of the outcomes is checked.
 ///
 /// # Errors
-/// Where the document or a script is wrong, a statement cannot be prepared, or `progress` broke before
-/// the clients began. Whatever happens to transactions is in the observation.
+/// Where the document or a script is wrong, a statement cannot be prepared, or `progress` or `ready` broke
+/// before the clients began. Whatever happens to transactions is in the observation.
 pub fn drive(
     document: &DriveDocument,
     progress: &mut dyn FnMut(&DriveProgress) -> ControlFlow<()>,
+    ready: &mut dyn FnMut() -> ControlFlow<(), Option<u64>>,
 ) -> Result<Observation, EngineError> {
     let plan = Plan::new(document)?;
     let Some(site) = &document.site else {
@@ -72,20 +75,20 @@ pub fn drive(
             "the drive document: expected the key `site`".to_owned(),
         ));
     };
-    let site = Site::of(site)?;
+    let endpoints = Endpoints::of(site)?;
     let processors = processors();
     let clients = document.all_clients();
-    let need = match &site {
-        Site::Wire(_) => Need::of_sockets(clients, wire_threads(document.threads, clients)),
-        Site::Local(site) => Need::of_library(clients, site.open_files),
+    let need = match &endpoints {
+        Endpoints::Wire(_) => Need::of_sockets(clients, wire_threads(document.threads, clients)),
+        Endpoints::Local(sites) => Need::of_library(clients, sites[0].open_files),
     };
     need.check()?;
     let threads = need.threads as usize;
     let resident_before_bytes = cost::resident_bytes();
     let shared = Shared::new(plan, threads, processors);
-    let call_timeouts: Vec<CallTimeout> = match &site {
-        Site::Wire(_) => Vec::new(),
-        Site::Local(_) => (0..threads).map(|_| CallTimeout::default()).collect(),
+    let call_timeouts: Vec<CallTimeout> = match &endpoints {
+        Endpoints::Wire(_) => Vec::new(),
+        Endpoints::Local(_) => (0..threads).map(|_| CallTimeout::default()).collect(),
     };
     let supervisor = Supervisor {
         shared: &shared,
@@ -93,8 +96,9 @@ pub fn drive(
         resident_before_bytes,
         call_timeouts: &call_timeouts,
         progress,
+        ready,
     };
-    let (watched, accounts, suspensions) = work(supervisor, &site, processors);
+    let (watched, accounts, suspensions) = work(supervisor, &endpoints, processors);
 
     if let Some(failure) = shared.barrier.take_failure() {
         return Err(failure);
@@ -145,7 +149,7 @@ type Account = (ThreadRecorder, Vec<Option<Arrivals>>);
 /// Gives the times in which the process stood still as well.
 fn work(
     supervisor: Supervisor<'_>,
-    site: &Site<'_>,
+    endpoints: &Endpoints,
     processors: usize,
 ) -> (Watched, Vec<Account>, Vec<TimeSpan>) {
     let Supervisor {
@@ -160,11 +164,11 @@ fn work(
         let mut at_work = Vec::with_capacity(threads);
         for thread in 0..threads {
             let watch = call_timeouts.get(thread);
-            let work = move || match site {
-                Site::Wire(site) => event_thread::run(shared, site, thread, threads),
-                Site::Local(site) => {
+            let work = move || match endpoints {
+                Endpoints::Wire(sites) => event_thread::run(shared, sites, thread, threads),
+                Endpoints::Local(sites) => {
                     let watch = watch.expect("there is one for each client");
-                    let recorder = client_thread::run(shared, site, watch, thread as u32);
+                    let recorder = client_thread::run(shared, sites, watch, thread as u32);
                     (recorder, Vec::new())
                 }
             };

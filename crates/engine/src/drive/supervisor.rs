@@ -68,18 +68,26 @@ pub struct Supervisor<'a> {
     /// Of clients that a library may hold up; none with wire drivers.
     pub call_timeouts: &'a [CallTimeout],
     pub progress: &'a mut dyn FnMut(&DriveProgress) -> ControlFlow<()>,
+    pub ready: &'a mut dyn FnMut() -> ControlFlow<(), Option<u64>>,
 }
 
 impl Supervisor<'_> {
     /// Watches over the run from connecting to the end of the last thread.
     pub fn watch(mut self) -> Watched {
         let resident_before_bytes = self.resident_before_bytes;
-        let was_interrupted = self.gather();
-        let is_go = self.shared.barrier.is_clear() && !was_interrupted;
-        let now_ns = self.shared.clock.now_ns();
+        let mut was_interrupted = self.gather();
+        let mut is_go = self.shared.barrier.is_clear() && !was_interrupted;
+        let connect_ns = self.shared.clock.now_ns();
+        let mut start_ns = connect_ns;
+        if is_go {
+            match (self.ready)() {
+                ControlFlow::Continue(begin) => start_ns = self.start_ns(begin),
+                ControlFlow::Break(()) => (is_go, was_interrupted) = (false, true),
+            }
+        }
         let mut watched = Watched {
-            schedule: is_go.then(|| self.schedule(now_ns)),
-            connect_ns: now_ns,
+            schedule: is_go.then(|| self.schedule(start_ns)),
+            connect_ns,
             started_unix_ns: unix_ns(),
             client_cost: self.cost_so_far(),
             series: Series::default(),
@@ -128,14 +136,21 @@ impl Supervisor<'_> {
         is_interrupted
     }
 
-    fn schedule(&self, now_ns: u64) -> Schedule {
+    /// When clients begin, on the run's clock: at an instant of the wall clock, or at once where that is none
+    /// or has passed.
+    fn start_ns(&self, begin_unix_ns: Option<u64>) -> u64 {
+        let left_ns = begin_unix_ns.map_or(0, |begin| begin.saturating_sub(unix_ns()));
+        self.shared.clock.now_ns().saturating_add(left_ns)
+    }
+
+    fn schedule(&self, start_ns: u64) -> Schedule {
         let plan = &self.shared.plan;
-        let ramped_ns = now_ns.saturating_add(plan.ramp_up_ns);
+        let ramped_ns = start_ns.saturating_add(plan.ramp_up_ns);
         let measure_ns = ramped_ns.saturating_add(plan.warm_up_ns);
         let stop_ns =
             (plan.duration_ns).map_or(u64::MAX, |duration| measure_ns.saturating_add(duration));
         Schedule {
-            start_ns: now_ns,
+            start_ns,
             ramped_ns,
             measure_ns,
             stop_ns,

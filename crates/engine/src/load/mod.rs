@@ -112,7 +112,7 @@ pub fn load_parts(
 /// What all sessions of one load share.
 struct Work<'a> {
     document: &'a LoadDocument,
-    site: &'a Site<'a>,
+    site: &'a Site,
     barrier: LoadBarrier,
     sessions: usize,
     /// When all were connected.

@@ -6,13 +6,11 @@
 //!   answer  ◄── wire driver ◄── partial ◄── [TLS] ◄── socket
 //! ```
 //!
-//! `unsent` holds what is about to be sent, by itself ([`Connection::request`]) or with what others have
-//! to send ([`Connection::put`]), and what the socket did not take; `partial` the beginning of a message
+//! `unsent` holds what is about to be sent and what the socket did not take; `partial` the beginning of a message
 //! whose rest has not come. In the common case an answer comes in with one system call and is read
 //! where it was received.
 
 use std::io::{self, Read as _, Write as _};
-use std::os::fd::AsRawFd as _;
 
 use assay_drivers::registry::AnyWire;
 use assay_drivers::{Answer, Cancel, ErrorClass, Progress, Request, SystemError, Wire as _};
@@ -21,7 +19,7 @@ use mio::{Interest, Registry, Token};
 use super::connect_errors::lost;
 use super::security::Security;
 use super::{Scratch, WireSite};
-use crate::transport::{Outgoing, Socket, Unsent};
+use crate::transport::{Socket, Unsent};
 
 /// A buffer of `partial` that one huge answer has blown up is given back beyond this size.
 const KEPT_BYTES: usize = 1024 * 1024;
@@ -153,8 +151,7 @@ impl Connection {
             .map_err(|error| self.last_words(&error, scratch, answer))
     }
 
-    /// Begins a request whose bytes the caller sends, perhaps together with those of others:
-    /// [`Connection::to_send`], then [`Connection::sent`].
+    /// Begins a request, whose bytes [`Connection::flush`] sends.
     ///
     /// # Errors
     /// Where the request cannot be expressed; the session is still good.
@@ -173,31 +170,6 @@ impl Connection {
         scratch.out.clear();
         self.wire.request(request, &mut scratch.out)?;
         tls.encrypt(&scratch.out, self.unsent.buffer());
-        Ok(())
-    }
-
-    /// What the socket is to be given next.
-    #[must_use]
-    #[inline]
-    pub fn to_send(&self) -> Outgoing<'_> {
-        Outgoing {
-            socket: self.socket.as_raw_fd(),
-            bytes: self.unsent.bytes(),
-        }
-    }
-
-    /// Takes what came of sending that.
-    ///
-    /// # Errors
-    /// Where the connection is over.
-    #[inline]
-    pub fn sent(&mut self, result: io::Result<usize>) -> io::Result<()> {
-        match result {
-            Ok(count) => self.unsent.advance(count),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
         Ok(())
     }
 
@@ -302,7 +274,9 @@ impl Connection {
         while !self.unsent.is_empty() {
             match self.socket.write(self.unsent.bytes()) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
-                result => self.sent(result)?,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+                Ok(count) => self.unsent.advance(count),
             }
         }
         Ok(())

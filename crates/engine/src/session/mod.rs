@@ -18,7 +18,7 @@ pub use connect_errors::{RETRY_AFTER, lost, no_thread, out_of_resources, too_lat
 pub use connection::Connection;
 pub use probe::{Probe, ProbeError, probe};
 pub use scratch::Scratch;
-pub use site::{LocalSite, Site, WireSite, driver_names};
+pub use site::{Endpoints, LocalSite, Site, WireSite, driver_names, endpoint_of};
 
 use std::ops::ControlFlow;
 
@@ -73,7 +73,7 @@ impl Session {
             .map_err(|halt| in_context(halt, "opening a session"))
     }
 
-    pub(crate) fn at(site: &Site<'_>, cancellation: &mut Cancellation<'_>) -> Result<Self, Halt> {
+    pub(crate) fn at(site: &Site, cancellation: &mut Cancellation<'_>) -> Result<Self, Halt> {
         let end = match site {
             Site::Wire(site) => {
                 End::Server(Box::new(BlockingConnection::open(site, cancellation)?))

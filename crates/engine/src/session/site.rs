@@ -11,9 +11,15 @@ use crate::document::{SiteDocument, TlsMode};
 use crate::transport::{Address, TlsOffer};
 
 /// A site, by the shape of its driver.
-pub enum Site<'a> {
+pub enum Site {
     Wire(Box<WireSite>),
-    Local(LocalSite<'a>),
+    Local(Box<LocalSite>),
+}
+
+/// The addresses of a site that the clients of a run use in turn, by the shape of its driver.
+pub enum Endpoints {
+    Wire(Vec<WireSite>),
+    Local(Vec<LocalSite>),
 }
 
 /// A site behind a socket.
@@ -28,29 +34,31 @@ pub struct WireSite {
 }
 
 /// A site inside this process.
-pub struct LocalSite<'a> {
-    document: &'a SiteDocument,
+pub struct LocalSite {
+    document: SiteDocument,
     open: fn(&LocalOptions<'_>) -> Result<AnyBlocking, SystemError>,
     /// Of each session.
     pub open_files: u32,
 }
 
-impl<'a> Site<'a> {
+impl Site {
     /// # Errors
     /// Where the driver is unknown, the address cannot be looked up, or TLS cannot be as asked.
-    pub fn of(document: &'a SiteDocument) -> Result<Self, EngineError> {
+    pub fn of(document: &SiteDocument) -> Result<Self, EngineError> {
+        Self::at(document.at_first())
+    }
+
+    fn at(document: SiteDocument) -> Result<Self, EngineError> {
         match named(&document.driver)?.sessions {
-            SessionKind::Wire(begin) => Ok(Self::Wire(Box::new(WireSite::of(document, begin)?))),
-            SessionKind::Blocking { open, open_files } => Ok(Self::Local(LocalSite {
+            SessionKind::Wire(begin) => Ok(Self::Wire(Box::new(WireSite::of(&document, begin)?))),
+            SessionKind::Blocking { open, open_files } => Ok(Self::Local(Box::new(LocalSite {
                 document,
                 open,
                 open_files,
-            })),
+            }))),
         }
     }
-}
 
-impl Site<'_> {
     /// Whether a driver can begin, commit and roll back.
     ///
     /// # Errors
@@ -69,6 +77,31 @@ impl Site<'_> {
             SessionKind::Blocking { open_files, .. } => Ok(Some(open_files)),
         }
     }
+}
+
+impl Endpoints {
+    /// # Errors
+    /// As [`Site::of`], for any of them.
+    pub fn of(document: &SiteDocument) -> Result<Self, EngineError> {
+        let (mut wire, mut local) = (Vec::new(), Vec::new());
+        for one in document.at_endpoints() {
+            match Site::at(one)? {
+                Site::Wire(site) => wire.push(*site),
+                Site::Local(site) => local.push(*site),
+            }
+        }
+        // All have the same driver, and so the same shape.
+        Ok(match local.is_empty() {
+            true => Self::Wire(wire),
+            false => Self::Local(local),
+        })
+    }
+}
+
+/// The place, among so many endpoints, of the one that the client with this number uses.
+#[must_use]
+pub fn endpoint_of(client: u32, endpoints: usize) -> usize {
+    client as usize % endpoints
 }
 
 fn named(driver: &str) -> Result<Driver, EngineError> {
@@ -118,7 +151,7 @@ impl WireSite {
     }
 }
 
-impl LocalSite<'_> {
+impl LocalSite {
     /// # Errors
     /// Where the library refuses.
     pub fn open(&self) -> Result<AnyBlocking, SystemError> {

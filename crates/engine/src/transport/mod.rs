@@ -2,7 +2,6 @@
 //! wire driver that itself touches no socket.
 
 mod address;
-mod batched_send;
 mod certificates;
 mod socket;
 mod tls;
@@ -10,7 +9,6 @@ mod unsent;
 mod verifier;
 
 pub use address::Address;
-pub use batched_send::{BatchedSend, Outgoing};
 pub use certificates::TlsOffer;
 pub use socket::Socket;
 pub use tls::TlsLayer;

@@ -1,7 +1,6 @@
 //! Takes an address; gives one non-blocking stream, whichever family it is of.
 
 use std::io::{self, Read, Write};
-use std::os::fd::{AsRawFd, RawFd};
 
 use mio::event::Source;
 use mio::net::{TcpStream, UnixStream};
@@ -48,15 +47,6 @@ impl Socket {
             (None, Ok(())) => Ok(true),
             (None, Err(error)) if error.kind() == io::ErrorKind::NotConnected => Ok(false),
             (None, Err(error)) => Err(error),
-        }
-    }
-}
-
-impl AsRawFd for Socket {
-    fn as_raw_fd(&self) -> RawFd {
-        match self {
-            Self::Unix(stream) => stream.as_raw_fd(),
-            Self::Tcp(stream) => stream.as_raw_fd(),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use assay_engine::drive;
 use serde_json::{Value, json};
 
-use crate::support::{document, null_site, observe, outcomes, parsed, refused_document};
+use crate::support::{at_once, document, null_site, observe, outcomes, parsed, refused_document};
 
 #[test]
 fn pauses_between_transactions_are_no_part_of_any_latency() {
@@ -91,10 +91,14 @@ fn clients_begin_evenly_over_the_ramp_up_and_only_then_are_measured() {
         json!({ "clients": 2, "ramp_up_s": 1.0, "stop": { "passes": 1 } }),
     );
     let mut told = Vec::new();
-    let run = drive(&parsed(&asked), &mut |progress| {
-        told.push((progress.elapsed_s, progress.clients_running));
-        ControlFlow::Continue(())
-    })
+    let run = drive(
+        &parsed(&asked),
+        &mut |progress| {
+            told.push((progress.elapsed_s, progress.clients_running));
+            ControlFlow::Continue(())
+        },
+        &mut at_once,
+    )
     .unwrap();
     assert_eq!(outcomes(&run), (0, 0, 0, 0));
     let alone = told.iter().filter(|(_, running)| *running == 1).count();

@@ -6,7 +6,7 @@ use assay_engine::{EngineError, drive, probe};
 use serde_json::json;
 
 use crate::support::{
-    check, document, ended, null_site, observe, outcomes, parsed, refused, the_error,
+    at_once, check, document, ended, null_site, observe, outcomes, parsed, refused, the_error,
 };
 
 #[test]
@@ -166,10 +166,14 @@ fn an_interrupt_ends_the_run_and_gives_what_there_is() {
         &["SELECT 1;"],
         json!({ "clients": 3, "stop": { "duration_s": 3600 } }),
     );
-    let run = drive(&parsed(&asked), &mut |progress| match progress.done {
-        0 => ControlFlow::Continue(()),
-        _ => ControlFlow::Break(()),
-    })
+    let run = drive(
+        &parsed(&asked),
+        &mut |progress| match progress.done {
+            0 => ControlFlow::Continue(()),
+            _ => ControlFlow::Break(()),
+        },
+        &mut at_once,
+    )
     .unwrap();
     check(&run);
     assert_eq!(
@@ -188,10 +192,14 @@ fn an_interrupt_does_not_wait_for_a_statement_without_end() {
         &["SELECT 1;"],
         json!({ "clients": 3, "stop": { "passes": 9 } }),
     );
-    let run = drive(&parsed(&asked), &mut |progress| match progress.done {
-        3 => ControlFlow::Break(()),
-        _ => ControlFlow::Continue(()),
-    })
+    let run = drive(
+        &parsed(&asked),
+        &mut |progress| match progress.done {
+            3 => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        },
+        &mut at_once,
+    )
     .unwrap();
     check(&run);
     assert_eq!(outcomes(&run), (3, 0, 0, 3));

@@ -26,6 +26,7 @@ mod server_end;
 mod server_load;
 mod server_tls;
 mod service;
+mod slices;
 mod transactions;
 mod truth;
 mod two_pieces;

@@ -6,7 +6,7 @@ use assay_engine::{Session, SiteDocument, drive, probe};
 use serde_json::json;
 
 use crate::support::server::Server;
-use crate::support::{check, document, ended, observe, parsed, the_error};
+use crate::support::{at_once, check, document, ended, observe, parsed, the_error};
 
 #[test]
 fn a_server_that_dies_under_way_ends_the_run_as_lost() {
@@ -19,13 +19,17 @@ fn a_server_that_dies_under_way_ends_the_run_as_lost() {
         json!({ "clients": 16, "threads": 2, "stop": { "duration_s": 600 } }),
     );
     let mut is_alive = true;
-    let run = drive(&parsed(&asked), &mut |progress| {
-        if progress.done > 100 && is_alive {
-            server.crash();
-            is_alive = false;
-        }
-        ControlFlow::Continue(())
-    })
+    let run = drive(
+        &parsed(&asked),
+        &mut |progress| {
+            if progress.done > 100 && is_alive {
+                server.crash();
+                is_alive = false;
+            }
+            ControlFlow::Continue(())
+        },
+        &mut at_once,
+    )
     .unwrap();
     check(&run);
     assert_eq!((run.ended_by, ended(&run, "lost")), ("lost", 16));

@@ -6,7 +6,9 @@ use std::ops::ControlFlow;
 use assay_engine::{Observation, drive};
 use serde_json::json;
 
-use crate::support::{check, document, null_site, observe, ok_count, outcomes, parsed, the_error};
+use crate::support::{
+    at_once, check, document, null_site, observe, ok_count, outcomes, parsed, the_error,
+};
 
 /// Three digits: a percentile may come out this much below the truth.
 const DIGITS: f64 = 0.999;
@@ -222,10 +224,14 @@ fn progress_counts_up_to_what_the_observation_holds() {
         json!({ "clients": 2, "stop": { "passes": 100 } }),
     );
     let mut told = Vec::new();
-    let run: Observation = drive(&parsed(&asked), &mut |progress| {
-        told.push(progress.clone());
-        ControlFlow::Continue(())
-    })
+    let run: Observation = drive(
+        &parsed(&asked),
+        &mut |progress| {
+            told.push(progress.clone());
+            ControlFlow::Continue(())
+        },
+        &mut at_once,
+    )
     .unwrap();
     check(&run);
     assert!(!told.is_empty());

@@ -40,16 +40,31 @@ pub fn parsed(document: &Value) -> DriveDocument {
     DriveDocument::parse(&document.to_string()).unwrap()
 }
 
+/// Clients begin as soon as all are ready.
+pub fn at_once() -> ControlFlow<(), Option<u64>> {
+    ControlFlow::Continue(None)
+}
+
 /// Drives to the end; what every observation must keep is checked here.
 pub fn observe(document: &Value) -> Observation {
-    let observation = drive(&parsed(document), &mut |_| ControlFlow::Continue(())).unwrap();
+    let observation = drive(
+        &parsed(document),
+        &mut |_| ControlFlow::Continue(()),
+        &mut at_once,
+    )
+    .unwrap();
     check(&observation);
     observation
 }
 
 /// As [`observe`], where nothing can be driven at all.
 pub fn refused(document: &Value) -> EngineError {
-    drive(&parsed(document), &mut |_| ControlFlow::Continue(())).unwrap_err()
+    drive(
+        &parsed(document),
+        &mut |_| ControlFlow::Continue(()),
+        &mut at_once,
+    )
+    .unwrap_err()
 }
 
 /// Why the document itself is refused.

@@ -1,0 +1,140 @@
+//! Several processes drive parts of one numbered whole: together they do what one process alone does.
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use assay_engine::{EngineError, Observation, drive};
+use serde_json::{Value, json};
+
+use crate::serve::served;
+use crate::support::{check, document, null_site, observe, parsed};
+use crate::values::Values;
+
+/// Every value that the clients of these parts drew, and what was observed of each part. Each part is
+/// (first client, clients); the parts run at the same time, as those of several processes.
+fn driven(site: &Value, parts: &[(u32, u32)], more: &Value) -> (Vec<String>, Vec<Observation>) {
+    let values = Values::new();
+    let script = format!(
+        "\\set v random(1, 1000000)\n{}\nSELECT 1;",
+        values.write(":v")
+    );
+    let part = |(first_client, clients): &(u32, u32)| {
+        let mut document = document(site.clone(), &[&script, &script], more.clone());
+        document["first_client"] = json!(first_client);
+        document["clients"] = json!(clients);
+        document["of_clients"] = json!(8);
+        document["allow_shell"] = json!(true);
+        document
+    };
+    let documents: Vec<Value> = parts.iter().map(part).collect();
+    let observed = std::thread::scope(|scope| {
+        let running: Vec<_> = (documents.iter())
+            .map(|document| scope.spawn(|| observe(document)))
+            .collect();
+        let ended = running.into_iter().map(|one| one.join().unwrap());
+        ended.collect()
+    });
+    (values.sorted(), observed)
+}
+
+#[test]
+fn one_process_with_8_clients_and_four_with_2_draw_the_same() {
+    let open = |kind: &str| json!({ "kind": kind, "offered_rate_per_s": 200 });
+    let cases = [
+        json!({ "stop": { "passes": 4 } }),
+        json!({ "order": "mix", "stop": { "transactions": 8 } }),
+        json!({ "order": "mix", "arrival": open("poisson"), "stop": { "transactions": 8 } }),
+        json!({ "arrival": open("constant"), "stop": { "transactions": 8 } }),
+        json!({ "stop": { "queue": 64 } }),
+    ];
+    for more in cases {
+        served("postgresql", json!({ "delay": "constant:3ms" }), |site| {
+            let (alone, whole) = driven(&site, &[(0, 8)], &more);
+            let four = [(0, 2), (2, 2), (4, 2), (6, 2)];
+            let (together, parts) = driven(&site, &four, &more);
+            assert_eq!(alone.len(), 64, "{more}");
+            assert_eq!(together, alone, "{more}");
+            // On a server of known delays every transaction took at least as long, in either.
+            let [whole] = &whole[..] else {
+                panic!("{more}")
+            };
+            let counted: u64 = parts.iter().map(|part| part.all_ok.count).sum();
+            assert_eq!((counted, whole.all_ok.count), (64, 64), "{more}");
+            for part in parts.iter().chain([whole]) {
+                assert!(part.all_ok.latency.min_ns >= 3_000_000, "{more}");
+            }
+            let numbers: Vec<u32> = (parts.iter())
+                .flat_map(|part| part.client_ends.iter().map(|end| end.client))
+                .collect();
+            assert_eq!(numbers, [0, 1, 2, 3, 4, 5, 6, 7]);
+        });
+    }
+}
+
+fn unix_ns() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    u64::try_from(since.as_nanos()).unwrap()
+}
+
+#[test]
+fn clients_that_are_ready_begin_at_the_instant_they_are_given() {
+    for more in [
+        json!({ "stop": { "transactions": 3 }, "clients": 4 }),
+        json!({
+            "stop": { "transactions": 3 }, "clients": 4,
+            "arrival": { "kind": "constant", "offered_rate_per_s": 1000 },
+        }),
+    ] {
+        let site = null_site("ready", json!({ "delay": "constant:1ms" }));
+        let asked = document(site, &["SELECT 1;"], more);
+        let mut times_asked = 0;
+        let begin = unix_ns() + 400_000_000;
+        let began = Instant::now();
+        let run = drive(
+            &parsed(&asked),
+            &mut |_| ControlFlow::Continue(()),
+            &mut || {
+                times_asked += 1;
+                ControlFlow::Continue(Some(begin))
+            },
+        );
+        let run = run.unwrap();
+        check(&run);
+        assert_eq!(times_asked, 1);
+        assert!(began.elapsed() >= Duration::from_millis(395));
+        // The two clocks are read one after the other.
+        let late_ns = run.started_unix_ns.abs_diff(begin);
+        assert!(late_ns < 5_000_000, "{late_ns}");
+        assert_eq!(run.outcomes.ok, 12);
+    }
+}
+
+#[test]
+fn a_caller_that_gives_up_when_clients_are_ready_has_driven_nothing() {
+    let site = null_site("not ready", json!({}));
+    let asked = document(site, &["SELECT 1;"], json!({}));
+    let given_up = drive(
+        &parsed(&asked),
+        &mut |_| ControlFlow::Continue(()),
+        &mut || ControlFlow::Break(()),
+    );
+    assert!(matches!(given_up, Err(EngineError::Interrupted)));
+}
+
+#[test]
+fn clients_use_the_endpoints_in_turn_by_their_numbers() {
+    served("postgresql", json!({}), |first| {
+        let sessions = served("postgresql", json!({}), |second| {
+            let mut site = first.clone();
+            let unix = |site: &Value| json!({ "unix": site["unix"] });
+            site["endpoints"] = json!([unix(&first), unix(&second), unix(&first)]);
+            site.as_object_mut().unwrap().remove("unix");
+            // Clients 2 to 6 of ten: 4 is the only one with remainder 1.
+            let more = json!({ "clients": 5, "first_client": 2, "of_clients": 10 });
+            let run = observe(&document(site, &["SELECT 1;"], more));
+            assert_eq!(run.outcomes.ok, 5);
+        })
+        .sessions;
+        assert_eq!(sessions, 1);
+    });
+}
