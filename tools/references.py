@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -13,6 +14,7 @@ import plugin_contracts
 from assay import _engine, env_vars, registry
 from assay.cli.program import COMMANDS, group, module_of
 from assay.record import schema
+from assay.report import tidy_schema
 from assay.systems.abilities import CompletesUrls
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
@@ -79,7 +81,13 @@ def records() -> str:
     return "# The record file\n\n```sql\n" + ";\n\n".join(steps).strip() + ";\n```\n"
 
 
+def report_schema() -> str:
+    """The JSON Schema of reports in JSON."""
+    return json.dumps(tidy_schema.schema(), indent=2, ensure_ascii=False) + "\n"
+
+
 PAGES = {
+    "report.schema.json": report_schema,
     "commands.md": commands,
     "environment.md": environment,
     "plugins.md": plugin_contracts.page,
@@ -94,7 +102,7 @@ def main(arguments: list[str]) -> int:
     is_check = arguments == ["--check"]
     stale = []
     for name, page in PAGES.items():
-        file, text = FOLDER / name, MARK + page()
+        file, text = FOLDER / name, page() if name.endswith(".json") else MARK + page()
         if is_check:
             if not file.exists() or file.read_text(encoding="utf-8") != text:
                 stale.append(name)

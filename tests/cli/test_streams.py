@@ -88,7 +88,7 @@ def test_a_failed_run_is_not_hidden_by_a_reader_that_has_enough(tmp_path: Path) 
 def test_without_standard_error_the_output_is_data_alone(streams: str, tmp_path: Path) -> None:
     ended = shell(f"{RUN} --format json", streams, tmp_path)
     assert ended.returncode == 0
-    assert json.loads(ended.stdout)["experiment"] == 1
+    assert json.loads(ended.stdout)["experiment"]["id"] == 1
     assert states(tmp_path) == ["done"]
 
 

@@ -132,4 +132,4 @@ def test_format_json_is_one_document(assay: Assay, beebe: Path) -> None:
     ended = assay(
         "run", "bibsql", "--on", "sqlite", "--bib", beebe / "texbook1.bib", "--format", "json"
     )
-    assert json.loads(ended.out)["experiment"] == 1
+    assert json.loads(ended.out)["experiment"]["id"] == 1

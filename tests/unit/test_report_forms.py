@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import io
-import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -275,41 +273,6 @@ def test_nothing_but_a_terminal_gets_colour(quick: Report) -> None:
         assert "\x1b" not in written(form, quick)
 
 
-def test_json_is_one_document_of_numbers_as_measured(report: Report) -> None:
-    document = json.loads(written(json_form, report))
-    tables = {table["name"]: table for table in document["tables"]}
-    assert len(tables) == len(document["tables"]), "every table has a name of its own"
-    first = tables["parallel"]["rows"][0]
-    assert first["here"] == {
-        "value": 4_100_000_000,
-        "unit": "ns",
-        "n": 3,
-        "low": 4_000_000_000,
-        "high": 4_200_000_000,
-        "verdict": "valid",
-    }
-    assert first["clients"] == 8
-    assert first["published Fusion-io"] == {"value": 45, "unit": "s"}
-    passes = tables["parallel_passes"]["rows"][0]
-    assert passes["p99"] == {"value": None, "reason": "n<368"}
-    assert passes["max"]["value"] == 4_100_000_000
-    assert tables["loads"]["rows"][0]["size on disk"]["value"] == 20_500_000
-
-
-def test_csv_has_a_line_per_cell_and_the_same_fields_in_each(report: Report) -> None:
-    lines = list(csv.reader(io.StringIO(written(csv_form, report))))
-    assert {len(line) for line in lines} == {len(csv_form.FIELDS)}
-    named = [dict(zip(lines[0], line, strict=True)) for line in lines[1:]]
-    found = {
-        (line["table"], line["row"], line["column"]): (line["value"], line["unit"])
-        for line in named
-    }
-    assert len(found) == len(named), "table, row and column name a cell"
-    key = ("parallel", "clients = 16 / mariadb engine=MyISAM", "ssd")
-    assert found[key] == ("12400000000", "ns")
-    assert found["parallel_checks", "S01 / ISBN without ISBN-13", "expected"] == ("156", "count")
-
-
 def test_markdown_rows_have_as_many_cells_as_their_heads(report: Report) -> None:
     text = written(markdown_form, report)
     tables = [part.splitlines() for part in text.split("\n\n") if part.startswith("|")]
@@ -353,10 +316,7 @@ def test_the_storage_of_a_server_by_url_is_not_seen(tmp_path: Path) -> None:
         1.5,
         site={"storage": storage},
     )
-    tables = {one["name"]: one for one in json.loads(written(json_form, build(record)))["tables"]}
-    (row,) = tables["storages"]["rows"]
-    assert (row["storage"], row["size"]) == ("not seen", "-")
-    rows = [row for one in tables.values() for row in one["rows"] if "clients" in row]
-    assert rows
-    assert all(row["clients"] == 1 for row in rows), "a number, and no text"
+    tables = {one.name: one for part in build(record).sections for one in part.tables}
+    (row,) = tables["storages"].rows
+    assert (row.cells[0].shown, row.cells[-1].shown) == ("not seen", "-")
     assert cell_runs.cells(record.runs)[0].name == "postgresql at 127.0.0.1, 1 client"

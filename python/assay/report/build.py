@@ -25,6 +25,7 @@ from assay.report import (
     server,
     service,
     statements,
+    tidy,
     timeline,
     times,
     warnings,
@@ -60,6 +61,7 @@ def build(experiment: ExperimentRecord) -> Report:
         ),
         warnings=warnings.notes(noted),
         cell_count=cell_count,
+        tidy={"experiment": tidy.facts(experiment), "tables": tidy.tables(experiment)},
     )
 
 

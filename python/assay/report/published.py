@@ -29,7 +29,7 @@ from assay.experiment import Scalar
 from assay.files.toml_file import Section
 from assay.report.values import Cell, Number, absent
 
-_NOT_FACTORS = {"system", "values", "speed_up"}
+NOT_FACTORS = {"system", "values", "speed_up"}
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Published:
         """The row for the first of ``names`` (of system, of driver) that has one."""
         for name in names:
             for row in self.rows:
-                asked = {key: level for key, level in row.items() if key not in _NOT_FACTORS}
+                asked = {key: level for key, level in row.items() if key not in NOT_FACTORS}
                 is_same = all(factors.get(key) == level for key, level in asked.items())
                 if str(row["system"]).casefold() == name.casefold() and is_same:
                     return row
@@ -72,7 +72,7 @@ class Published:
 
     def levels(self, factor: str) -> list[Scalar]:
         """Levels of that factor in the published table; none of what is no factor there."""
-        if factor in _NOT_FACTORS:
+        if factor in NOT_FACTORS:
             return []
         return list(dict.fromkeys(row[factor] for row in self.rows if factor in row))
 

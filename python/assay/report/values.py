@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from assay.experiment import Scalar
 
@@ -117,6 +118,8 @@ class Report:
     sections: tuple[Section, ...]
     warnings: tuple[WarningNote, ...]
     cell_count: int
+    tidy: Mapping[str, Any] = field(default_factory=dict)
+    """The same for programs (`assay.report.tidy`): ``experiment``, and ``tables``."""
 
 
 def text(shown: object) -> Cell:

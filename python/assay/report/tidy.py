@@ -1,0 +1,153 @@
+"""Takes an experiment's record; gives its tidy tables: a row per cell, run, transaction type …, a
+column per factor and number, each with a machine name and a unit, numbers as they were measured.
+
+A parameter of the workload is the column ``parameter_NAME``, where any run has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from assay import judge
+from assay.judge.spread import Spread, spread
+from assay.record import ExperimentRecord, RunRecord
+from assay.record.records import CellRecord
+from assay.report import cell_runs, declaration, field_path, published, series, tidy_tables
+from assay.report.cell_runs import CellRuns
+from assay.report.outcomes import throughput_per_s
+from assay.report.tidy_columns import TidyColumn, Value, row
+from assay.report.tidy_tables import CellRow, Part
+
+Row = dict[str, Value]
+Tables = dict[str, list[Row]]
+
+
+def facts(experiment: ExperimentRecord) -> dict[str, Any]:
+    """What was run, when, on what."""
+    return {
+        "id": experiment.id,
+        "title": experiment.title,
+        "reproduces": experiment.reproduces,
+        "workload": str(experiment.workload.get("name", "")),
+        "workload_fingerprint": str(experiment.workload.get("fingerprint", "")),
+        "seed": str(experiment.seed),
+        "begun_unix_ns": experiment.begun_unix_ns,
+        "ended_unix_ns": experiment.ended_unix_ns,
+        "is_under_way": experiment.is_under_way,
+        "record": str(experiment.path),
+        "machine": dict(experiment.machine),
+        "build": dict(experiment.build),
+    }
+
+
+def tables(experiment: ExperimentRecord) -> Tables:
+    runs = experiment.runs
+    return {
+        "cells": [_with_factors(tidy_tables.CELLS, one.first, one) for one in _cells(experiment)],
+        "runs": [_with_factors(tidy_tables.RUNS, run, run) for run in runs],
+        "groups": _parts(tidy_tables.GROUPS, runs, _groups),
+        "transactions": _parts(tidy_tables.TRANSACTIONS, runs, _transactions),
+        "statements": _parts(tidy_tables.STATEMENTS, runs, _all_of("per_statement")),
+        "intervals": _parts(tidy_tables.INTERVALS, runs, _all_of("intervals")),
+        "errors": _parts(tidy_tables.ERRORS, runs, _all_of("errors")),
+        "checks": _parts(tidy_tables.CHECKS, runs, lambda run: run.checks),
+        "steps": _parts(tidy_tables.STEPS, runs, lambda run: [vars(one) for one in run.steps]),
+        "values": _parts(tidy_tables.VALUES, runs, lambda run: _values(experiment, run)),
+        "published": list(_published(experiment)),
+    }
+
+
+def _with_factors(columns: Sequence[TidyColumn], run: RunRecord, source: Any) -> Row:
+    """A row that begins with the levels of its cell."""
+    parameters: Row = {f"parameter_{name}": level for name, level in run.parameters.items()}
+    return {**row(tidy_tables.FACTORS, run), **parameters, **row(columns, source)}
+
+
+def _parts(columns: Sequence[TidyColumn], runs: Sequence[RunRecord], of: Any) -> list[Row]:
+    return [row(columns, Part(run, part)) for run in runs for part in of(run)]
+
+
+def _all_of(key: str) -> Any:
+    return lambda run: (run.observation or {}).get(key) or ()
+
+
+def _groups(run: RunRecord) -> Iterator[Any]:
+    """A run without groups has one, named ''."""
+    observation = run.observation or {}
+    if "outcomes" in observation:
+        yield from observation.get("groups") or [{"name": "", **observation}]
+
+
+def _transactions(run: RunRecord) -> Iterator[Any]:
+    observation = run.observation or {}
+    groups = observation.get("groups") or ()
+    if len(groups) > 1:
+        for group in groups:
+            for one in group.get("transactions") or ():
+                yield {**one, "group": group["name"]}
+    else:
+        yield from ({**one, "group": ""} for one in observation.get("transactions") or ())
+
+
+def _values(experiment: ExperimentRecord, run: RunRecord) -> Iterator[Any]:
+    declared = declaration.of_record(experiment.workload, run.test)
+    for field in declared.fields if declared and run.observation else ():
+        yield {
+            "test": run.test,
+            "key": field.key,
+            "title": field.title,
+            "unit": field_path.unit(field.key),
+            "value": field_path.value(run, field.key),
+        }
+
+
+def _published(experiment: ExperimentRecord) -> Iterator[Row]:
+    tests = list(cell_runs.tests(experiment.runs))
+    for test in (*tests, *(one.name for one in series.of_record(experiment.workload))):
+        found = published.of_record(experiment.workload, test)
+        for one in found.rows if found else ():
+            assert found is not None
+            levels = {key: one[key] for key in one if key not in published.NOT_FACTORS}
+            shared = {**vars(found), **one, "test": test}
+            units = found.units if len(found.units) > 1 else [found.unit] * len(found.columns)
+            for column, value, unit in zip(found.columns, one["values"], units, strict=False):
+                yield {
+                    **{f"parameter_{key}": levels[key] for key in levels if key != "clients"},
+                    **row(
+                        tidy_tables.PUBLISHED,
+                        {**shared, "column": column, "value": value, "unit": unit},
+                    ),
+                }
+
+
+def _cells(experiment: ExperimentRecord) -> Iterator[CellRow]:
+    kept = {one.fingerprint: one for one in experiment.cells}
+    for runs in cell_runs.tests(experiment.runs).values():
+        for cell in cell_runs.cells(runs):
+            first = cell.runs[0]
+            yield CellRow(
+                first,
+                verdict_of(cell, kept.get(first.cell_fingerprint)),
+                _spread([throughput_of(run) for run in cell.measured]),
+                _spread([(run.observation or {}).get("elapsed_ns") for run in cell.measured]),
+                cell_runs.middle_run(cell),
+            )
+
+
+def verdict_of(cell: CellRuns, kept: CellRecord | None) -> judge.CellVerdict:
+    """As it was kept with the last repetition; of a cell that was not run to its end, or by an
+    earlier program, what can be said of the runs that there are."""
+    if kept is not None:
+        return judge.CellVerdict(kept.verdict, kept.warnings, kept.repetitions, kept.measured)
+    return judge.of_cell([(run.evidence, run.judged) for run in cell.runs], cell.name)
+
+
+def throughput_of(run: RunRecord) -> float | None:
+    observation = run.observation or {}
+    return throughput_per_s(observation) if "outcomes" in observation else None
+
+
+def _spread(values: Sequence[float | None]) -> Spread | None:
+    found = [one for one in values if one is not None]
+    return spread(found) if found else None

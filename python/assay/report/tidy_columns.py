@@ -1,0 +1,99 @@
+"""The columns of tidy output: their machine names, with units, what each means, and how it is read
+of a run. The published schema is made of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Value = str | int | float | bool | None | list[str]
+
+
+@dataclass(frozen=True)
+class TidyColumn:
+    name: str
+    kind: str
+    """As JSON Schema has it: integer, number, string, boolean, array (of strings); or scalar."""
+    meaning: str
+    value: Callable[[Any], Value]
+    """Of what a row of the table is made of."""
+    is_nullable: bool = True
+
+
+def row(columns: Sequence[TidyColumn], source: Any) -> dict[str, Value]:
+    return {column.name: column.value(source) for column in columns}
+
+
+def path(*names: str) -> Callable[[Any], Any]:
+    """Reads what stands at the end of these keys; None where one of them is missing."""
+
+    def value(source: Any) -> Any:
+        for name in names:
+            source = source.get(name) if isinstance(source, Mapping) else None
+        return source
+
+    return value
+
+
+def of(read: Callable[[Any], Any], columns: Sequence[TidyColumn]) -> list[TidyColumn]:
+    """The same columns of a part of the source."""
+
+    def within(column: TidyColumn) -> Callable[[Any], Value]:
+        return lambda source: column.value(read(source))
+
+    return [
+        TidyColumn(one.name, one.kind, one.meaning, within(one), one.is_nullable) for one in columns
+    ]
+
+
+OUTCOMES = [
+    TidyColumn(name, "integer", meaning, path("outcomes", name))
+    for name, meaning in (
+        ("scheduled", "transactions; ok + aborted + failed + unknown + skipped"),
+        ("ok", "of them, ended well"),
+        ("aborted", "rolled back as the workload asked"),
+        ("failed", "ended with an error"),
+        ("unknown", "may have committed, or not"),
+        ("skipped", "could not start in time"),
+        ("late", "ended beyond the latency limit"),
+        ("retries", "further attempts after deadlocks and serialization failures"),
+        ("attempts", "scheduled - skipped + retries"),
+    )
+]
+
+_PERCENTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99_9": 0.999}
+
+
+def times(
+    prefix: str, key: str, what: str, enough: Callable[[float, int], bool]
+) -> list[TidyColumn]:
+    """Percentiles of a time that stands under ``key`` beside its ``count``; null where there are
+    too few samples for one."""
+
+    def percentile(name: str, share: float) -> Callable[[Any], Value]:
+        def value(source: Any) -> Value:
+            count = path("count")(source)
+            is_known = isinstance(count, int) and enough(share, count)
+            found: Value = path(key, f"{name}_ns")(source) if is_known else None
+            return found
+
+        return value
+
+    return [
+        *(
+            TidyColumn(f"{prefix}_{name}_ns", kind, f"{said} {what}", path(key, f"{name}_ns"))
+            for name, kind, said in (("min", "integer", "least"), ("mean", "number", "mean"))
+        ),
+        *(
+            TidyColumn(
+                f"{prefix}_{name}_ns",
+                "integer",
+                f"{name.replace('_', '.')} {what}; null: too few samples",
+                percentile(name, share),
+            )
+            for name, share in _PERCENTILES.items()
+        ),
+        TidyColumn(f"{prefix}_max_ns", "integer", f"greatest {what}", path(key, "max_ns")),
+    ]

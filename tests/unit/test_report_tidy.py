@@ -1,0 +1,141 @@
+"""What programs read of a report: tidy tables that keep to the published schema."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import lzma
+from pathlib import Path
+from typing import Any
+
+import invented_records as invented
+import jsonschema
+import pytest
+
+from assay.record import ExperimentRecord, Store
+from assay.report import csv as csv_form
+from assay.report import json as json_form
+from assay.report.build import build
+from assay.report.tidy_schema import DETAILS, schema
+from assay.report.tidy_tables import TABLES
+
+ROOT = Path(__file__).parents[2]
+PUBLISHED = ROOT / "docs" / "reference" / "report.schema.json"
+OLD_RECORD = ROOT / "tests" / "data" / "records" / "step-6.sqlite.xz"
+
+
+def document(experiment: ExperimentRecord, detail: bool | None = None) -> dict[str, Any]:
+    stream = io.StringIO()
+    json_form.render(build(experiment), stream, detail=detail)
+    found: dict[str, Any] = json.loads(stream.getvalue())
+    jsonschema.validate(found, json.loads(PUBLISHED.read_text(encoding="utf-8")))
+    return found
+
+
+@pytest.fixture(scope="module")
+def old_record(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("records") / "r.sqlite"
+    path.write_bytes(lzma.decompress(OLD_RECORD.read_bytes()))
+    return path
+
+
+@pytest.fixture(scope="module")
+def parallel(tmp_path_factory: pytest.TempPathFactory) -> ExperimentRecord:
+    """Two client counts of a system with a parameter, three times each."""
+    planned = invented.plan(
+        [invented.POSTGRESQL], clients=(8, 16), repetitions=3, parameters={"copies": 10}
+    )
+    elapsed = {("postgresql", "here", 8): (4.0, 4.2, 4.1), ("postgresql", "here", 16): [8.0] * 3}
+    path = tmp_path_factory.mktemp("records") / "r.sqlite"
+    return invented.experiment(path, planned, elapsed)
+
+
+def test_the_published_schema_is_the_programs() -> None:
+    assert json.loads(PUBLISHED.read_text(encoding="utf-8")) == schema()
+    jsonschema.Draft202012Validator.check_schema(schema())
+
+
+@pytest.mark.parametrize("number", range(1, 15))
+def test_the_report_of_any_experiment_keeps_to_the_schema(number: int, old_record: Path) -> None:
+    with Store(old_record, must_exist=True) as store:
+        found = document(store.experiment(number))
+    assert set(found["tables"]) == set(TABLES)
+    assert found["tables"]["cells"]
+    assert found["tables"]["runs"]
+
+
+def test_a_row_that_has_another_column_or_kind_is_refused_by_the_schema(
+    parallel: ExperimentRecord,
+) -> None:
+    found = document(parallel)
+    for change in ({"p99": 3}, {"throughput_per_s": "88"}, {"clients": None}):
+        changed = json.loads(json.dumps(found))
+        changed["tables"]["runs"][0].update(change)
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(changed, schema())
+
+
+def test_a_cell_has_its_factors_the_median_and_the_verdict(parallel: ExperimentRecord) -> None:
+    first, second = document(parallel)["tables"]["cells"]
+    assert (first["clients"], first["parameter_copies"], first["arrival"]) == (8, 10, "closed")
+    assert (first["elapsed_ns"], first["elapsed_min_ns"], first["elapsed_max_ns"]) == (
+        4_100_000_000, 4_000_000_000, 4_200_000_000,
+    )  # fmt: skip
+    assert first["throughput_per_s"] == pytest.approx(16 / 4.1)
+    assert (first["repetitions"], first["measured"], first["verdict"]) == (3, 3, "valid")
+    assert second["clients"] == 16
+
+
+def test_a_run_has_a_column_for_each_factor_and_number(parallel: ExperimentRecord) -> None:
+    runs = document(parallel)["tables"]["runs"]
+    assert [run["repetition"] for run in runs] == [1, 1, 2, 2, 3, 3]
+    first = runs[0]
+    assert (first["state"], first["ok"], first["scheduled"]) == ("done", 16, 16)
+    assert first["client_cpu_per_transaction_ns"] == 4e9 * 0.03 / 16
+    assert (first["size_on_disk_bytes"], first["rows_loaded"]) == (20_500_000, 16_343)
+    assert (first["checks_right"], first["checks_wrong"]) == (2, 0)
+
+
+def test_a_percentile_of_too_few_samples_is_null(parallel: ExperimentRecord) -> None:
+    one, *_ = document(parallel)["tables"]["transactions"]
+    assert (one["transaction"], one["outcome"], one["count"]) == ("S01", "ok", 8)
+    assert one["latency_p50_ns"] is not None
+    assert one["latency_p99_ns"] is None
+    assert one["latency_max_ns"] is not None
+
+
+def test_groups_of_clients_have_rows_of_their_own(tmp_path: Path) -> None:
+    planned = invented.plan([invented.SQLITE])
+    plain = invented.observation(planned.runs[0].cell, invented.S)
+    group = {key: plain[key] for key in ("outcomes", "transactions", "clients")}
+    groups = [{"name": "readers", **group}, {"name": "writers", **group}]
+    record = invented.experiment(
+        tmp_path / "r.sqlite", planned, 1.0, observation={"groups": groups}
+    )
+    found = document(record)["tables"]
+    assert [(one["group"], one["throughput_per_s"]) for one in found["groups"]] == [
+        ("readers", 16.0),
+        ("writers", 16.0),
+    ]
+    assert [one["group"] for one in found["transactions"]] == ["readers"] * 2 + ["writers"] * 2
+
+
+def test_details_can_be_left_out(parallel: ExperimentRecord) -> None:
+    found = document(parallel, detail=False)
+    assert not set(DETAILS) & set(found["tables"])
+
+
+def test_csv_is_a_line_per_run_with_a_version_and_numbers_as_numbers(
+    parallel: ExperimentRecord,
+) -> None:
+    stream = io.StringIO()
+    csv_form.render(build(parallel), stream)
+    lines = list(csv.DictReader(io.StringIO(stream.getvalue())))
+    rows = document(parallel)["tables"]["runs"]
+    assert len(lines) == len(rows) == 6
+    assert {line["version"] for line in lines} == {"2"}
+    for line, row in zip(lines, rows, strict=True):
+        assert float(line["throughput_per_s"]) == row["throughput_per_s"]
+        assert (line["clients"], line["parameter_copies"]) == (str(row["clients"]), "10")
+        assert line["reconnects"] == ""  # not known
