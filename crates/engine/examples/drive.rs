@@ -7,7 +7,7 @@
 use std::ops::ControlFlow;
 use std::process::ExitCode;
 
-use assay_engine::{DriveDocument, EngineError, Observation, drive};
+use assay_engine::{DriveDocument, DriveProgress, EngineError, Observation, drive};
 
 fn main() -> ExitCode {
     let Some(path) = std::env::args().nth(1) else {
@@ -34,11 +34,12 @@ fn run(path: &str) -> Result<Observation, EngineError> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| EngineError::Document(format!("cannot be read: {error}")))?;
     let document = DriveDocument::parse(&text)?;
-    drive(&document, &mut |progress| {
+    let mut print = |progress: &DriveProgress| {
         eprint!(
             "\r{:8.1} s  {} ended, {} failed",
             progress.elapsed_s, progress.done, progress.failed
         );
         ControlFlow::Continue(())
-    })
+    };
+    drive(&document, &mut print, &mut || ControlFlow::Continue(None))
 }
