@@ -2,7 +2,7 @@
 of the Rust structs they are named after.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import final
 
 __all__ = [
@@ -95,8 +95,13 @@ def drive(
     client is connected and has prepared its statements: it gives the instant at which to begin, in
     nanoseconds since 1970, or None for at once."""
 
-def load(document: str, source: str, progress: Callable[[str], None] | None = None) -> str:
-    """Runs a `LoadDocument` with rows of a `SourceDocument`; gives a `LoadReport`."""
+def load(
+    document: str,
+    source: str | Mapping[str, Iterable[Sequence[object]]],
+    progress: Callable[[str], None] | None = None,
+) -> str:
+    """Runs a `LoadDocument` with rows of a `SourceDocument`, or with those of each table that are
+    handed over; gives a `LoadReport`. What iterating over rows raises is raised."""
 
 def generate(
     source: str,

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay import __version__, _engine
-from assay.bibsql.bibliography import counted, resolve
 from assay.drive.prepare import Compiled, check_limits
 from assay.errors import AssayError, RunFailed, SystemMissing, SystemUnderTestError
 from assay.experiment import Experiment
@@ -21,9 +20,11 @@ from assay.provision.leftovers import clear_leftovers
 from assay.record import EndState, Store
 from assay.record.machine import machine
 from assay.report import check_declarations
+from assay.row_sources.protocol import row_source
 from assay.steps import take_all
 from assay.steps.context import Context
 from assay.steps.refusal import why_refused
+from assay.text.units import counted
 from assay.workload.ad_hoc_script import workload_of
 
 
@@ -80,8 +81,7 @@ def run(
         progress.warning(warning)
     check_limits(workload, planned.runs, loading.sessions)
     check_rows(workload, planned.runs)
-    is_bib = workload.data_source == "bib"
-    bibliography = resolve(experiment, workload, progress) if is_bib else None
+    rows = row_source(workload).open(workload, experiment, progress)
     for cleared in clear_leftovers():
         progress.warning(cleared.sentence())
     build = {"assay": __version__, **json.loads(_engine.build_info())}
@@ -90,7 +90,7 @@ def run(
         experiment_id = store.begin_experiment(
             experiment, planned, machine(), workload=workload.for_record(), build=build
         )
-        context = Context(workload, compiled, bibliography, store, pool, progress)
+        context = Context(workload, compiled, rows, store, pool, progress)
         ended: dict[int, int] = {}
         try:
             for one in planned.runs:

@@ -32,7 +32,6 @@ from assay.provision.copying import OnCopied
 from assay.provision.deployment import Deployment
 from assay.provision.running import RunningSystem, running_system
 from assay.provision.size import allocated_bytes
-from assay.row_sources.generated import measure
 from assay.row_sources.request import DataRequest
 from assay.systems.abilities import BufferSize
 from assay.systems.protocol import System
@@ -239,12 +238,13 @@ class PooledSystem:
         )
 
     def _verify(self, dataset: Dataset, tables: Sequence[Table], progress: Progress) -> None:
-        if not self._loading.is_verified or dataset.request.rows_expected is None:
+        if not self._loading.is_verified:
             return
-        checksums = dataset.checksums or {
-            str(one["name"]): str(one["checksum"])
-            for one in measure(dataset.request.source, with_checksums=True)
-        }
+        checksums = dataset.checksums
+        if not checksums and dataset.request.checksums is not None:
+            checksums = dataset.request.checksums()
+        if not checksums:
+            return
         verify(self.deployment, self.system.dialect, tables, checksums, progress.stage)
 
 

@@ -1,7 +1,8 @@
-"""The one list of what can be chosen: systems, storages, report forms and workloads, by name.
+"""The one list of what can be chosen: systems, storages, row sources, report forms and workloads,
+by name.
 
-Systems, storages and report forms come from entry points, ours and strangers' alike; reading the
-names imports nothing. A workload is a folder with a ``workload.toml``: those beside this module in
+All but workloads come from entry points, ours and strangers' alike; reading the names imports
+nothing. A workload is a folder with a ``workload.toml``: those beside this module in
 `workloads/`, or any path.
 """
 
@@ -74,6 +75,16 @@ def storage(name: str) -> Storage:
     """The kind of storage of that name."""
     found: Storage = _get("assay.storages", "storage", name)
     return found
+
+
+def row_sources() -> tuple[str, ...]:
+    """Names of the sources of rows."""
+    return tuple(sorted(_entries("assay.row_sources")))
+
+
+def row_source(name: str) -> Any:
+    """The `assay.row_sources.protocol.RowSource` of that name."""
+    return _get("assay.row_sources", "source of rows", name)
 
 
 def report_forms() -> tuple[str, ...]:

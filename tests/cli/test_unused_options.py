@@ -31,10 +31,10 @@ DRIVING = (
 @pytest.mark.parametrize(
     ("target", "options"),
     [
-        ("one.sql", ("--bib small.bib", "--encoding latin-1", "--keep-going", "--feed two.sql")),
-        ("tpcb", ("--bib small.bib", "--encoding utf-8", "--keep-going")),
+        ("one.sql", ("--input small.bib", "--encoding latin-1", "--keep-going", "--feed two.sql")),
+        ("tpcb", ("--input small.bib", "--encoding utf-8", "--keep-going")),
         ("tpcb --script one.sql", ("--feed two.sql",)),
-        ("bibsql.limit", (*DRIVING, "--bib small.bib", "--keep-going")),
+        ("bibsql.limit", (*DRIVING, "--input small.bib", "--keep-going")),
         ("bibsql.update", (*DRIVING, "--clients 2")),
         ("e831.reliability", ("--duration 1",)),
         ("tpcb --on sqlite:///x.db", ("--storage tmpfs",)),
@@ -53,9 +53,12 @@ def test_of_an_experiment(
 
 
 def test_of_an_experiment_file(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (here / "e.toml").write_text('workload = "tpcb"\nsystems = "null"\nbib = "small.bib"\n')
+    (here / "e.toml").write_text('workload = "tpcb"\nsystems = "null"\ninput = "small.bib"\n')
     assert run_program(["plan", "e.toml"]) == 2
-    assert "error: bib means nothing to tpcb.tpcb-like: it reads no bib" in capsys.readouterr().err
+    assert (
+        "error: input means nothing to tpcb.tpcb-like: its rows are not read"
+        in capsys.readouterr().err
+    )
 
 
 def test_what_means_something_to_one_of_the_tests_is_taken() -> None:

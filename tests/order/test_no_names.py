@@ -50,3 +50,19 @@ def test_no_databases_name_outside_its_folder() -> None:
             if pattern.search(ours.sub("", line)) and not EXAMPLE.match(line):
                 wrong.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()}")
     assert not wrong, "\n".join(wrong)
+
+
+OLDER_WORDS = re.compile(r'"--bib"|"bib"|``bib`` is the key of older files')
+"""Options and experiment files that say so are still taken."""
+
+
+def test_bibliographies_are_known_to_their_own_row_source_alone() -> None:
+    package = ROOT / "python" / "assay"
+    wrong = []
+    for path in sorted(package.rglob("*.py")):
+        if path.relative_to(package).parts[0] in {"bibsql", "workloads", "env_vars.py"}:
+            continue
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if re.search("bib", OLDER_WORDS.sub("", line), re.I) and not EXAMPLE.match(line):
+                wrong.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()}")
+    assert not wrong, "\n".join(wrong)

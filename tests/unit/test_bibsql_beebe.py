@@ -43,7 +43,7 @@ def test_a_machine_with_neither_says_what_to_do_and_leaves_nothing(bare_machine:
     target = bare_machine / "beebe"
     with pytest.raises(InputError, match="apt-get is not on this machine") as caught:
         beebe.get(target)
-    assert "--bib PATH" in str(caught.value.hint)
+    assert "--input PATH" in str(caught.value.hint)
     assert "synthetic" in str(caught.value.hint)
     assert list(target.iterdir()) == []
 

@@ -20,7 +20,7 @@ storages = ["here", "fast"]
 clients = [8, 16]
 repetitions = 3
 seed = 7
-bib = ["papers"]
+input = ["papers"]
 
 [parameters]
 replicas = [1, 2]
@@ -43,6 +43,8 @@ def written(folder: Path, text: str) -> Path:
 
 def test_a_file_says_all_that_words_say(tmp_path: Path) -> None:
     found, workload = experiment(Words(str(written(tmp_path, TABLE_2))))
+    older = written(tmp_path, TABLE_2.replace("input = ", "bib = "))
+    assert experiment(Words(str(older)))[0] == found
     binlog = {"sync_binlog": "1"}
     assert workload.name == "bibsql"
     assert found == Experiment(

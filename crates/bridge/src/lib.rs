@@ -5,6 +5,7 @@ mod bibliography;
 mod expression;
 mod failure;
 mod progress;
+mod python_rows;
 mod rows;
 mod serve;
 mod session;

@@ -1,7 +1,7 @@
 //! Takes documents about rows from Python; gives loads, texts and measures of them.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use assay_bibtex::{BibSource, SourceOptions};
@@ -9,13 +9,16 @@ use assay_datagen::{
     Dataset, ExportDocument, ExportError, GeneratedDocument, GeneratedSource, export,
 };
 use assay_engine::{EngineError, LoadDocument};
+use assay_values::RowSource;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
+use pyo3::types::PyMapping;
 use serde::{Deserialize, Serialize};
 
 use crate::bibliography::borrowed;
 use crate::failure::{Failure, os_error, raise};
 use crate::progress::Listener;
+use crate::python_rows::PythonRows;
 use crate::work::{ended, parsed};
 
 const TELL_EVERY: Duration = Duration::from_millis(100);
@@ -33,34 +36,68 @@ struct RowProgress {
     rows: u64,
 }
 
+/// A source that can be loaded by several sessions at once, or by one.
+trait Divisible {
+    /// At most so many sources, whose rows together are all.
+    fn parts(&self, most: u32) -> Result<Vec<Box<dyn RowSource + Send>>, EngineError>;
+}
+
+impl Divisible for SourceOptions {
+    /// One: a bibliography is read from its beginning.
+    fn parts(&self, _most: u32) -> Result<Vec<Box<dyn RowSource + Send>>, EngineError> {
+        let source = BibSource::new(self).map_err(EngineError::Source)?;
+        Ok(vec![Box::new(source)])
+    }
+}
+
+impl Divisible for GeneratedDocument {
+    fn parts(&self, most: u32) -> Result<Vec<Box<dyn RowSource + Send>>, EngineError> {
+        let dataset = Dataset::compile(self).map_err(EngineError::Script)?;
+        let parts = dataset.part().divided(most);
+        let part_of = |part| Box::new(GeneratedSource::new(Arc::clone(&dataset), part)) as _;
+        Ok(parts.map(part_of).collect())
+    }
+}
+
+/// Loads the rows of a source document, or those that a mapping from table to rows holds.
 #[pyfunction]
 #[pyo3(signature = (document, source, progress=None))]
 pub fn load(
     py: Python<'_>,
     document: &str,
-    source: &str,
+    source: &Bound<'_, PyAny>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let document = LoadDocument::parse(document).map_err(raise)?;
-    let source: SourceDocument = parsed(source, "source")?;
+    if let Ok(rows) = source.cast::<PyMapping>() {
+        let rows = PythonRows::new(&document, rows)?;
+        let raised = rows.raised();
+        let parts = move || Ok(vec![Box::new(rows) as Box<dyn RowSource + Send>]);
+        let loaded = load_parts(py, &document, parts, progress);
+        let raised = raised.lock().unwrap_or_else(PoisonError::into_inner).take();
+        return raised.map_or(loaded, Err);
+    }
+    let source: SourceDocument = parsed(source.extract()?, "source")?;
+    let source: Box<dyn Divisible + Send> = match source {
+        SourceDocument::Bib(options) => Box::new(options),
+        SourceDocument::Generated(tables) => Box::new(tables),
+    };
+    let sessions = document.sessions;
+    load_parts(py, &document, move || source.parts(sessions), progress)
+}
+
+fn load_parts(
+    py: Python<'_>,
+    document: &LoadDocument,
+    parts: impl FnOnce() -> Result<Vec<Box<dyn RowSource + Send>>, EngineError> + Send,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
     let mut listener = Listener::new(progress);
     let report = py.detach(|| {
         let mut tell = |told: &assay_engine::LoadProgress| listener.tell(told);
-        match source {
-            SourceDocument::Bib(options) => {
-                // A bibliography is read from its beginning: there is one part of it.
-                let mut source = BibSource::new(&options).map_err(EngineError::Source)?;
-                assay_engine::load(&document, &mut source, &mut tell)
-            }
-            SourceDocument::Generated(tables) => {
-                let dataset = Dataset::compile(&tables).map_err(EngineError::Script)?;
-                let parts = dataset.part().divided(document.sessions);
-                let source_of = |part| GeneratedSource::new(Arc::clone(&dataset), part);
-                let mut sources: Vec<GeneratedSource> = parts.map(source_of).collect();
-                let sources = sources.iter_mut().map(|source| source as _).collect();
-                assay_engine::load_parts(&document, sources, &mut tell)
-            }
-        }
+        let mut parts = parts()?;
+        let sources = parts.iter_mut().map(|part| &mut **part as _).collect();
+        assay_engine::load_parts(document, sources, &mut tell)
     });
     ended(listener, report.map_err(raise))
 }

@@ -123,8 +123,8 @@ def _fetch(wanted: Manifest, to: Path, tell: Tell) -> None:
             f"the package {wanted.package} cannot be brought: {error}",
             file=to.parent,
             hint=(
-                "give any BibTeX files with --bib PATH; without them `assay run` makes a synthetic "
-                "bibliography of the same statistics"
+                "give any BibTeX files with --input PATH; without them `assay run` makes a "
+                "synthetic bibliography of the same statistics"
             ),
         ) from error
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from assay import _engine
 from assay.bibsql import beebe
@@ -20,19 +20,12 @@ from assay.files.paths import exists, is_folder
 from assay.files.text_file import shown_if_not_utf8
 from assay.provision.session import raise_as_ours
 from assay.row_sources.data_folder import PLACE_HINT, input_folder
+from assay.row_sources.protocol import Listener
 from assay.row_sources.request import DataRequest
 from assay.workload.values import Workload
 
 SYNTHETIC_SEED = 1
 """One seed for everybody: runs on synthetic data can be compared."""
-
-
-class Listener(Protocol):
-    """Who wants to know what is being done; `assay.progress.Progress` is one."""
-
-    def stage(self, name: str) -> None: ...
-
-    def warning(self, message: str) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -86,6 +79,8 @@ class Bibliography:
             description=self.description,
             fingerprint=self.scan["fingerprint"],
             entries=self.scan["entries"],
+            files=tuple(source["files"]),
+            settings=source,
             bytes_total=self.scan["bytes"] * replicas,
             problems=tuple(problems["kept"]),
             skipped_entries=problems["skipped_entries"],
@@ -99,13 +94,13 @@ def resolve(experiment: Experiment, workload: Workload, progress: Listener) -> B
     if experiment.input_paths:
         files = files_of(experiment.input_paths)
         origin, description = "files", _described(files)
-    elif workload.default_input == "beebe":
+    elif workload.data.default_input == "beebe":
         files, origin, description = _default(progress)
     else:
         raise InputError(
             "the workload has no data set of its own",
             file=workload.folder,
-            hint="give files with --bib PATH",
+            hint="give files with --input PATH",
         )
     progress.stage(f"read {description}")
     scan = _scan(files, experiment.encoding, experiment.keep_going)

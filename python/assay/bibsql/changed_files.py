@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from assay.bibsql.declared import FileRows
 from assay.dialects.protocol import Dialect, Table
 from assay.load.stage import fill
 from assay.provision.deployment import Deployment
 from assay.provision.session import session
 from assay.row_sources.request import DataRequest
-from assay.workload.values import FileRows
 
 
 @dataclass(frozen=True)
@@ -58,13 +58,15 @@ def update(
 ) -> UpdateReport:
     """Deletes the rows of the files named in ``changed`` and ``vanished`` and inserts those of
     ``changed`` anew, in one transaction; ``request`` names all files as they are now."""
+    document = request.source
+    assert not callable(document), "a bibliography is read by the engine"
     before_rows = _count(deployment, dialect, rule.table)
     began_ns = time.monotonic_ns()
     report = fill(
         deployment,
         dialect,
         tables,
-        {**request.source, "only": list(changed)},
+        {**document, "only": list(changed)},
         before=[
             *dialect.delete_where(rule.table, rule.key, [*changed, *vanished]),
             *(one for name in rule.rebuilt for one in dialect.delete_all(name)),

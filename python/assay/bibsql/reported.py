@@ -1,4 +1,4 @@
-"""Takes a loaded deployment and the scripts of its checks; gives the entries that any check
+"""Takes a loaded deployment and the statements of its checks; gives the entries that any check
 reports.
 
 The variant ``clean`` of a replicated data set holds further replicas of the other entries only, so
@@ -8,39 +8,33 @@ that the checks' output stays as short as on the data set itself (Beebe 2011, se
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
 
-from assay import _engine
+from assay.bibsql.declared import FileRows
 from assay.dialects.protocol import Dialect
 from assay.provision.deployment import Deployment
-from assay.provision.session import raise_as_ours, session
-from assay.workload.values import FileRows
+from assay.provision.session import session
 
 LABEL = "label"
 
+Entries = list[tuple[str, str]]
+"""(file name, label) of each."""
+
 
 def reported_entries(
-    deployment: Deployment, dialect: Dialect, document: Mapping[str, Any], rows: FileRows
-) -> list[tuple[str, str]]:
-    """(file name, label) of every entry in the answer of any statement of the drive document.
+    deployment: Deployment, dialect: Dialect, statements: Sequence[str], rows: FileRows
+) -> Entries:
+    """Every entry in the answer of any of the statements.
 
     An answer without a label reports all entries of its files; one without a file reports the label
     in all files.
     """
-    try:
-        statements = _engine.statements(
-            json.dumps({**document, "site": deployment.address.for_engine()})
-        )
-    except _engine.EngineError as error:
-        raise_as_ours(error)
     with session(deployment.address) as opened:
         everything = opened.execute(dialect.read_all(rows.table, [rows.key, LABEL])).rows
         files: set[str | None] = set()
         labels: set[str | None] = set()
         entries: set[tuple[str | None, ...]] = set()
-        for _, text in statements:
+        for text in statements:
             answer = opened.execute(text)
             columns = [column.lower() for column in answer.columns]
             if rows.key in columns and LABEL in columns:

@@ -13,17 +13,17 @@ import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from assay.bibsql.changed_files import changed_files, mark, update
+from assay.bibsql.declared import FileRows
 from assay.dialects.protocol import Table
-from assay.drive.transactions import Observation
 from assay.errors import ArgumentError
 from assay.load.digest import table_digest
 from assay.load.stage import load
 from assay.provision.deployment import Deployment
 from assay.row_sources.request import DataRequest
 from assay.systems.protocol import System
-from assay.workload.values import FileRows
 
 RequestOf = Callable[[Sequence[Path]], DataRequest]
 """Makes the data request of some files."""
@@ -49,7 +49,7 @@ def observe(
     folder: Path,
     task: UpdateTask,
     request_of: RequestOf,
-) -> Observation:
+) -> dict[str, Any]:
     """Edits copies of ``files`` in ``folder``, updates the deployment, then loads it afresh and
     compares.
 

@@ -17,6 +17,7 @@ from assay.cli.streams import OutputLost
 from assay.dialects.protocol import Dialect, SqlText, Table
 from assay.errors import ArgumentError
 from assay.files import output_file
+from assay.row_sources.protocol import row_source
 from assay.text import quantities
 from assay.workload.parameters import Scalar
 from assay.workload.values import Workload
@@ -91,7 +92,7 @@ def command(
             f"--header means nothing to --format {form}", hint="--format csv, or leave it out"
         )
     read = reader.read(workload)
-    if read.data_source != "generated":
+    if not row_source(read).has_expressions:
         raise ArgumentError(
             f"{read.name} makes no rows: its data come from elsewhere",
             hint='a workload with [data] source = "generated"',

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import click
 
+from assay import registry
 from assay.cli.outcome import say
+from assay.row_sources.protocol import Download
 
 
 @click.group("get")
@@ -19,27 +21,26 @@ def command() -> None:
     """
 
 
-@command.command("beebe")
-@click.option(
-    "--to",
-    type=click.Path(file_okay=False, path_type=Path),
-    metavar="FOLDER",
-    help="Folder for the files. [default: the user's data folder]",
-)
-@click.option(
-    "--force", is_flag=True, help="Download files again that already exist, and replace them."
-)
-def beebe_command(to: Path | None, force: bool) -> None:
-    """Get 13 public-domain bibliographies on TeX and typesetting (9 MB).
+def _command(download: Download) -> click.Command:
+    @click.command(
+        download.name,
+        help=f"Get {download.help}\n\n\b\nExample:\n  assay get {download.name} --to folder",
+    )
+    @click.option(
+        "--to",
+        type=click.Path(file_okay=False, path_type=Path),
+        metavar="FOLDER",
+        help="Folder for the files. [default: the user's data folder]",
+    )
+    @click.option(
+        "--force", is_flag=True, help="Download files again that already exist, and replace them."
+    )
+    def get(to: Path | None, force: bool) -> None:
+        click.echo(download.get(to, say, force))
 
-    They are copied from a TeX tree on this machine, or else extracted from the
-    Debian package that holds them, which is downloaded but not installed. Files
-    that already exist are kept. The last line of standard output is the folder.
+    return get
 
-    \b
-    Example:
-      assay get beebe --to bibliographies
-    """
-    from assay.bibsql import beebe
 
-    click.echo(beebe.get(to, tell=say, force=force))
+for _name in registry.row_sources():
+    for _download in registry.row_source(_name).downloads:
+        command.add_command(_command(_download))

@@ -15,6 +15,7 @@ from assay.cli.options import is_typed
 from assay.errors import ArgumentError
 from assay.experiment import Experiment
 from assay.load.loading import Loading
+from assay.row_sources.protocol import row_source
 from assay.text.quantities import LOAD_SESSIONS
 from assay.workload.values import Workload
 
@@ -29,20 +30,16 @@ datasets_option = click.option(
 
 def refuse_unused_loading(loading: Loading, experiment: Experiment, workload: Workload) -> None:
     """Raises `ArgumentError` for an option of loading where nothing is loaded so."""
-    loads = workload.data_source != "none" and any(
-        workload.test(name).loads for name in experiment.tests
-    )
-    is_generated = workload.data_source == "generated"
+    source = row_source(workload)
+    loads = source.makes_rows and any(workload.test(name).loads for name in experiment.tests)
     said = {
-        "--load-sessions": (loading.sessions is not None, loads and is_generated),
+        "--load-sessions": (loading.sessions is not None, loads and source.has_expressions),
         "--verify": (loading.is_verified, loads),
         "--datasets": (is_typed("datasets"), loads),
     }
     for option, (is_said, means_something) in said.items():
         if is_said and not means_something:
-            why = (
-                "its rows come from files, which one session reads" if loads else "it loads no rows"
-            )
+            why = "one session makes its rows" if loads else "it loads no rows"
             raise ArgumentError(
                 f"{option} means nothing to {workload.name}: {why}", hint=f"leave {option} out"
             )

@@ -249,10 +249,12 @@ _EXPERIMENT_OPTIONS = (
         "client. [default: simple for a script, else the test's own]",
     ),
     click.option(
+        "--input",
         "--bib",
+        "input",
         multiple=True,
         metavar="PATH",
-        help="BibTeX file, or folder of BibTeX files, to use as data; may be repeated.",
+        help="File, or folder of files, from which the workload's rows are read; may be repeated.",
     ),
     click.option(
         "--feed",
@@ -263,12 +265,12 @@ _EXPERIMENT_OPTIONS = (
     click.option(
         "--encoding",
         type=click.Choice(["utf-8", "latin-1"]),
-        help="Encoding of the BibTeX files. [default: utf-8]",
+        help="Encoding of the --input files. [default: utf-8]",
     ),
     click.option(
         "--keep-going",
         is_flag=True,
-        help="Skip and count the bad entries of a BibTeX file instead of stopping.",
+        help="Skip and count the bad entries of an --input file instead of stopping.",
     ),
 )
 

@@ -6,14 +6,15 @@ import sys
 
 import click
 
-from assay.bibsql.bibliography import files_of
 from assay.cli import rows
 from assay.cli.options import experiment_options, format_option
 from assay.cli.outcome import say
 from assay.drive.prepare import Compiled
 from assay.experiment import SystemChoice
 from assay.experiment import words as command_line
+from assay.load.prepare import check_rows
 from assay.plan import plan
+from assay.row_sources.protocol import row_source
 from assay.systems.sourced import URL
 from assay.text.units import counted, duration
 
@@ -46,8 +47,9 @@ def command(words: command_line.Words, form: str) -> None:
       assay plan mine.sql --on sqlite --offered-rate 100,200 --duration 30
     """
     experiment, workload = command_line.experiment(words)
-    files_of(experiment.input_paths)
     runs = plan(experiment, workload).runs
+    row_source(workload).check_input(experiment.input_paths)
+    check_rows(workload, runs)
     for warning in Compiled(workload).check(runs):
         click.echo(f"warning: {warning}", err=True)
     found = [

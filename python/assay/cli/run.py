@@ -44,7 +44,7 @@ def command(
       assay run bibsql.sequential --on mariadb --set copies=100
       assay run bibsql --on mariadb --set mariadb.engine=InnoDB,MyISAM
       assay run bibsql --on postgresql --set postgresql.shared_buffers=1GB
-      assay run bibsql --on sqlite --bib papers.bib --bib folder/
+      assay run bibsql --on sqlite --input papers.bib --input folder/
       assay run mine.sql --on postgresql://me@db/shop --clients 8 --duration 30
       assay run mine.sql --on sqlite --set scale=10 --offered-rate 500,1000
       assay run tpcb --on postgresql --set scale=100 --datasets /data/loaded

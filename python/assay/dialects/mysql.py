@@ -68,7 +68,7 @@ class MysqlDialect(StandardSql):
         "int": "INT",
         "float": "FLOAT",  # of four bytes, where REAL has eight
         "double": "DOUBLE",
-        # The width that bibtosql has always asked for: in a character set of four bytes a
+        # The width that scripts written so far ask for: in a character set of four bytes a
         # MEDIUMTEXT, which holds 16 MiB.
         "text": "TEXT(32767)",
         # TIMESTAMP ends in 2038 and follows the session's time zone.

@@ -196,8 +196,8 @@ class SqlText(Protocol):
 
     name: str
     server_names: tuple[str, ...]
-    """Names that `bibtosql --server` takes for it, the proper one first; none where the system has
-    no client."""
+    """Names by which people call its servers, the proper one first; none where the system has no
+    client."""
     literal_style: str
     carriage_return: str | None
     """An expression for a carriage return, where the system's own client drops those that stand

@@ -104,6 +104,17 @@ def scripts_of_all(workload: Workload, run: PlannedRun, dialect: Dialect) -> tup
     return tuple({one.name: one for one in reversed(found)}.values())[::-1]
 
 
+def statements_of(workload: Workload, drive: PlannedDrive, dialect: Dialect) -> list[str]:
+    """The statements that the scripts of a step send, their values as ``:name``."""
+    scripts = scripts_of(workload, drive, dialect)
+    document = document_of(workload, drive, dialect, scripts)
+    document["stop"] = document["stop"] or {"transactions": 1}
+    try:
+        return [text for _, text in _engine.statements(json.dumps(document))]
+    except _engine.EngineError as error:
+        raise as_ours(error) from error
+
+
 def _compiled(workload: Workload, drive: PlannedDrive, ask: Callable[[str], Found]) -> Found | None:
     """What the engine says of the step's scripts; None where its clients run none."""
     dialect = registry.system(drive.run.cell.system.name).dialect

@@ -49,7 +49,7 @@ def read(file: Path) -> tuple[Experiment, Workload]:
         seed=top.whole("seed", quantities.SEED, 1),
         threads=top.whole("threads", quantities.THREADS, 0),
         protocol=top.choice("protocol", PROTOCOLS) if "protocol" in top else None,
-        input_paths=tuple(str(file.parent / one) for one in top.texts("bib", ())),
+        input_paths=tuple(str(file.parent / one) for one in _input(top)),
         encoding=top.text("encoding", "utf-8"),
         keep_going=top.boolean("keep_going", False),
         feed=str(file.parent / top.text("feed")) if "feed" in top else None,
@@ -62,6 +62,11 @@ def read(file: Path) -> tuple[Experiment, Workload]:
     )
     top.done()
     return experiment, workload
+
+
+def _input(top: Section) -> tuple[str, ...]:
+    """Files to read; ``bib`` is the key of older files."""
+    return (*top.texts("input", ()), *top.texts("bib", ()))
 
 
 def _workload_name(top: Section) -> str:

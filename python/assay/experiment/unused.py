@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from assay import registry
 from assay.errors import ArgumentError
 from assay.experiment.values import Experiment, StorageChoice
 from assay.workload.declared_steps import OF_GROUPS
@@ -60,8 +61,9 @@ def _steps_say(test: Test, field: str) -> bool:
     return any(field in one.said for one in test.drives)
 
 
-def _reads_bibliographies(_experiment: Experiment, workload: Workload, test: Test) -> bool:
-    return workload.data_source == "bib" and test.loads
+def _reads_input(_experiment: Experiment, workload: Workload, test: Test) -> bool:
+    reads = registry.row_source(workload.data_source).reads_input
+    return bool(reads) and test.loads
 
 
 def _names_no_scripts(experiment: Experiment, _workload: Workload, _test: Test) -> bool:
@@ -77,7 +79,7 @@ def _in_driving(field: str) -> Callable[[Experiment], bool]:
 
 
 _NO_CLIENTS_THAT_RUN_SCRIPTS = "its clients run no scripts"
-_NO_BIBLIOGRAPHY = "it reads no bibliography"
+_NO_INPUT = "its rows are not read from files"
 _DRIVING = (
     ("transactions", "transactions"), ("warm_up", "warm_up_s"), ("ramp_up", "ramp_up_s"),
     ("arrival", "arrival"), ("think_time", "think_time"), ("keying_time", "keying_time"),
@@ -115,15 +117,15 @@ _SETTINGS = (
         _NO_CLIENTS_THAT_RUN_SCRIPTS,
     ),
     _Setting(
-        "bib", "bib", lambda one: bool(one.input_paths), _reads_bibliographies, _NO_BIBLIOGRAPHY
+        "input", "input", lambda one: bool(one.input_paths), _reads_input, _NO_INPUT
     ),
     _Setting(
         "encoding", "encoding", lambda one: one.encoding != Experiment.encoding,
-        _reads_bibliographies, _NO_BIBLIOGRAPHY,
+        _reads_input, _NO_INPUT,
     ),
     _Setting(
-        "keep_going", "keep_going", lambda one: one.keep_going, _reads_bibliographies,
-        _NO_BIBLIOGRAPHY,
+        "keep_going", "keep_going", lambda one: one.keep_going, _reads_input,
+        _NO_INPUT,
     ),
     _Setting(
         "storage", "storages", lambda one: one.storages != (StorageChoice(),), _starts_a_system,

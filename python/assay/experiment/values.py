@@ -191,7 +191,7 @@ class Experiment:
     protocol: str | None = None
     """One of `PROTOCOLS`; None: the test's own default."""
     input_paths: tuple[str, ...] = ()
-    """Files or folders the workload's data come from (``--bib``); empty: the workload's default."""
+    """Files or folders that rows are read from (``--input``); empty: the workload's default."""
     encoding: str = "utf-8"
     keep_going: bool = False
     feed: str | None = None

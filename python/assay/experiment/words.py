@@ -36,7 +36,7 @@ class Words:
     seed: int | None = None
     threads: int | None = None
     protocol: str | None = None
-    bib: tuple[str, ...] = ()
+    input: tuple[str, ...] = ()
     encoding: str | None = None
     keep_going: bool = False
     feed: str | None = None
@@ -87,7 +87,7 @@ def experiment(words: Words) -> tuple[Experiment, Workload]:
         "encoding": words.encoding,
         "storages": settings.storage_choices(words.storage) or None,
         "clients": clients.counts(words.clients) if words.clients is not None else None,
-        "input_paths": words.bib or None,
+        "input_paths": words.input or None,
         "keep_going": words.keep_going or None,
         "feed": words.feed,
         "offered_rates_per_s": (

@@ -42,12 +42,5 @@ class Dataset:
 
     def for_record(self) -> dict[str, Any]:
         """Plain data, as `record` keeps it."""
-        left_out = {"source", "rows_expected"}
-        request = {key: one for key, one in vars(self.request).items() if key not in left_out}
         own = {key: value for key, value in vars(self).items() if key != "request"}
-        return {
-            **own,
-            **request,
-            "source": self.request.origin,
-            "files": list(self.request.source.get("files", [])),
-        }
+        return {**own, **self.request.for_record()}

@@ -25,12 +25,12 @@ class Loading:
     """The folder in which copies of loaded data outlive an experiment; None: none does."""
 
     def sessions_for(self, deployment: Deployment, request: DataRequest) -> int:
-        """One for rows that come from files, and for a system in this process, which has one
+        """One for rows that are made one after the other, and for an embedded system, which has one
         writer. For a server as many as were asked for, else one for each two processors of this
         machine: a session keeps one of them busy in the server and a part of another one here. Few
         rows have one. With several, a table that is a heap holds the parts side by side, in an
         order that no two loads have in common."""
-        if request.origin != "generated" or deployment.is_embedded:
+        if not request.is_divisible or deployment.is_embedded:
             return 1
         if self.sessions is not None:
             return self.sessions

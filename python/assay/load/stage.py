@@ -24,7 +24,7 @@ from assay.load.mark import mark
 from assay.provision.deployment import Deployment
 from assay.provision.session import raise_as_ours, session
 from assay.provision.signals import is_ending
-from assay.row_sources.request import DataRequest
+from assay.row_sources.request import DataRequest, MakesRows
 from assay.systems.abilities import Sized
 from assay.systems.protocol import System
 
@@ -110,7 +110,7 @@ def fill(
     deployment: Deployment,
     dialect: Dialect,
     tables: Sequence[Table],
-    source: Any,
+    source: MakesRows,
     *,
     before: Sequence[str] = (),
     progress: OnProgress | None = None,
@@ -143,7 +143,8 @@ def fill(
             progress(json.loads(text))
 
     try:
-        return dict(json.loads(_engine.load(json.dumps(document), json.dumps(source), told)))
+        rows = source() if callable(source) else json.dumps(source)
+        return dict(json.loads(_engine.load(json.dumps(document), rows, told)))
     except _engine.EngineError as error:
         raise_as_ours(error)
 

@@ -1,14 +1,17 @@
-"""Takes a workload whose tables say how their rows are made, and the parameters of a run; gives the
-request for those rows."""
+"""The row source ``generated``: the workload's tables say how their rows are made, and a run's
+parameters decide the rest."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from assay import _engine
+from assay.experiment.values import Experiment
+from assay.row_sources.protocol import Asked, Listener, RowSource
 from assay.row_sources.request import DataRequest
 from assay.workload.parameters import Scalar
 from assay.workload.schema import placed
@@ -19,6 +22,34 @@ _SAMPLE_ROWS = 2000
 
 _PLACES = ("file", "line", "column")
 """Of a source document: they say where an expression stands and decide no row."""
+
+
+class Generated(RowSource):
+    name = "generated"
+    has_expressions = True
+
+    def check(self, workload: Workload, levels: Iterable[Mapping[str, Scalar]]) -> None:
+        seen = set()
+        for given in levels:
+            parameters = workload.with_defaults(given)
+            used = tuple(parameters[name] for name in workload.schema.used(parameters))
+            if used not in seen:
+                seen.add(used)
+                workload.schema.check(parameters)
+
+    def open(self, workload: Workload, experiment: Experiment, listener: Listener) -> GeneratedRows:
+        del experiment, listener
+        return GeneratedRows(workload)
+
+
+@dataclass(frozen=True)
+class GeneratedRows:
+    """Nothing is read for them."""
+
+    workload: Workload
+
+    def request(self, asked: Asked) -> DataRequest:
+        return request_of(self.workload, asked.parameters, is_empty=asked.is_empty)
 
 
 def request_of(
@@ -42,7 +73,9 @@ def request_of(
         description=_described(workload, source, total),
         fingerprint=_fingerprint(source, rows),
         entries=total,
+        is_divisible=True,
         rows_expected=rows,
+        checksums=lambda: _checksums(source),
     )
 
 
@@ -54,6 +87,11 @@ def measure(source: Mapping[str, Any], *, with_checksums: bool = False) -> list[
     except _engine.EngineError as error:
         raise placed(error) from error
     return list(told["tables"])
+
+
+def _checksums(source: Mapping[str, Any]) -> dict[str, str]:
+    measured = measure(source, with_checksums=True)
+    return {str(one["name"]): str(one["checksum"]) for one in measured}
 
 
 def _fingerprint(source: Mapping[str, Any], rows: Mapping[str, int]) -> str:
@@ -82,3 +120,6 @@ def _described(workload: Workload, source: Mapping[str, Any], total: int) -> str
     words = ", ".join(f"{name} {value}" for name, value in source["variables"].items())
     counted = f"{tables} tables, {total:,} rows" if tables != 1 else f"{total:,} rows"
     return f"{workload.name}: {counted}" + (f" ({words})" if words else "")
+
+
+GENERATED = Generated()

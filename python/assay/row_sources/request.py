@@ -1,40 +1,66 @@
-"""Which data a run wants."""
+"""Which data a run wants, as a value: who makes the rows, and everything that decides them."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+Cell = object
+"""None, bool, int, float, str or bytes; of any other value the text, as of a decimal number or a
+date."""
+
+Rows = Mapping[str, Iterable[Sequence[Cell]]]
+"""Table → its rows, whose cells are in the order of the table's columns. Tables are filled in their
+own order, whatever order they have here; one that is not here stays empty."""
+
+MakesRows = Mapping[str, Any] | Callable[[], Rows]
+"""A document from which the engine makes the rows itself (its ``kind`` says how), or rows made in
+Python, anew at each call."""
 
 
 @dataclass(frozen=True)
 class DataRequest:
-    """Which data a run wants: everything that decides the rows, and nothing else."""
+    """Which data a run wants."""
 
-    source: Mapping[str, Any]
-    """The document the engine takes; its ``kind`` says who makes the rows."""
+    source: MakesRows
     origin: str
-    """``real``, ``synthetic`` or ``files``: where the data come from, said in every report."""
+    """``real``, ``synthetic``, ``files`` or ``generated``: where the data come from, said in every
+    report."""
     description: str
     fingerprint: str
     """Digest of the content of the input, before replication."""
     entries: int
     """Of the input, before replication."""
+    files: tuple[str, ...] = ()
+    """That are read for the rows."""
+    settings: Mapping[str, Any] | None = None
+    """What decides the rows beside the input that has this fingerprint."""
+    is_divisible: bool = False
+    """Any part of the rows can be made by itself, so that several sessions can load them."""
     bytes_total: int = 0
-    """Bytes of input that are read to make all rows, for progress; 0: nobody knows."""
+    """Bytes of input that are read to make all rows, for progress; 0: not known."""
     problems: tuple[Mapping[str, Any], ...] = ()
-    """What the reader found wrong and passed over or warned of; each with file, line, column."""
+    """What the reader found wrong and skipped or warned of; each with file, line, column."""
     skipped_entries: int = 0
     replicas: int = 1
+    """How many times the input is taken."""
     variant: str = "full"
     rows_expected: Mapping[str, int] | None = None
     """Table → its number of rows, where that is known before any row is made."""
+    checksums: Callable[[], Mapping[str, str]] | None = None
+    """Makes all rows and gives each table's digest; None: only a load can tell."""
 
     @property
     def key(self) -> str:
-        """Equal keys mean equal rows: a deployment that holds them need not be loaded again."""
-        source = None if self.origin == "generated" else self.source  # in its fingerprint already
-        decisive = json.dumps([self.fingerprint, source], sort_keys=True)
+        """Equal keys mean equal rows: a system that holds them need not be loaded again."""
+        decisive = json.dumps([self.fingerprint, self.settings], sort_keys=True)
         return hashlib.sha256(decisive.encode()).hexdigest()
+
+    def for_record(self) -> dict[str, Any]:
+        """Plain data, as `record` keeps it."""
+        left_out = {"source", "origin", "settings", "is_divisible", "rows_expected", "checksums"}
+        kept = {name: one for name, one in vars(self).items() if name not in left_out}
+        return {**kept, "source": self.origin, "files": list(self.files)}

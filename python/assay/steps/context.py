@@ -7,7 +7,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from assay.bibsql.bibliography import Bibliography
 from assay.check.answers import Agreement, Check
 from assay.drive.prepare import Compiled
 from assay.drive.query import Answer
@@ -18,10 +17,9 @@ from assay.plan import PlannedRun
 from assay.pool import Pool, PooledSystem
 from assay.progress import Progress
 from assay.record import Store
+from assay.row_sources.protocol import ExperimentRows
 from assay.row_sources.request import DataRequest
 from assay.workload.values import Test, Workload
-
-Entries = list[tuple[str, str]]
 
 
 @dataclass
@@ -29,8 +27,6 @@ class Known:
     """What earlier runs of the experiment have found out."""
 
     agreement: Agreement = field(default_factory=Agreement)
-    reported: Entries | None = None
-    """Entries that a check reports, once somebody needed to know."""
     sound: list[Dataset] = field(default_factory=list)
     """What was loaded, and the workload's rules found right."""
 
@@ -41,8 +37,7 @@ class Context:
 
     workload: Workload
     compiled: Compiled
-    bibliography: Bibliography | None
-    """None: the workload's rows are from elsewhere."""
+    rows: ExperimentRows
     store: Store
     pool: Pool
     progress: Progress

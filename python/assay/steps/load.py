@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
-from assay.bibsql.bibliography import Bibliography
-from assay.bibsql.reported import reported_entries
 from assay.check.verdict import wrong_answers
-from assay.drive.document import document_of, scripts_of
+from assay.dialects.protocol import Dialect
+from assay.drive.prepare import statements_of
 from assay.drive.read_only import may_change_data
-from assay.errors import Bug, RunFailed
+from assay.errors import RunFailed
 from assay.experiment import Scalar
 from assay.load.dataset import Dataset
 from assay.plan import PlannedRun
 from assay.plan.drives import drives, parameters_of
-from assay.row_sources.generated import request_of
+from assay.pool import PooledSystem
+from assay.provision.deployment import Deployment
+from assay.row_sources.protocol import Asked
 from assay.row_sources.request import DataRequest
 from assay.steps.consistency import broken_rules
 from assay.steps.context import Context, RunState
@@ -45,9 +45,9 @@ def load(
     context, pooled = state.context, state.up()
     planned = replace(state.planned, cell=replace(state.planned.cell, parameters=parameters))
     context.progress.stage("load")
-    if parameters.get("variant") == "clean" and int(parameters.get("replicas", 1)) > 1:
-        _find_reported(state, planned)
-    request = request_for(context, planned)
+    trial = _Trial(context, planned, pooled)
+    is_empty = state.test.data == "empty"
+    request = context.rows.request(Asked(parameters, trial, is_empty))
     tables = context.workload.tables_for(parameters)
     again = is_wanted_again or _is_wanted_later(context, state.planned)
     dataset = pooled.load(tables, request, context.progress, is_wanted_again=again)
@@ -58,31 +58,6 @@ def load(
             raise RunFailed(f"after the load, {wrong_answers(wrong)}")
         context.known.sound.append(dataset)
     return pooled.size_buffer(dataset, _data_to_buffer(state, parameters))
-
-
-def request_for(
-    context: Context, planned: PlannedRun, files: Sequence[Path] | None = None
-) -> DataRequest:
-    """The data of this run; with ``files``, the same taken from these instead."""
-    parameters, workload = planned.cell.parameters, context.workload
-    if workload.data_source == "generated":
-        is_empty = workload.test(planned.cell.test).data == "empty"
-        return request_of(workload, parameters, is_empty=is_empty)
-    given = bibliography(context)
-    source = given if files is None else given.of_files(files)
-    return source.request(
-        replicas=int(parameters.get("replicas", 1)),
-        variant=str(parameters.get("variant", "full")),
-        seed=int(parameters.get("data_seed", 1)),
-        reported=context.known.reported or [],
-    )
-
-
-def bibliography(context: Context) -> Bibliography:
-    if context.bibliography is None:
-        name = context.workload.name
-        raise Bug(f"{name} was to be loaded with bibliographies, and none was read")
-    return context.bibliography
 
 
 def _is_loaded_again(state: RunState, step: Load) -> bool:
@@ -105,15 +80,27 @@ def _data_to_buffer(state: RunState, parameters: Mapping[str, Scalar]) -> float 
     return None if value is None else float(value)
 
 
-def _find_reported(state: RunState, planned: PlannedRun) -> None:
-    """Loads the plain data and asks the checks which entries they report; once per experiment."""
-    context, pooled = state.context, state.up()
-    workload, dialect = context.workload, pooled.system.dialect
-    if context.known.reported is None and workload.update is not None:
-        plain = bibliography(context).request(replicas=1)
-        pooled.load(workload.tables, plain, context.progress)
-        drive = drives(workload, planned)[0]
-        document = document_of(workload, drive, dialect, scripts_of(workload, drive, dialect))
-        context.known.reported = reported_entries(
-            pooled.deployment, dialect, document, workload.update
-        )
+@dataclass(frozen=True)
+class _Trial:
+    """The system of the run, as `assay.row_sources.protocol.Trial`."""
+
+    context: Context
+    planned: PlannedRun
+    pooled: PooledSystem
+
+    @property
+    def dialect(self) -> Dialect:
+        return self.pooled.system.dialect
+
+    def load(self, request: DataRequest) -> Deployment:
+        tables = self.context.workload.tables_for(self.planned.cell.parameters)
+        self.pooled.load(tables, request, self.context.progress)
+        return self.pooled.deployment
+
+    def statements(self) -> list[str]:
+        workload = self.context.workload
+        return [
+            text
+            for drive in drives(workload, self.planned)
+            for text in statements_of(workload, drive, self.dialect)
+        ]

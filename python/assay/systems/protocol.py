@@ -64,7 +64,7 @@ class ServerDirectory:
 
 @dataclass(frozen=True)
 class ProcessSample:
-    """The server's processes at one instant (B3 of the bibsql paper: top and lsof)."""
+    """The server's processes at one instant."""
 
     processes: int
     threads: int

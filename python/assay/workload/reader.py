@@ -12,9 +12,7 @@ from assay.files.toml_file import Section
 from assay.registry import did_you_mean
 from assay.workload import answers, declared_tests, parameters, relations, scripts, tables
 from assay.workload.schema import Schema
-from assay.workload.values import FileRows, Workload
-
-DATA_SOURCES = ("bib", "generated")
+from assay.workload.values import Workload
 
 
 def read(name_or_path: str) -> Workload:
@@ -30,8 +28,8 @@ def read(name_or_path: str) -> Workload:
     read_tests = declared_tests.read(top.section("tests"), found.scripts, declared)
     known = {one.name: one for one in read_tests}
     data = top.section("data")
-    data_source = data.choice("source", DATA_SOURCES)
-    schema = _schema(top, is_generated=data_source == "generated")
+    row_source = registry.row_source(data.choice("source", registry.row_sources()))
+    schema = _schema(top, has_expressions=row_source.has_expressions)
     expected, rules = answers.read_expected(folder, found.scripts)
     series = series_sections(top, known)
     workload = Workload(
@@ -42,9 +40,8 @@ def read(name_or_path: str) -> Workload:
         description=top.text("description", ""),
         default_test=top.choice("default_test", known),
         default_system=_default_system(top),
-        data_source=data_source,
-        default_input=data.text("default_input", "") if data_source == "bib" else "",
-        update=_update(data, schema) if data_source == "bib" else None,
+        data_source=row_source.name,
+        data=row_source.declared(data, schema),
         parameters=declared,
         schema=schema,
         tests=known,
@@ -61,8 +58,7 @@ def read(name_or_path: str) -> Workload:
     _refuse_unknown_tests(top, workload)
     data.done()
     top.done()
-    if data_source == "generated":
-        schema.check(workload.with_defaults({}))
+    row_source.check(workload, [{}])
     return workload
 
 
@@ -94,33 +90,13 @@ def _default_system(top: Section) -> str:
     return top.choice("default_system", registry.systems()) if "default_system" in top else ""
 
 
-def _schema(top: Section, *, is_generated: bool) -> Schema:
+def _schema(top: Section, *, has_expressions: bool) -> Schema:
     sections = top.sections("tables")
-    declared = tuple(tables.read(one, is_generated=is_generated) for one in sections)
+    declared = tuple(tables.read(one, has_expressions=has_expressions) for one in sections)
     relations.check(sections, declared)
     names = [one.name for one in declared]
     identifiers = relations.identifiers(top.section("identifiers"), names)
     return Schema(top.file, relations.in_order(declared), identifiers)
-
-
-def _update(data: Section, schema: Schema) -> FileRows | None:
-    if "update" not in data:
-        return None
-    section = data.section("update")
-    known = {one.name: one.table for one in schema.declared}
-    names = list(known)
-    table = section.choice("table", names)
-    key = section.choice("key", [column.name for column in known[table].columns])
-    rebuilt = section.texts("rebuilt", ())
-    for name in rebuilt:
-        if name not in names:
-            raise section.error(
-                f"rebuilt names the unknown table {name!r}",
-                "rebuilt",
-                hint=did_you_mean(name, names),
-            )
-    section.done()
-    return FileRows(table, key, rebuilt)
 
 
 def _own_texts(folder: Path) -> dict[str, str]:

@@ -18,7 +18,7 @@ _RANGE = re.compile(r"(?P<first>.+?)\s*\.\.\s*(?P<last>.+)")
 _OF_ROWS = ("rows", "per", "instances", "values")
 
 
-def read(section: Section, *, is_generated: bool) -> DeclaredTable:
+def read(section: Section, *, has_expressions: bool) -> DeclaredTable:
     """The table; raises `ExperimentError` at the line of what is wrong in it alone."""
     name = section.text("name")
     columns.refuse_long(section, name, "name")
@@ -45,7 +45,7 @@ def read(section: Section, *, is_generated: bool) -> DeclaredTable:
         table,
         section.line_of("name"),
         _instances(section, name),
-        _generator(section, table, is_generated=is_generated),
+        _generator(section, table, has_expressions=has_expressions),
         {index.name: when for index, when in indexes.items() if when is not None},
     )
     section.done()
@@ -82,8 +82,8 @@ def _instances(section: Section, name: str) -> tuple[Expression, Expression] | N
     )
 
 
-def _generator(section: Section, table: Table, *, is_generated: bool) -> Generator:
-    if not is_generated:
+def _generator(section: Section, table: Table, *, has_expressions: bool) -> Generator:
+    if not has_expressions:
         for key in _OF_ROWS:
             if key in section:
                 raise section.error(

@@ -143,18 +143,6 @@ class ExpectedAnswers:
 
 
 @dataclass(frozen=True)
-class FileRows:
-    """How rows follow the files they came from, so that changed files can be brought in alone."""
-
-    table: str
-    """The table whose rows belong to one file each."""
-    key: str
-    """Its column that holds the file's name."""
-    rebuilt: tuple[str, ...] = ()
-    """Tables over all files, which are emptied and filled anew."""
-
-
-@dataclass(frozen=True)
 class Workload:
     """A workload folder that has been read and found consistent."""
 
@@ -167,12 +155,9 @@ class Workload:
     default_system: str
     """What it is run on unless told otherwise; empty: a system must be named."""
     data_source: str
-    """Who makes the rows; ``bib``: the bibliography reader, ``generated``: the expressions of the
-    tables, ``none``: nobody, there are no tables."""
-    default_input: str
-    """Name of the data set it is run on unless told otherwise."""
-    update: FileRows | None
-    """None: the data cannot be brought up to date by file."""
+    """Where the rows come from: a name of `assay.row_sources`."""
+    data: Any
+    """What ``[data]`` says to that source, as the source has read it."""
     parameters: Mapping[str, Parameter]
     schema: Schema = field(repr=False)
     tests: Mapping[str, Test] = field(repr=False)

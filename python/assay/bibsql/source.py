@@ -1,0 +1,124 @@
+"""The row source ``bib``: files in BibTeX, each entry a row; as they are, or many times with
+changes."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from assay.bibsql import beebe, declared, update
+from assay.bibsql.bibliography import Bibliography, files_of, resolve
+from assay.bibsql.declared import Declared, FileRows
+from assay.bibsql.reported import Entries, reported_entries
+from assay.dialects.protocol import Table
+from assay.errors import ExperimentError
+from assay.experiment.values import Experiment, Scalar
+from assay.files.toml_file import Section
+from assay.provision.deployment import Deployment
+from assay.registry import WORKLOAD_FILE
+from assay.row_sources.protocol import Asked, Download, Listener, RowSource
+from assay.row_sources.request import DataRequest
+from assay.systems.protocol import System
+from assay.workload.schema import Schema
+from assay.workload.values import Workload
+
+_BEEBE = Download(
+    "beebe",
+    """13 public-domain bibliographies on TeX and typesetting (9 MB).
+
+They are copied from a TeX tree on this machine, or else extracted from the
+Debian package that holds them, which is downloaded but not installed. Files
+that already exist are kept. The last line of standard output is the folder.""",
+    lambda to, tell, force: beebe.get(to, tell=tell, force=force),
+)
+
+
+class BibSource(RowSource):
+    name = "bib"
+    reads_input = True
+    downloads = (_BEEBE,)
+
+    def declared(self, data: Section, schema: Schema) -> Declared:
+        return declared.read(data, schema)
+
+    def check_input(self, paths: Sequence[str]) -> None:
+        files_of(paths)
+
+    def open(
+        self, workload: Workload, experiment: Experiment, listener: Listener
+    ) -> BibliographyRows:
+        return BibliographyRows(workload, resolve(experiment, workload, listener))
+
+
+@dataclass
+class BibliographyRows:
+    """The rows of one experiment."""
+
+    workload: Workload
+    bibliography: Bibliography
+    _reported: Entries | None = field(default=None, init=False)
+    """Entries that a check reports, once they were needed."""
+
+    def request(self, asked: Asked) -> DataRequest:
+        parameters = asked.parameters
+        if parameters.get("variant") == "clean" and int(parameters.get("replicas", 1)) > 1:
+            self._find_reported(asked)
+        return self._request(self.bibliography, parameters)
+
+    def update(
+        self,
+        deployment: Deployment,
+        system: System,
+        tables: Sequence[Table],
+        parameters: Mapping[str, Scalar],
+        seed: int,
+    ) -> dict[str, Any]:
+        task = update.UpdateTask(int(parameters["changed"]), int(parameters["vanished"]), seed)
+
+        def request_of(files: Sequence[Path]) -> DataRequest:
+            return self._request(self.bibliography.of_files(files), parameters)
+
+        with tempfile.TemporaryDirectory(prefix="assay-update-") as folder:
+            return update.observe(
+                deployment,
+                system,
+                tables,
+                self._rule(),
+                self.bibliography.files,
+                Path(folder),
+                task,
+                request_of,
+            )
+
+    def _rule(self) -> FileRows:
+        data: Declared = self.workload.data
+        if data.update is None:
+            raise ExperimentError(
+                "an update needs [data.update], which says how rows follow files",
+                file=self.workload.folder / WORKLOAD_FILE,
+            )
+        return data.update
+
+    def _request(self, bibliography: Bibliography, parameters: Mapping[str, Scalar]) -> DataRequest:
+        return bibliography.request(
+            replicas=int(parameters.get("replicas", 1)),
+            variant=str(parameters.get("variant", "full")),
+            seed=int(parameters.get("data_seed", 1)),
+            reported=self._reported or [],
+        )
+
+    def _find_reported(self, asked: Asked) -> None:
+        """Loads the plain data and asks the checks which entries they report; once per
+        experiment."""
+        rule = self.workload.data.update
+        if self._reported is None and rule is not None:
+            deployment = asked.trial.load(self.bibliography.request(replicas=1))
+            self._reported = reported_entries(
+                deployment, asked.trial.dialect, asked.trial.statements(), rule
+            )
+
+
+BIB = BibSource()

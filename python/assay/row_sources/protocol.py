@@ -1,0 +1,126 @@
+"""What a source of rows must be able to do. A new one derives from `RowSource` and is registered as
+an entry point ``assay.row_sources``; a workload names it: ``[data] source = "NAME"``."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from assay import registry
+from assay.dialects.protocol import Dialect, Table
+from assay.experiment.values import Experiment, Scalar
+from assay.files.toml_file import Section
+from assay.provision.deployment import Deployment
+from assay.row_sources.request import DataRequest
+from assay.systems.protocol import System
+from assay.workload.schema import Schema
+from assay.workload.values import Workload
+
+
+class Listener(Protocol):
+    """Gets what is being done; `assay.progress.Progress` is one."""
+
+    def stage(self, name: str) -> None: ...
+
+    def warning(self, message: str) -> None: ...
+
+
+class Trial(Protocol):
+    """The system of a run and the statements of its test, for rows that depend on what these
+    statements answer."""
+
+    @property
+    def dialect(self) -> Dialect: ...
+
+    def load(self, request: DataRequest) -> Deployment:
+        """The system, filled with these rows."""
+
+    def statements(self) -> Sequence[str]:
+        """Those that the run's scripts send."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The run that wants data."""
+
+    parameters: Mapping[str, Scalar]
+    trial: Trial
+    is_empty: bool = False
+    """The tables are made and hold no rows."""
+
+
+class ExperimentRows(Protocol):
+    """The rows of one experiment, whose input has been read."""
+
+    def request(self, asked: Asked) -> DataRequest:
+        """What the run is loaded with."""
+
+
+@runtime_checkable
+class UpdatesRows(Protocol):
+    """Rows that can follow changes of their input: the step ``update``."""
+
+    def update(
+        self,
+        deployment: Deployment,
+        system: System,
+        tables: Sequence[Table],
+        parameters: Mapping[str, Scalar],
+        seed: int,
+    ) -> dict[str, Any]:
+        """Changes copies of the input, brings the rows of the deployment up to date, and compares
+        them with a fresh load; gives the observation."""
+
+
+@dataclass(frozen=True)
+class Download:
+    """A data set that ``assay get NAME`` brings."""
+
+    name: str
+    help: str
+    """Its first line is short."""
+    get: Callable[[Path | None, Callable[[str], None], bool], Path]
+    """Brings it to a folder (None: the user's data folder), says what is being done, replaces files
+    that exist where asked to; gives the folder."""
+
+
+class RowSource(ABC):
+    """Where rows come from."""
+
+    name: str
+    makes_rows = True
+    has_expressions = False
+    """Tables say how their rows are made, in the language of scripts."""
+    reads_input = False
+    """The user may name files to read: ``--input``."""
+    downloads: tuple[Download, ...] = ()
+
+    def declared(self, data: Section, schema: Schema) -> Any:
+        """What ``[data]`` of the workload says to this source: `Workload.data`. Raises
+        `ExperimentError` with the line."""
+        del data, schema
+
+    def check(self, workload: Workload, levels: Iterable[Mapping[str, Scalar]]) -> None:
+        """Raises `ExperimentError` where rows cannot be made with one of these sets of parameters.
+        Called before anything is started."""
+        del workload, levels
+
+    def check_input(self, paths: Sequence[str]) -> None:
+        """Raises `InputError` for a file or folder of ``--input`` that cannot be read."""
+        del paths
+
+    @abstractmethod
+    def open(
+        self, workload: Workload, experiment: Experiment, listener: Listener
+    ) -> ExperimentRows:
+        """The rows of an experiment; its input is read here, once. Raises `InputError` where that
+        is wrong."""
+
+
+def row_source(workload: Workload) -> RowSource:
+    """The one that the workload names."""
+    found: RowSource = registry.row_source(workload.data_source)
+    return found

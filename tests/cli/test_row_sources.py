@@ -1,0 +1,125 @@
+"""Rows from a package that is not ours: a reader of CSV files, registered as any source of rows is,
+and used by a workload through the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+MODULE = """
+import csv, hashlib
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from assay.errors import InputError
+from assay.row_sources.protocol import RowSource
+from assay.row_sources.request import DataRequest
+
+class Csv(RowSource):
+    name = "csv"
+    reads_input = True
+
+    def open(self, workload, experiment, listener):
+        self.table, self.file = workload.tables[0].name, Path(experiment.input_paths[0])
+        return self
+
+    def request(self, asked):
+        digest = hashlib.sha256(self.file.read_bytes()).hexdigest()
+        rows = lambda: {self.table: self.rows()}
+        return DataRequest(rows, "files", self.file.name, digest, 3, (str(self.file),))
+
+    def rows(self):
+        for line, (name, *price) in enumerate(csv.reader(self.file.open()), 1):
+            try:
+                yield [name or None, *map(Decimal, price)]
+            except InvalidOperation:
+                raise InputError(f"{price[0]!r} is no price", file=self.file, line=line) from None
+
+CSV = Csv()
+"""
+ENTRY_POINTS = "[assay.row_sources]\ncsv = csv_rows:CSV\n"
+WORKLOAD = """\
+title = "Parts"
+source = "a test"
+default_test = "count"
+
+[data]
+source = "csv"
+
+[[tables]]
+name = "parts"
+
+[tables.columns]
+name = "text"
+price = "decimal(9,2)"
+
+[tests.count]
+title = "How many"
+help = "Counts"
+scripts = ["count.sql"]
+passes = 1
+changes_data = false
+"""
+UNEXPECTED = """\
+SELECT * FROM parts WHERE NOT coalesce(name = 'bolt' AND price = 0.1, false)
+AND NOT coalesce(name = 'nut' AND price = 12.5, false) AND NOT (name IS NULL AND price = 3);
+"""
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    """A folder with the package, the workload `parts` and a file of rows."""
+    package = tmp_path / "package"
+    (package / "csv_rows-1.dist-info").mkdir(parents=True)
+    (package / "csv_rows.py").write_text(MODULE)
+    (package / "csv_rows-1.dist-info" / "METADATA").write_text("Name: csv-rows\nVersion: 1\n")
+    (package / "csv_rows-1.dist-info" / "entry_points.txt").write_text(ENTRY_POINTS)
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "workload.toml").write_text(WORKLOAD)
+    (tmp_path / "parts" / "count.sql").write_text("SELECT count(*) FROM parts;\n")
+    (tmp_path / "parts" / "checks").mkdir()
+    (tmp_path / "parts" / "checks" / "rows.sql").write_text(UNEXPECTED)
+    (tmp_path / "parts.csv").write_text("bolt,0.10\nnut,12.50\n,3.00\n")
+    return tmp_path
+
+
+def assay(here: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", "from assay.cli import main; main()", *words],
+        cwd=here,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "PYTHONPATH": str(here / "package"), "XDG_STATE_HOME": str(here / "s")},
+        check=False,
+    )
+
+
+def test_a_foreign_source_fills_a_table(here: Path) -> None:
+    done = assay(here, "run", "parts", "--on", "sqlite", "--input", "parts.csv", "--verify")
+    assert done.returncode == 0, done.stderr
+    with closing(sqlite3.connect(here / "assay-records.sqlite")) as record:
+        [(text,)] = record.execute("SELECT document FROM datasets").fetchall()
+    dataset = json.loads(text)
+    assert dataset["rows"] == {"parts": 3}
+    assert (dataset["source"], dataset["files"]) == ("files", ["parts.csv"])
+
+
+def test_what_a_foreign_source_does_wrong_is_said(here: Path) -> None:
+    for rows, said in [
+        ("bolt,0.10\nnut,a dozen\n", "parts.csv:2: 'a dozen' is no price"),
+        ("bolt,0.10\nnut\n", "rows of the table parts: expected 2 cells, found 1 in row 2"),
+    ]:
+        (here / "parts.csv").write_text(rows)
+        done = assay(here, "run", "parts", "--on", "sqlite", "--input", "parts.csv")
+        assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+    (here / "parts" / "workload.toml").write_text(WORKLOAD.replace('"csv"', '"cvs"'))
+    done = assay(here, "run", "parts", "--on", "sqlite")
+    assert done.returncode == 2
+    assert "did you mean 'csv'?" in done.stderr
