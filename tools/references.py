@@ -13,6 +13,7 @@ import plugin_contracts
 
 from assay import _engine, env_vars, registry
 from assay.cli.program import COMMANDS, group, module_of
+from assay.observation import schema as schema_of_observations
 from assay.record import schema
 from assay.report import tidy_schema
 from assay.systems.abilities import CompletesUrls
@@ -86,11 +87,17 @@ def report_schema() -> str:
     return json.dumps(tidy_schema.schema(), indent=2, ensure_ascii=False) + "\n"
 
 
+def observation() -> str:
+    """The JSON Schema of an observation."""
+    return json.dumps(schema_of_observations.published(), indent=2, ensure_ascii=False) + "\n"
+
+
 PAGES = {
     "report.schema.json": report_schema,
     "commands.md": commands,
     "environment.md": environment,
     "plugins.md": plugin_contracts.page,
+    "observation.schema.json": observation,
     "records.md": records,
     "script-language.md": _engine.script_reference,
     "systems.md": systems,

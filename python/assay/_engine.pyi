@@ -24,7 +24,9 @@ __all__ = [
     "is_distribution",
     "load",
     "measure",
+    "merge_latency",
     "null_protocols",
+    "observation_schema",
     "probe",
     "query",
     "script_reference",
@@ -117,6 +119,12 @@ def measure(
     progress: Callable[[str], None] | None = None,
 ) -> str:
     """Rows, bytes and checksums of the tables of a `GeneratedDocument`; gives a `Measure`."""
+
+def merge_latency(parts: str) -> str:
+    """All samples of a list of `EncodedHistogram` in one `Latency`; exact, in any order."""
+
+def observation_schema() -> str:
+    """The JSON Schema of an `Observation`, as JSON text."""
 
 def query(document: str) -> list[tuple[str, Rows]]:
     """Runs every script of a `DriveDocument` once in one session, parameters bound; gives

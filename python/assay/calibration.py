@@ -61,7 +61,7 @@ def calibrate(
     with provision(choice, StorageChoice(), connections=clients) as deployment:
         observation = observe(deployment, document, progress)
         driver = deployment.address.driver
-    times = observation["transactions"][0]["response_time"]
+    times = observation["transactions"][0]["latency"]
     cost, elapsed_ns = observation["client_cost"], observation["elapsed_ns"]
     statements = observation["statements"]
     return CalibrationRecord(

@@ -87,7 +87,7 @@ def assert_accounts_balance(observation: Observation) -> None:
     assert sum(one["ok"] for one in observation["intervals"]) == outcomes["ok"]
 
 
-def times(observation: Observation, outcome: str = "ok", what: str = "response_time") -> Any:
+def times(observation: Observation, outcome: str = "ok", what: str = "latency") -> Any:
     """The distribution of the one transaction type's times that ended so."""
     (found,) = [one for one in observation["transactions"] if one["outcome"] == outcome]
     return found[what]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -66,7 +67,10 @@ def test_lost_sessions_and_errors_are_counted_where_they_belong(
         observation = drive(site, TWO_STATEMENTS, clients=4, stop={"transactions": 10_000})
     outcomes = observation["outcomes"]
     assert outcomes["ok"] > 0
-    classes = {one["class"]: one["count"] for one in observation["errors"]}
+    classes: Counter[str] = Counter()
+    for one in observation["errors"]:
+        # Of one class some can be undone and others not, depending on what was asked.
+        classes[one["class"]] += one["count"]
     assert classes["deadlock"] > 0 and classes["constraint"] > 0
     assert classes["lost connection"] == 4
     lost = outcomes["unknown"] + outcomes["failed"]

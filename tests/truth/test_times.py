@@ -45,7 +45,7 @@ def test_the_quantiles_of_a_known_distribution_are_found(
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_a_stall_at_a_constant_rate_shows_in_the_response_time_and_not_in_the_service_time(
+def test_a_stall_at_a_constant_rate_shows_in_the_latency_and_not_in_the_service_time(
     protocol: str, null_system: NullSystem
 ) -> None:
     with null_system(protocol, stall="1.4s@1s") as site:

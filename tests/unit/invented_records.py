@@ -145,6 +145,7 @@ def observation(cell: Cell, elapsed_ns: int, **changes: Any) -> dict[str, Any]:
     each = cell.clients
     scheduled = each * len(CHECKS)
     values = {
+        "version": 2,
         "started_unix_ns": 1_700_000_000 * S,
         "elapsed_ns": elapsed_ns,
         "connect_ns": 4_000_000,

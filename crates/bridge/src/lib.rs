@@ -4,6 +4,7 @@
 mod bibliography;
 mod expression;
 mod failure;
+mod observation;
 mod progress;
 mod python_rows;
 mod rows;
@@ -21,6 +22,8 @@ mod _engine {
     use crate::expression::evaluate;
     #[pymodule_export]
     use crate::failure::EngineError;
+    #[pymodule_export]
+    use crate::observation::{merge_latency, observation_schema};
     #[pymodule_export]
     use crate::rows::{generate, load, measure};
     #[pymodule_export]

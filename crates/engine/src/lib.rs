@@ -31,6 +31,7 @@ mod timer;
 mod timer_queue;
 mod transport;
 
+pub use account::Outcome;
 pub use document::{
     ArrivalDocument, BulkFormWord, DriveDocument, EndpointDocument, GroupDocument, LoadDocument,
     Order, Password, Protocol, ReconnectDocument, RetriesDocument, ScriptDocument, ServeDocument,
@@ -42,10 +43,11 @@ pub use limits::check_load_sessions;
 pub use load::{LoadProgress, LoadReport, Source, TableReport, load, load_parts};
 pub use null_server::{Listening, Served, null_protocols, serve};
 pub use observation::{
-    AllOk, Arrival, CarriedOver, ClientCost, ClientEnd, ErrorReport, GroupReport, InFlight,
-    Interval, Latency, LittlesLaw, Observation, Outage, Outcomes, Passes, Resolution, ResultReport,
-    Standstill, StatementReport, TransactionOutcomes, TransactionReport, TransactionsPerClient,
-    Unfinished,
+    AllOk, Arrival, ArrivalKind, CarriedOver, Certainty, ClientCost, ClientEnd, ClientState,
+    EndedBy, ErrorReport, GroupReport, InFlight, Interval, Latency, LittlesLaw, Observation,
+    Outage, Outcomes, Passes, Resolution, ResultReport, Standstill, StatementReport,
+    TransactionOutcomes, TransactionReport, TransactionsPerClient, Unfinished,
+    schema as observation_schema,
 };
 pub use query::{Answered, query};
 pub use session::{Probe, ProbeError, Session, driver_names, probe};

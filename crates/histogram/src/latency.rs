@@ -90,6 +90,12 @@ impl LatencyHistogram {
         self.max_ns
     }
 
+    /// Of all samples.
+    #[must_use]
+    pub fn sum_ns(&self) -> u64 {
+        u64::try_from(self.sum_ns).unwrap_or(u64::MAX)
+    }
+
     /// The arithmetic mean, 0 where there is no sample.
     #[must_use]
     #[expect(
@@ -106,7 +112,7 @@ impl LatencyHistogram {
 
     /// The smallest time that at least `percent` per cent of the samples do not exceed (nearest
     /// rank), to three digits; 0 where there is no sample. Where the rank falls among those beyond
-    /// one hour the answer is one hour: a lower bound, as [`LatencyHistogram::overflow`] tells.
+    /// one hour the answer is one hour: a lower bound, as [`LatencyHistogram::overflow`] says.
     #[must_use]
     pub fn percentile_ns(&self, percent: f64) -> u64 {
         if self.count() == 0 {
@@ -185,6 +191,16 @@ impl LatencyHistogram {
     }
 }
 
+impl LatencyHistogram {
+    /// What [`LatencyHistogram::decode`] cannot know.
+    pub(crate) fn set_exact(&mut self, min_ns: u64, max_ns: u64, sum_ns: u64, overflow: u64) {
+        self.min_ns = if self.count() == 0 { u64::MAX } else { min_ns };
+        self.max_ns = max_ns;
+        self.sum_ns = u128::from(sum_ns);
+        self.overflow = overflow;
+    }
+}
+
 impl Default for LatencyHistogram {
     fn default() -> Self {
         Self::new()
@@ -199,6 +215,17 @@ fn empty_cells() -> Histogram<u64> {
 /// Why a text is not one of our histograms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistogramError(String);
+
+impl HistogramError {
+    pub(crate) fn new(message: String) -> Self {
+        Self(message)
+    }
+
+    /// The same, of one of several; `number` counts from 0.
+    pub(crate) fn of_part(self, number: usize) -> Self {
+        Self(format!("part {}: {}", number + 1, self.0))
+    }
+}
 
 impl std::fmt::Display for HistogramError {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

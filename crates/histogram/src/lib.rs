@@ -6,6 +6,8 @@
 //! up to 1 hour, cost 264 KiB of address space, whatever the number of samples; memory is taken up for
 //! the cells that are used.
 
+mod encoded;
 mod latency;
 
+pub use encoded::{EncodedHistogram, merge_encoded};
 pub use latency::{HIGHEST_NS, HistogramError, LOWEST_NS, LatencyHistogram, SIGNIFICANT_DIGITS};

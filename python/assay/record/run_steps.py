@@ -10,9 +10,9 @@ import sqlite3
 from typing import Any, Literal
 
 from assay.drive.sampler import TimedSample
+from assay.observation import newest
 from assay.record.document import storable, without_secrets
 from assay.record.file import insert
-from assay.record.latency import with_latency
 from assay.record.records import Document, ScriptRecord, StepRecord
 from assay.systems.protocol import ProcessSample
 
@@ -82,7 +82,7 @@ def _step(
 ) -> StepRecord:
     place = (run_id, position)
     observations = [
-        with_latency(one) for one in _documents(connection, "observations", place, order="agent")
+        newest(one) for one in _documents(connection, "observations", place, order="agent")
     ]
     return StepRecord(
         position,

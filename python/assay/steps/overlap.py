@@ -39,7 +39,7 @@ def take(state: RunState, step: Overlap) -> None:
     given = Pace(float(cell.parameters[step.stagger]), float(cell.parameters[step.pause]))
     # Tables grow with the clients' work, so that the last of them has more to do than the first.
     one_ns = max(asked.one_alone_ns(), 2 * alone["elapsed_ns"] // cell.clients)
-    longest_ns = max(one["response_time"]["max_ns"] for one in alone["transactions"])
+    longest_ns = max(one["latency"]["max_ns"] for one in alone["transactions"])
     apart_s = pacing.least_stagger_s(longest_ns / 1e9)
     pace = pacing.found_pace(given, one_ns / 1e9, asked.transactions, wanted, apart_s)
     for attempt in range(1, pacing.MOST_ATTEMPTS + 1):

@@ -1,29 +1,10 @@
 //! Takes samples; keeps their counts and distributions, in memory that does not grow with the run.
 
-use std::sync::Arc;
-
 use assay_histogram::LatencyHistogram;
 
 use super::intervals::OpenSeconds;
-use super::{Outcome, Sample, Series, Times, Unit};
+use super::{Durations, Layout, Outcome, Sample, Series, Unit};
 use crate::observation::Outcomes;
-
-/// What an aggregator keeps, and what it calls late.
-#[derive(Clone, Debug)]
-pub struct Layout {
-    /// By number.
-    pub types: Arc<[TypeLayout]>,
-    pub groups: usize,
-    pub statements: usize,
-}
-
-/// The same for one transaction type: one script in one group of clients.
-#[derive(Clone, Copy, Debug)]
-pub struct TypeLayout {
-    pub is_open_loop: bool,
-    /// A longer latency is late; `u64::MAX` where none is.
-    pub late_beyond_ns: u64,
-}
 
 #[derive(Debug)]
 pub struct Aggregator {
@@ -40,7 +21,7 @@ pub struct Aggregator {
 #[derive(Debug, Default)]
 struct OfType {
     /// By outcome; made when the first of its kind comes.
-    times: [Option<Box<Times>>; Outcome::ALL.len()],
+    durations: [Option<Box<Durations>>; Outcome::ALL.len()],
     /// All but what the recorders count: `scheduled` and `attempts`.
     outcomes: Outcomes,
 }
@@ -48,11 +29,12 @@ struct OfType {
 impl Aggregator {
     #[must_use]
     pub fn new(layout: Layout) -> Self {
+        let groups = layout.groups.len();
         Self {
             by_type: layout.types.iter().map(|_| OfType::default()).collect(),
             statements: vec![None; layout.statements],
-            passes: vec![LatencyHistogram::new(); layout.groups],
-            seconds: OpenSeconds::default(),
+            passes: vec![LatencyHistogram::new(); groups],
+            seconds: OpenSeconds::new(groups),
             layout,
         }
     }
@@ -68,32 +50,37 @@ impl Aggregator {
         let since_ns = sample.end_ns.saturating_sub(began_ns);
         match sample.unit {
             Unit::Transaction(transaction_type, outcome) => {
-                let layout = &self.layout.types[transaction_type as usize];
-                let is_late = outcome == Outcome::Ok && sample.response_ns > layout.late_beyond_ns;
+                let layout = self.layout.types[transaction_type as usize];
+                let is_late = outcome == Outcome::Ok && sample.latency_ns > layout.late_beyond_ns;
                 let account = &mut self.by_type[transaction_type as usize];
-                account.times[outcome as usize]
-                    .get_or_insert_with(|| Box::new(Times::new(layout.is_open_loop)))
-                    .record(sample.response_ns, sample.service_ns);
+                account.durations[outcome as usize]
+                    .get_or_insert_with(|| Box::new(Durations::new(layout.is_open_loop)))
+                    .record(sample.latency_ns, sample.service_ns);
                 account.outcomes.count(outcome);
                 account.outcomes.late += u64::from(is_late);
                 let second = self.seconds.at(since_ns);
+                second.completed(since_ns);
+                let second = second.group(layout.group);
                 second.late += u64::from(is_late);
-                let lag_ns = sample.response_ns - sample.service_ns;
-                second.lag(layout.is_open_loop.then_some(lag_ns));
-                second.ended(outcome, since_ns, sample.response_ns);
+                if layout.is_open_loop {
+                    second.lag(sample.latency_ns - sample.service_ns);
+                }
+                second.ended(outcome, sample.latency_ns);
             }
             Unit::Skipped(transaction_type) => {
                 self.by_type[transaction_type as usize].outcomes.skipped += 1;
-                self.seconds.at(since_ns).skipped += 1;
+                let group = self.layout.types[transaction_type as usize].group;
+                self.seconds.at(since_ns).group(group).skipped += 1;
             }
             Unit::Retry(transaction_type) => {
                 self.by_type[transaction_type as usize].outcomes.retries += 1;
-                self.seconds.at(since_ns).retries += 1;
+                let group = self.layout.types[transaction_type as usize].group;
+                self.seconds.at(since_ns).group(group).retries += 1;
             }
             Unit::Statement(statement) => self.statements[statement as usize]
                 .get_or_insert_default()
                 .record(sample.service_ns),
-            Unit::Pass(group) => self.passes[group as usize].record(sample.response_ns),
+            Unit::Pass(group) => self.passes[group as usize].record(sample.latency_ns),
         }
     }
 
@@ -121,8 +108,8 @@ impl Aggregator {
 
     /// The distributions of one type's transactions that ended one way, if there were any.
     #[must_use]
-    pub fn times(&self, transaction_type: usize, outcome: Outcome) -> Option<&Times> {
-        self.by_type[transaction_type].times[outcome as usize].as_deref()
+    pub fn durations(&self, transaction_type: usize, outcome: Outcome) -> Option<&Durations> {
+        self.by_type[transaction_type].durations[outcome as usize].as_deref()
     }
 
     /// The service times of one statement, if they were asked for and it was executed.
@@ -140,7 +127,7 @@ impl Aggregator {
     pub fn merge(&mut self, other: &Self) {
         for (mine, theirs) in self.by_type.iter_mut().zip(&other.by_type) {
             mine.outcomes.add(&theirs.outcomes);
-            for (mine, theirs) in mine.times.iter_mut().zip(&theirs.times) {
+            for (mine, theirs) in mine.durations.iter_mut().zip(&theirs.durations) {
                 if let Some(theirs) = theirs {
                     mine.get_or_insert_default().merge(theirs);
                 }

@@ -1,27 +1,35 @@
-//! Takes the instants at which transactions ended; gives one line for each second.
+//! Takes the instants at which transactions ended; gives one line for each second and group.
 //!
-//! Each second under way needs histograms, a finished one only its line. A second stays open for one more
-//! second, because a thread may be put to sleep between reading the clock and handing the sample in. What
-//! comes even later is counted, and raises the maximum; the percentiles of its second stay as they were.
+//! Each second under way needs histograms, a finished one only its line, in which they are encoded. A second
+//! stays open for one more second, because a thread may be put to sleep between reading the clock and
+//! handing the sample in. What comes even later is merged into the line.
 
 use std::collections::BTreeMap;
 
-use assay_histogram::LatencyHistogram;
+use assay_histogram::{EncodedHistogram, LatencyHistogram};
 
-use super::Outcome;
 use super::completion_gaps::{CompletionGaps, Completions, TimeSpan};
+use super::{Layout, Outcome};
 use crate::observation::Interval;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
 /// Seconds of one aggregator that may still get samples.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct OpenSeconds {
+    groups: usize,
     seconds: BTreeMap<u64, Second>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Second {
+    completions: Completions,
+    groups: Vec<GroupSecond>,
+}
+
+/// One second of one group.
+#[derive(Debug, Default)]
+pub struct GroupSecond {
     aborted: u64,
     failed: u64,
     unknown: u64,
@@ -29,17 +37,27 @@ pub struct Second {
     pub skipped: u64,
     pub retries: u64,
     /// Of those that ended `ok`.
-    times: LatencyHistogram,
+    latencies: Option<Box<LatencyHistogram>>,
     /// Of all that were begun, in an open loop.
     lags: Option<Box<LatencyHistogram>>,
-    ends: Completions,
 }
 
 impl OpenSeconds {
+    #[must_use]
+    pub fn new(groups: usize) -> Self {
+        Self {
+            groups,
+            seconds: BTreeMap::new(),
+        }
+    }
+
     /// The second that is `since_ns` after the beginning of the measurement.
     #[inline]
     pub fn at(&mut self, since_ns: u64) -> &mut Second {
-        self.seconds.entry(since_ns / SECOND_NS).or_default()
+        let groups = self.groups;
+        self.seconds
+            .entry(since_ns / SECOND_NS)
+            .or_insert_with(|| Second::new(groups))
     }
 
     pub fn close(&mut self, horizon: u64, series: &mut Series) {
@@ -54,17 +72,43 @@ impl OpenSeconds {
 
     pub fn merge(&mut self, other: &Self) {
         for (number, second) in &other.seconds {
-            self.seconds.entry(*number).or_default().merge(second);
+            self.at(number * SECOND_NS).merge(second);
         }
     }
 }
 
 impl Second {
+    fn new(groups: usize) -> Self {
+        Self {
+            completions: Completions::default(),
+            groups: (0..groups).map(|_| GroupSecond::default()).collect(),
+        }
+    }
+
+    /// A transaction of whatever group ended.
     #[inline]
-    pub fn ended(&mut self, outcome: Outcome, since_ns: u64, response_ns: u64) {
-        self.ends.at(since_ns);
+    pub fn completed(&mut self, since_ns: u64) {
+        self.completions.at(since_ns);
+    }
+
+    #[inline]
+    pub fn group(&mut self, group: u32) -> &mut GroupSecond {
+        &mut self.groups[group as usize]
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.completions.merge(&other.completions);
+        for (mine, theirs) in self.groups.iter_mut().zip(&other.groups) {
+            mine.merge(theirs);
+        }
+    }
+}
+
+impl GroupSecond {
+    #[inline]
+    pub fn ended(&mut self, outcome: Outcome, latency_ns: u64) {
         match outcome {
-            Outcome::Ok => self.times.record(response_ns),
+            Outcome::Ok => self.latencies.get_or_insert_default().record(latency_ns),
             Outcome::Aborted => self.aborted += 1,
             Outcome::Failed => self.failed += 1,
             Outcome::Unknown => self.unknown += 1,
@@ -72,10 +116,8 @@ impl Second {
     }
 
     #[inline]
-    pub fn lag(&mut self, lag_ns: Option<u64>) {
-        if let Some(lag_ns) = lag_ns {
-            self.lags.get_or_insert_default().record(lag_ns);
-        }
+    pub fn lag(&mut self, lag_ns: u64) {
+        self.lags.get_or_insert_default().record(lag_ns);
     }
 
     fn merge(&mut self, other: &Self) {
@@ -85,17 +127,35 @@ impl Second {
         self.late += other.late;
         self.skipped += other.skipped;
         self.retries += other.retries;
-        self.times.merge(&other.times);
-        self.ends.merge(&other.ends);
-        if let Some(theirs) = &other.lags {
-            self.lags.get_or_insert_default().merge(theirs);
+        merge(&mut self.latencies, other.latencies.as_deref());
+        merge(&mut self.lags, other.lags.as_deref());
+    }
+
+    /// What a line says so far; its histograms are exact.
+    fn read(line: &Interval) -> Self {
+        let decoded = |encoded: &EncodedHistogram| {
+            let times = encoded.decode();
+            Box::new(times.expect("it was encoded by this program"))
+        };
+        Self {
+            aborted: line.aborted,
+            failed: line.failed,
+            unknown: line.unknown,
+            late: line.late,
+            skipped: line.skipped,
+            retries: line.retries,
+            latencies: line.latency.as_ref().map(decoded),
+            lags: line.schedule_lag.as_ref().map(decoded),
         }
     }
 
-    fn line(&self, number: u64) -> Interval {
+    fn line(&self, second: u64, group: &str) -> Interval {
+        let latencies = self.latencies.as_deref();
+        let percentile_ns = |percent| latencies.map_or(0, |times| times.percentile_ns(percent));
         Interval {
-            second: number,
-            ok: self.times.count(),
+            second,
+            group: group.to_owned(),
+            ok: latencies.map_or(0, LatencyHistogram::count),
             aborted: self.aborted,
             failed: self.failed,
             unknown: self.unknown,
@@ -103,9 +163,11 @@ impl Second {
             skipped: self.skipped,
             retries: self.retries,
             clients_connected: 0,
-            p50_ns: self.times.percentile_ns(50.0),
-            p99_ns: self.times.percentile_ns(99.0),
-            max_ns: self.times.max_ns(),
+            latency: latencies.map(EncodedHistogram::from),
+            schedule_lag: self.lags.as_deref().map(EncodedHistogram::from),
+            p50_ns: percentile_ns(50.0),
+            p99_ns: percentile_ns(99.0),
+            max_ns: latencies.map_or(0, LatencyHistogram::max_ns),
             schedule_lag_p99_ns: self.lags.as_ref().map(|lags| lags.percentile_ns(99.0)),
             stalled_ns: 0,
             suspended_ns: 0,
@@ -113,49 +175,83 @@ impl Second {
     }
 }
 
+fn merge(mine: &mut Option<Box<LatencyHistogram>>, theirs: Option<&LatencyHistogram>) {
+    if let Some(theirs) = theirs {
+        mine.get_or_insert_default().merge(theirs);
+    }
+}
+
 /// The lines of all seconds so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Series {
+    /// The groups' names.
+    groups: Vec<String>,
+    /// For each second one line of each group.
     lines: Vec<Interval>,
     /// Seconds that aggregators have handed over and that have no line yet.
     handed_over: BTreeMap<u64, Second>,
-    /// By second, the fewest connected clients that were seen in it.
-    connected: BTreeMap<u64, u32>,
+    /// By second and group, the fewest connected clients that were seen in it.
+    connected: BTreeMap<u64, Vec<u32>>,
     gaps: CompletionGaps,
 }
 
 impl Series {
-    /// `clients` are connected `since_ns` after the beginning of the measurement.
-    pub fn connected(&mut self, since_ns: u64, clients: u32) {
-        let fewest = self.connected.entry(since_ns / SECOND_NS);
-        fewest
-            .and_modify(|fewest| *fewest = clients.min(*fewest))
-            .or_insert(clients);
+    #[must_use]
+    pub fn new(layout: &Layout) -> Self {
+        let names = layout.groups.iter().map(|group| group.name.clone());
+        Self {
+            groups: names.collect(),
+            lines: Vec::new(),
+            handed_over: BTreeMap::new(),
+            connected: BTreeMap::new(),
+            gaps: CompletionGaps::default(),
+        }
+    }
+
+    /// So many clients of each group are connected `since_ns` after the beginning of the measurement.
+    pub fn connected(&mut self, since_ns: u64, clients: &[u32]) {
+        self.connected
+            .entry(since_ns / SECOND_NS)
+            .and_modify(|fewest| {
+                for (fewest, now) in fewest.iter_mut().zip(clients) {
+                    *fewest = (*now).min(*fewest);
+                }
+            })
+            .or_insert_with(|| clients.to_vec());
+    }
+
+    /// How many seconds have their lines.
+    fn written(&self) -> u64 {
+        (self.lines.len() / self.groups.len().max(1)) as u64
     }
 
     fn add(&mut self, number: u64, second: Second) {
-        let known = usize::try_from(number).ok();
-        if let Some(line) = known.and_then(|at| self.lines.get_mut(at)) {
-            line.ok += second.times.count();
-            line.aborted += second.aborted;
-            line.failed += second.failed;
-            line.unknown += second.unknown;
-            line.late += second.late;
-            line.skipped += second.skipped;
-            line.retries += second.retries;
-            line.max_ns = line.max_ns.max(second.times.max_ns());
-            self.gaps.add_late(&second.ends);
-        } else {
-            self.handed_over.entry(number).or_default().merge(&second);
+        if number >= self.written() {
+            let groups = self.groups.len();
+            let handed_over = self.handed_over.entry(number);
+            handed_over
+                .or_insert_with(|| Second::new(groups))
+                .merge(&second);
+            return;
+        }
+        self.gaps.add_late(&second.completions);
+        let lines = self.lines.iter_mut().filter(|line| line.second == number);
+        for (line, late) in lines.zip(&second.groups) {
+            let mut whole = GroupSecond::read(line);
+            whole.merge(late);
+            *line = whole.line(number, &line.group);
         }
     }
 
     /// Writes the lines of all seconds before `horizon`, empty ones where nothing ended.
     pub fn write_lines(&mut self, horizon: u64) {
-        for number in self.lines.len() as u64..horizon {
-            let second = self.handed_over.remove(&number).unwrap_or_default();
-            self.gaps.add(&second.ends);
-            self.lines.push(second.line(number));
+        for number in self.written()..horizon {
+            let empty = || Second::new(self.groups.len());
+            let second = self.handed_over.remove(&number).unwrap_or_else(empty);
+            self.gaps.add(&second.completions);
+            for (group, name) in second.groups.iter().zip(&self.groups) {
+                self.lines.push(group.line(number, name));
+            }
         }
     }
 
@@ -168,10 +264,11 @@ impl Series {
             .last_key_value()
             .map_or(0, |(number, _)| number + 1);
         self.write_lines(last);
-        for line in &mut self.lines {
+        let groups = self.groups.len();
+        for (place, line) in self.lines.iter_mut().enumerate() {
             // Nobody looked in a second that only began: then it is as it was in the one before.
             let seen = self.connected.range(..=line.second).next_back();
-            line.clients_connected = seen.map_or(0, |(_, clients)| *clients);
+            line.clients_connected = seen.map_or(0, |(_, clients)| clients[place % groups]);
         }
         (self.lines, self.gaps.finish(elapsed_ns))
     }
@@ -182,32 +279,50 @@ mod tests {
     use super::*;
 
     #[test]
-    fn seconds_without_an_end_have_a_line_and_late_samples_are_counted() {
-        let (mut open, mut series) = (OpenSeconds::default(), Series::default());
-        open.at(100).ended(Outcome::Ok, 100, 1_000_000);
+    fn seconds_without_an_end_have_a_line_and_late_samples_are_in_it() {
+        let mut open = OpenSeconds::new(2);
+        let mut series = Series::new(&Layout::of_clients(&[8, 2]));
+        let end = |open: &mut OpenSeconds, group, outcome, since_ns, latency_ns| {
+            let second = open.at(since_ns);
+            second.completed(since_ns);
+            second.group(group).ended(outcome, latency_ns);
+        };
+        end(&mut open, 0, Outcome::Ok, 100, 1_000_001);
         let late_ns = SECOND_NS * 3 + 5;
-        open.at(late_ns).ended(Outcome::Failed, late_ns, 9_000_000);
-        series.connected(50, 8);
-        series.connected(SECOND_NS * 2, 8);
-        series.connected(SECOND_NS * 2 + 1, 5);
+        end(&mut open, 1, Outcome::Failed, late_ns, 9_000_000);
+        series.connected(50, &[8, 2]);
+        series.connected(SECOND_NS * 2, &[8, 2]);
+        series.connected(SECOND_NS * 2 + 1, &[5, 2]);
         open.close(2, &mut series);
         series.write_lines(2);
         // Comes after its second has its line.
-        open.at(200).ended(Outcome::Ok, 200, 7_000_000);
+        end(&mut open, 0, Outcome::Ok, 200, 7_000_003);
         open.close(u64::MAX, &mut series);
         let (lines, gaps) = series.finish(late_ns);
 
-        let seen: Vec<_> = lines
-            .iter()
-            .map(|line| (line.second, line.ok, line.failed, line.clients_connected))
-            .collect();
+        let of_group = |name: &'static str| {
+            let lines = lines.iter().filter(move |line| line.group == name);
+            let seen =
+                lines.map(|line| (line.second, line.ok, line.failed, line.clients_connected));
+            seen.collect::<Vec<_>>()
+        };
         assert_eq!(
-            seen,
-            [(0, 2, 0, 8), (1, 0, 0, 8), (2, 0, 0, 5), (3, 0, 1, 5)]
+            of_group("0"),
+            [(0, 2, 0, 8), (1, 0, 0, 8), (2, 0, 0, 5), (3, 0, 0, 5)]
         );
-        assert_eq!(lines[0].max_ns, 7_000_000);
+        assert_eq!(
+            of_group("1"),
+            [(0, 0, 0, 2), (1, 0, 0, 2), (2, 0, 0, 2), (3, 0, 1, 2)]
+        );
+        let mut whole = LatencyHistogram::new();
+        whole.record(1_000_001);
+        whole.record(7_000_003);
+        assert_eq!(lines[0].latency, Some(EncodedHistogram::from(&whole)));
+        assert_eq!(
+            (lines[0].max_ns, lines[1].latency.as_ref()),
+            (7_000_003, None)
+        );
         let gap = gaps.iter().map(|one| (one.from_ns, one.to_ns));
         assert_eq!(gap.collect::<Vec<_>>(), [(200, late_ns)]);
-        assert!(lines[0].p50_ns < 2_000_000, "{lines:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Takes what became of each transaction; gives counts, distributions, intervals, errors, results.
+//! Takes the outcome of each transaction; gives counts, distributions, intervals, errors, results.
 //!
 //! ```text
 //!   client ──► thread recorder ──► sample buffer ──► aggregator ──► observation
@@ -8,31 +8,33 @@
 //!                                  but 10 × a s)
 //! ```
 //!
-//! A transaction costs one sample of 32 bytes in its thread's buffer. A full buffer is entered into an aggregator by
-//! its own thread; ten times a second the supervisor empties all buffers, so that progress and intervals
+//! A transaction costs one sample of 32 bytes in its thread's buffer. A full buffer is entered into an
+//! aggregator by its own thread; ten times a second the supervisor empties all buffers, so that progress and intervals
 //! are right also while every client waits. Histograms thus stand once for each processor, not once for
 //! each of a thousand client threads, and nothing that two threads write is touched for a transaction.
 
 mod aggregator;
 mod completion_gaps;
+mod durations;
 mod errors;
 mod intervals;
+mod layout;
 mod outages;
 mod results;
 mod sample;
 mod stalls;
 mod thread_recorder;
-mod times;
 mod worktime;
 
-pub use aggregator::{Aggregator, Layout, TypeLayout};
+pub use aggregator::Aggregator;
 pub use completion_gaps::{TimeSpan, while_asked};
+pub use durations::Durations;
 pub use errors::ErrorLog;
 pub use intervals::Series;
+pub use layout::{GroupLayout, Layout, TypeLayout};
 pub use outages::Outages;
 pub use results::{Agreement, ResultLog};
 pub use sample::{Outcome, Sample, SampleBuffer, Unit};
 pub use stalls::Waits;
 pub use thread_recorder::{End, State, ThreadRecorder};
-pub use times::Times;
 pub use worktime::Worktime;

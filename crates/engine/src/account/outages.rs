@@ -1,50 +1,60 @@
 //! Takes what clients say of losing their sessions and of coming back; gives how many have one, and the
 //! times in which nobody was served. These are rare events: all threads share one log.
 
+use super::Layout;
 use crate::observation::Outage;
 
 /// From the loss of the last session to the first transaction that ends `ok` in a new one.
 #[derive(Debug)]
 pub struct Outages {
-    clients: u32,
-    /// Have lost their sessions and try to come back.
-    away: u32,
+    groups: Vec<OfGroup>,
     /// Have come to the end of their work, one way or the other.
     ended: u32,
-    /// Of these, without a session.
-    gone: u32,
     since_ns: Option<u64>,
     outages: Vec<Outage>,
 }
 
+#[derive(Debug)]
+struct OfGroup {
+    clients: u32,
+    /// Have lost their sessions and try to come back.
+    away: u32,
+    /// Have come to the end of their work without a session.
+    gone: u32,
+}
+
 impl Outages {
     #[must_use]
-    pub fn new(clients: u32) -> Self {
-        Self {
-            clients,
+    pub fn new(layout: &Layout) -> Self {
+        let groups = layout.groups.iter().map(|group| OfGroup {
+            clients: group.clients,
             away: 0,
-            ended: 0,
             gone: 0,
+        });
+        Self {
+            groups: groups.collect(),
+            ended: 0,
             since_ns: None,
             outages: Vec::new(),
         }
     }
 
-    /// Clients that have a session, or had it up to the end of their work.
+    /// Clients of each group that have a session, or had it up to the end of their work.
     #[must_use]
-    pub fn connected(&self) -> u32 {
-        self.clients - self.away - self.gone
+    pub fn connected(&self) -> Vec<u32> {
+        let of_group = |group: &OfGroup| group.clients - group.away - group.gone;
+        self.groups.iter().map(of_group).collect()
     }
 
-    /// A client has lost its session and will try to come back.
-    pub fn lost(&mut self, at_ns: u64) {
-        self.away += 1;
+    /// A client of a group has lost its session and will try to come back.
+    pub fn lost(&mut self, group: u32, at_ns: u64) {
+        self.groups[group as usize].away += 1;
         self.look(at_ns);
     }
 
     /// It has a session again.
-    pub fn returned(&mut self) {
-        self.away -= 1;
+    pub fn returned(&mut self, group: u32) {
+        self.groups[group as usize].away -= 1;
     }
 
     /// A transaction of a client that had been away has ended `ok`.
@@ -56,15 +66,18 @@ impl Outages {
     }
 
     /// A client's work has ended; with `is_gone` for want of a session, which it was `is_away` to seek.
-    pub fn ended(&mut self, at_ns: u64, is_away: bool, is_gone: bool) {
+    pub fn ended(&mut self, group: u32, at_ns: u64, is_away: bool, is_gone: bool) {
         self.ended += 1;
-        self.away -= u32::from(is_away);
-        self.gone += u32::from(is_gone);
+        let group = &mut self.groups[group as usize];
+        group.away -= u32::from(is_away);
+        group.gone += u32::from(is_gone);
         self.look(at_ns);
     }
 
     fn look(&mut self, at_ns: u64) {
-        if self.away > 0 && self.away + self.ended == self.clients && self.since_ns.is_none() {
+        let sum = |of: fn(&OfGroup) -> u32| self.groups.iter().map(of).sum::<u32>();
+        let (clients, away) = (sum(|one| one.clients), sum(|one| one.away));
+        if away > 0 && away + self.ended == clients && self.since_ns.is_none() {
             self.since_ns = Some(at_ns);
         }
     }
@@ -92,23 +105,23 @@ mod tests {
 
     #[test]
     fn an_outage_begins_with_the_last_loss_and_ends_with_the_first_transaction() {
-        let mut log = Outages::new(3);
-        log.ended(900, false, false);
-        log.lost(1_000);
-        assert_eq!(log.connected(), 2);
-        log.lost(1_200);
-        assert_eq!(log.connected(), 1);
-        log.returned();
+        let mut log = Outages::new(&Layout::of_clients(&[1, 2]));
+        log.ended(0, 900, false, false);
+        log.lost(1, 1_000);
+        assert_eq!(log.connected(), [1, 1]);
+        log.lost(1, 1_200);
+        assert_eq!(log.connected(), [1, 0]);
+        log.returned(1);
         // Back, and lost again before anything came of it: the same outage.
-        log.lost(1_500);
-        log.returned();
-        log.returned();
+        log.lost(1, 1_500);
+        log.returned(1);
+        log.returned(1);
         log.served(2_000);
-        assert_eq!(log.connected(), 3);
-        log.lost(3_000);
-        log.ended(4_000, true, true);
-        log.lost(5_000);
-        assert_eq!(log.connected(), 1);
+        assert_eq!(log.connected(), [1, 2]);
+        log.lost(1, 3_000);
+        log.ended(1, 4_000, true, true);
+        log.lost(1, 5_000);
+        assert_eq!(log.connected(), [1, 0]);
         let outage = |from_ns, to_ns| Outage { from_ns, to_ns };
         assert_eq!(
             log.finish(500, 6_000),

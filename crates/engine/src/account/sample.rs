@@ -2,8 +2,12 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 /// How a transaction that was begun ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Outcome {
     Ok,
     Aborted,
@@ -25,7 +29,7 @@ impl Outcome {
     }
 }
 
-/// What a sample is of. Numbers are those of transaction types and statements.
+/// What a sample is of. Numbers are those of transaction types ([`super::Layout`]), statements and groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     Transaction(u32, Outcome),
@@ -35,7 +39,7 @@ pub enum Unit {
     Retry(u32),
     /// Of which only the service time counts.
     Statement(u32),
-    /// A pass, of this group, of which every transaction ended `ok`.
+    /// A pass of a group's client of which every transaction ended `ok`.
     Pass(u32),
 }
 
@@ -45,7 +49,7 @@ pub struct Sample {
     /// On the run's clock.
     pub end_ns: u64,
     /// From the intended start.
-    pub response_ns: u64,
+    pub latency_ns: u64,
     /// From the actual start. What the latency has more is the schedule lag.
     pub service_ns: u64,
 }

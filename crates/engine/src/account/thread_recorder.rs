@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{
-    Aggregator, ErrorLog, Outcome, ResultLog, Sample, SampleBuffer, Unit, Waits, Worktime,
+    Aggregator, ErrorLog, Layout, Outcome, ResultLog, Sample, SampleBuffer, Unit, Waits, Worktime,
 };
 
 /// One thread's own account. Only the buffer and the aggregator are shared with anybody.
@@ -37,6 +37,7 @@ pub struct ThreadRecorder {
 /// How a client's work ended.
 #[derive(Clone, Copy, Debug)]
 pub struct End {
+    /// Among the clients of all groups and processes.
     pub client: u32,
     /// On the run's clock.
     pub at_ns: u64,
@@ -61,20 +62,19 @@ pub enum State {
 impl ThreadRecorder {
     #[must_use]
     pub fn new(
-        types: usize,
-        statements: usize,
+        layout: &Layout,
         buffer: Arc<SampleBuffer>,
         aggregator: Arc<Mutex<Aggregator>>,
     ) -> Self {
         Self {
-            scheduled: vec![0; types],
-            attempts: vec![0; types],
+            scheduled: vec![0; layout.types.len()],
+            attempts: vec![0; layout.types.len()],
             statements: 0,
             reconnects: 0,
             errors: ErrorLog::default(),
-            results: ResultLog::new(statements),
+            results: ResultLog::new(layout.statements),
             ends: Vec::new(),
-            waits: Waits::new(types),
+            waits: Waits::new(layout.types.len()),
             given_up: 0,
             cancelled: 0,
             counters: BTreeMap::new(),
@@ -96,12 +96,12 @@ impl ThreadRecorder {
         transaction_type: u32,
         outcome: Outcome,
         end_ns: u64,
-        (response_ns, service_ns): (u64, u64),
+        (latency_ns, service_ns): (u64, u64),
     ) {
         self.put(Sample {
             unit: Unit::Transaction(transaction_type, outcome),
             end_ns,
-            response_ns,
+            latency_ns,
             service_ns,
         });
     }
@@ -121,16 +121,16 @@ impl ThreadRecorder {
         self.mark(Unit::Statement(statement), end_ns, service_ns);
     }
 
-    /// A measured pass has ended, all of it `ok`.
-    pub fn pass(&self, group: u32, end_ns: u64, response_ns: u64) {
-        self.mark(Unit::Pass(group), end_ns, response_ns);
+    /// A measured pass of a group's client has ended, all of it `ok`.
+    pub fn pass(&self, group: u32, end_ns: u64, latency_ns: u64) {
+        self.mark(Unit::Pass(group), end_ns, latency_ns);
     }
 
     fn mark(&self, unit: Unit, end_ns: u64, duration_ns: u64) {
         self.put(Sample {
             unit,
             end_ns,
-            response_ns: duration_ns,
+            latency_ns: duration_ns,
             service_ns: duration_ns,
         });
     }

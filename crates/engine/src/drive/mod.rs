@@ -26,7 +26,6 @@ mod start_barrier;
 mod supervisor;
 mod suspension_detector;
 mod think_time;
-mod transaction_reports;
 mod transaction_state;
 
 pub use plan::compile;

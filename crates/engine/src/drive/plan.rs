@@ -9,7 +9,7 @@ use assay_values::Value;
 
 use super::group::Group;
 use crate::EngineError;
-use crate::account::{Layout, TypeLayout};
+use crate::account::{GroupLayout, Layout, TypeLayout};
 use crate::document::{DriveDocument, Protocol};
 use crate::session::Site;
 
@@ -161,6 +161,13 @@ impl Plan {
         &self.groups[next - 1]
     }
 
+    /// The group of a client by its number among the clients of all groups and processes.
+    #[must_use]
+    pub fn group_of(&self, client: u32) -> &Group {
+        let found = self.groups.iter().find(|group| group.has_client(client));
+        found.expect("every client belongs to a group")
+    }
+
     /// The name of a transaction type's script.
     #[must_use]
     pub fn type_name(&self, transaction_type: u32) -> &str {
@@ -180,13 +187,18 @@ impl Plan {
         let types = self.types.iter().map(|one| {
             let group = &self.groups[one.group as usize];
             TypeLayout {
+                group: one.group,
                 is_open_loop: group.is_open_loop(),
                 late_beyond_ns: group.latency_limit_ns.unwrap_or(u64::MAX),
             }
         });
+        let groups = self.groups.iter().map(|group| GroupLayout {
+            name: group.name.clone(),
+            clients: group.clients,
+        });
         Layout {
             types: types.collect(),
-            groups: self.groups.len(),
+            groups: groups.collect(),
             statements: self.statements.len(),
         }
     }

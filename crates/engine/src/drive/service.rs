@@ -1,7 +1,8 @@
 //! Takes the ends of all clients and the times in which nothing ended; gives how the clients were served.
 
-use super::transaction_reports::Recorded;
-use crate::account::{End, TimeSpan, Times, Waits};
+use super::group::Group;
+use super::report::Recorded;
+use crate::account::{Durations, End, TimeSpan, Waits};
 use crate::observation::{
     CarriedOver, InFlight, Interval, LittlesLaw, Standstill, TransactionsPerClient,
 };
@@ -45,7 +46,7 @@ pub fn littles_law(
         clippy::cast_precision_loss,
         reason = "a mean needs no more than 53 bits"
     )]
-    let in_transactions_ns = all.response().mean_ns() * all.count() as f64;
+    let in_transactions_ns = all.latency().mean_ns() * all.count() as f64;
     let at_work = ends.iter().map(|end| end.at_ns.saturating_sub(began_ns));
     LittlesLaw::new(
         last_ns.saturating_sub(began_ns),
@@ -78,8 +79,8 @@ pub fn standstills(
         })
         .collect();
     let median_ns = |transaction_type| {
-        let times = recorded.times_of_type(transaction_type);
-        times.response().percentile_ns(50.0)
+        let times = recorded.durations_of_type(transaction_type);
+        times.latency().percentile_ns(50.0)
     };
     let stalled = waits.stalls(gaps, &suspended, began_ns, median_ns);
     let told = |spans: Vec<TimeSpan>| spans.iter().map(Standstill::from).collect();
@@ -88,18 +89,25 @@ pub fn standstills(
 
 /// Writes into each second how much of it stood still; adds the seconds behind the last in which anything
 /// ended.
-pub fn mark(intervals: &mut Vec<Interval>, stalls: &[Standstill], suspensions: &[Standstill]) {
+pub fn mark(
+    intervals: &mut Vec<Interval>,
+    groups: &[Group],
+    stalls: &[Standstill],
+    suspensions: &[Standstill],
+) {
     let all = stalls.iter().chain(suspensions);
     let last_ns = all.map(|one| one.to_ns).max().unwrap_or(0);
-    let mut connected = 0;
-    for second in 0..last_ns.div_ceil(SECOND_NS) {
-        match intervals.get(usize::try_from(second).unwrap_or(usize::MAX)) {
-            Some(line) => connected = line.clients_connected,
-            None => intervals.push(Interval {
+    let written = intervals.last().map_or(0, |line| line.second + 1);
+    for second in written..last_ns.div_ceil(SECOND_NS) {
+        for group in groups {
+            let before = intervals.len().checked_sub(groups.len());
+            let clients_connected = before.map_or(0, |at| intervals[at].clients_connected);
+            intervals.push(Interval {
                 second,
-                clients_connected: connected,
+                group: group.name.clone(),
+                clients_connected,
                 ..Interval::default()
-            }),
+            });
         }
     }
     for line in intervals {
@@ -118,10 +126,10 @@ pub fn mark(intervals: &mut Vec<Interval>, stalls: &[Standstill], suspensions: &
     }
 }
 
-fn all_ended(recorded: &Recorded<'_>) -> Times {
-    let mut all = Times::default();
+fn all_ended(recorded: &Recorded<'_>) -> Durations {
+    let mut all = Durations::default();
     for (number, _) in (0u32..).zip(&recorded.plan.types) {
-        all.merge(&recorded.times_of_type(number));
+        all.merge(&recorded.durations_of_type(number));
     }
     all
 }

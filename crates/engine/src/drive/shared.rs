@@ -62,7 +62,7 @@ impl Shared {
             aggregators: (0..threads.min(processors)).map(|_| aggregator()).collect(),
             arrivals: plan.groups.iter().map(|_| OnceLock::new()).collect(),
             queues: plan.groups.iter().map(|_| Queue::default()).collect(),
-            outages: Mutex::new(Outages::new(plan.clients)),
+            outages: Mutex::new(Outages::new(&plan.layout())),
             threads_left: AtomicUsize::new(threads),
             at_work: Mutex::new(Vec::with_capacity(threads)),
             waited_for_processor_ns: AtomicU64::new(0),
@@ -75,8 +75,7 @@ impl Shared {
     pub fn recorder(&self, thread: usize) -> ThreadRecorder {
         let aggregator = &self.aggregators[thread % self.aggregators.len()];
         ThreadRecorder::new(
-            self.plan.types.len(),
-            self.plan.statements.len(),
+            &self.plan.layout(),
             self.buffers[thread].clone(),
             aggregator.clone(),
         )

@@ -90,7 +90,7 @@ impl Supervisor<'_> {
             connect_ns,
             started_unix_ns: unix_ns(),
             client_cost: self.cost_so_far(),
-            series: Series::default(),
+            series: Series::new(&self.shared.plan.layout()),
             was_interrupted,
         };
         let mut resident_bytes = 0;
@@ -177,7 +177,7 @@ impl Supervisor<'_> {
                 resident_bytes = cost::resident_bytes().max(resident_bytes);
                 let connected = self.shared.outages().connected();
                 let since_ns = now_ns - schedule.measure_ns;
-                watched.series.connected(since_ns, connected);
+                watched.series.connected(since_ns, &connected);
             }
             if now_ns >= tell_ns {
                 tell_ns = now_ns + TELL_EVERY_NS;

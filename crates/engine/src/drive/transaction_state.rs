@@ -473,7 +473,7 @@ impl<'a> TransactionState<'a> {
         if self.is_away {
             self.is_away = false;
             self.is_unserved = true;
-            self.shared.outages().returned();
+            self.shared.outages().returned(self.group.number);
         }
         match self.phase {
             Phase::Connecting => self.phase = Phase::Running,
@@ -489,7 +489,7 @@ impl<'a> TransactionState<'a> {
     pub fn goes_away(&mut self, now_ns: u64) {
         if !self.is_away {
             self.is_away = true;
-            self.shared.outages().lost(now_ns);
+            self.shared.outages().lost(self.group.number, now_ns);
         }
     }
 
@@ -565,7 +565,9 @@ impl<'a> TransactionState<'a> {
     pub fn end(&mut self, now_ns: u64, state: State, recorder: &mut ThreadRecorder) {
         self.phase = Phase::Over;
         let is_gone = self.is_away || matches!(state, State::Lost | State::TimedOut);
-        self.shared.outages().ended(now_ns, self.is_away, is_gone);
+        self.shared
+            .outages()
+            .ended(self.group.number, now_ns, self.is_away, is_gone);
         self.is_away = false;
         recorder.ends.push(End {
             client: self.number,

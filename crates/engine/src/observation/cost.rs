@@ -1,9 +1,10 @@
 //! What measuring cost the machine on which the clients ran.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What the client's process cost the machine during the measurement, as the kernel counts it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ClientCost {
     pub user_ns: u64,
     pub system_ns: u64,

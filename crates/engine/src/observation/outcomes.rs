@@ -1,5 +1,6 @@
-//! What became of every transaction that the workload asked for, in numbers that add up.
+//! The outcomes of all transactions that the workload asked for, in numbers that add up.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::account::Outcome;
@@ -10,7 +11,7 @@ use crate::account::Outcome;
 /// In a closed loop a transaction is scheduled when its client begins it, so none is ever skipped. In an
 /// open loop it is scheduled when it is due: one that could not begin within the latency limit, or that
 /// nobody had begun when the run ended, is skipped.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Outcomes {
     pub scheduled: u64,
     pub ok: u64,
@@ -31,7 +32,7 @@ pub struct Outcomes {
 }
 
 /// The outcomes of one transaction type.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TransactionOutcomes {
     pub name: String,
     #[serde(flatten)]

@@ -1,10 +1,11 @@
 //! How the clients were served: each of them, over the whole time of the measurement.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Measured transactions that ended, however, of the client that had the fewest, of the middle one (of an
 /// even number, the mean of the two, rounded down) and of the one that had the most.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TransactionsPerClient {
     pub least: u64,
     pub median: u64,
@@ -26,7 +27,7 @@ impl TransactionsPerClient {
 
 /// Transactions under way when the measurement ended by the clock. They were waited for; measured ones are
 /// among the outcomes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct InFlight {
     pub count: u64,
     /// Since when the oldest of them was under way, at that instant; 0 where there was none.
@@ -37,7 +38,7 @@ pub struct InFlight {
 
 /// Transactions that began in the warm-up and were under way when the measurement began. They are in no
 /// other figure.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CarriedOver {
     pub count: u64,
     /// How long the longest of them took in all.
@@ -46,14 +47,13 @@ pub struct CarriedOver {
 
 /// Little's law for a closed loop: clients = throughput × (latency + pause). Where
 /// `clients_by_law` is less than `clients`, the figures leave out what clients did in the rest of the time.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LittlesLaw {
     /// At work, on average over the measurement: one that ends early counts for less.
     pub clients: f64,
     /// Measured transactions that ended, however, per second of the measurement.
     pub throughput_per_s: f64,
     /// Mean of these.
-    #[serde(rename = "response_time_ns")]
     pub latency_ns: f64,
     /// Mean time between two of them: pauses, and whatever else a client does without a transaction.
     pub pause_ns: f64,
@@ -98,7 +98,7 @@ impl LittlesLaw {
 }
 
 /// A time in which something stood still, since the beginning of the measurement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Standstill {
     pub from_ns: u64,
     pub to_ns: u64,

@@ -94,7 +94,7 @@ fn a_document_that_the_system_does_not_know_is_its_error() {
     ));
     assert_eq!(outcomes(&run), (0, 0, 1, 0));
     let error = the_error(&run);
-    assert_eq!((error.class, error.certainty), ("syntax", "undone"));
+    assert_eq!((error.class, error.certainty.word()), ("syntax", "undone"));
     assert!(
         error.message.contains("expected one of the keys find"),
         "{error:?}"

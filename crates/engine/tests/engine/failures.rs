@@ -24,10 +24,10 @@ fn a_statements_error_fails_its_transaction_and_is_told_in_the_systems_words() {
     let failed = run
         .transactions
         .iter()
-        .find(|report| report.outcome == "failed")
+        .find(|report| report.outcome.word() == "failed")
         .unwrap();
     assert_eq!(failed.count, 2);
-    assert_eq!(run.ended_by, "stop");
+    assert_eq!(run.ended_by.word(), "stop");
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn a_lost_session_leaves_one_unknown_and_the_other_clients_go_on() {
     );
     let run = observe(&asked);
     assert_eq!(outcomes(&run), (16, 0, 0, 4));
-    assert_eq!((run.ended_by, ended(&run, "lost")), ("lost", 4));
+    assert_eq!((run.ended_by.word(), ended(&run, "lost")), ("lost", 4));
     let error = the_error(&run);
     assert_eq!((error.class, error.count), ("lost connection", 4));
 
@@ -95,8 +95,14 @@ fn a_lost_session_leaves_one_unknown_and_the_other_clients_go_on() {
         "the seed no longer loses some and not all: {lost}"
     );
     assert_eq!(run.outcomes.unknown as usize, lost);
-    assert_eq!((run.ended_by, ended(&run, "done")), ("stop", 8 - lost));
-    let done = run.client_ends.iter().filter(|end| end.state == "done");
+    assert_eq!(
+        (run.ended_by.word(), ended(&run, "done")),
+        ("stop", 8 - lost)
+    );
+    let done = run
+        .client_ends
+        .iter()
+        .filter(|end| end.state.word() == "done");
     assert!(done.clone().all(|end| end.transactions == 40));
 }
 
@@ -104,7 +110,7 @@ fn a_lost_session_leaves_one_unknown_and_the_other_clients_go_on() {
 fn with_one_client_refused_nothing_is_driven() {
     let site = null_site("refuse", json!({ "refuse_after": "3" }));
     let run = observe(&document(site, &["SELECT 1;"], json!({ "clients": 5 })));
-    assert_eq!(run.ended_by, "refused");
+    assert_eq!(run.ended_by.word(), "refused");
     assert_eq!(run.outcomes.scheduled, 0);
     assert_eq!((ended(&run, "refused"), ended(&run, "interrupted")), (2, 3));
     let error = the_error(&run);
@@ -147,13 +153,13 @@ fn a_statement_that_takes_too_long_ends_its_client() {
     let error = the_error(&run);
     assert_eq!((error.class, error.count), ("timeout", 2));
     assert_eq!(
-        (run.ended_by, ended(&run, "lost")),
+        (run.ended_by.word(), ended(&run, "lost")),
         ("all clients failed", 2)
     );
     let unknown = run
         .transactions
         .iter()
-        .find(|report| report.outcome == "unknown")
+        .find(|report| report.outcome.word() == "unknown")
         .unwrap();
     assert!(unknown.latency.min_ns >= 200_000_000);
 }
@@ -177,7 +183,7 @@ fn an_interrupt_ends_the_run_and_gives_what_there_is() {
     .unwrap();
     check(&run);
     assert_eq!(
-        (run.ended_by, ended(&run, "interrupted")),
+        (run.ended_by.word(), ended(&run, "interrupted")),
         ("interrupted", 3)
     );
     // Each was let finish what it was at.
@@ -204,7 +210,7 @@ fn an_interrupt_does_not_wait_for_a_statement_without_end() {
     check(&run);
     assert_eq!(outcomes(&run), (3, 0, 0, 3));
     assert_eq!(
-        (run.ended_by, ended(&run, "interrupted")),
+        (run.ended_by.word(), ended(&run, "interrupted")),
         ("interrupted", 3)
     );
 }
@@ -219,7 +225,7 @@ fn scripts_without_a_statement_do_not_hold_the_run_up() {
     );
     let run = observe(&asked);
     assert!(run.outcomes.ok > 0);
-    assert_eq!(run.ended_by, "stop");
+    assert_eq!(run.ended_by.word(), "stop");
 }
 
 #[test]

@@ -82,7 +82,7 @@ fn each_group_has_its_own_scripts_clients_pace_and_results() {
     assert_eq!(of_type("A").scheduled, 12 + 30);
     assert_eq!(of_type("B").scheduled, 12 + 6);
     assert_eq!(run.passes.as_ref().unwrap().count, 12);
-    assert_eq!(run.arrival.kind, "mixed");
+    assert_eq!(run.arrival.kind.word(), "mixed");
     assert_eq!(run.arrival.offered_rate_per_s, Some(100.0));
 }
 

@@ -18,7 +18,7 @@ fn a_client_whose_session_was_lost_comes_back_and_goes_on() {
     assert_eq!(outcomes(&run), (20, 0, 0, 4));
     assert_eq!((run.reconnects, ended(&run, "done")), (4, 2));
     assert_eq!(the_error(&run).class, "lost connection");
-    assert_eq!(run.ended_by, "stop");
+    assert_eq!(run.ended_by.word(), "stop");
 }
 
 #[test]
@@ -28,7 +28,7 @@ fn what_was_lost_in_an_open_transaction_before_its_commit_is_known_to_be_undone(
         let text = "BEGIN; UPDATE t SET a = 1; COMMIT;";
         let run = observe(&document(site, &[text], json!({})));
         assert_eq!(outcomes(&run), expected, "lost at statement {lost_at}");
-        assert_eq!(run.client_ends[0].state, "lost");
+        assert_eq!(run.client_ends[0].state.word(), "lost");
     }
 }
 

@@ -13,7 +13,7 @@ fn at_rate(kind: &str, per_s: u32) -> Value {
 fn the_ok(run: &Observation) -> &TransactionReport {
     run.transactions
         .iter()
-        .find(|report| report.outcome == "ok")
+        .find(|report| report.outcome.word() == "ok")
         .expect("some transactions end well")
 }
 
@@ -40,7 +40,7 @@ fn all_arrivals_of_a_rate_are_made_and_their_three_times_fit_together() {
             );
         }
         assert!(run.outcomes.skipped <= 8, "{:?}", run.outcomes);
-        assert_eq!(run.arrival.kind, kind);
+        assert_eq!(run.arrival.kind.word(), kind);
         assert!(run.passes.is_none());
         let ok = the_ok(&run);
         let lag = ok.schedule_lag.as_ref().expect("an open loop has a lag");

@@ -37,7 +37,7 @@ fn a_restart_is_ridden_through_and_shows_as_a_hole() {
     let Some(run) = while_it_dies(more, 1.0, Some(3.2)) else {
         return;
     };
-    assert_eq!((run.ended_by, ended(&run, "done")), ("stop", 4));
+    assert_eq!((run.ended_by.word(), ended(&run, "done")), ("stop", 4));
     assert_eq!(run.reconnects, 4);
     assert!((1..=4).contains(&(run.outcomes.unknown + run.outcomes.failed)));
     let [outage] = run.outages[..] else {
@@ -83,7 +83,7 @@ fn clients_that_cannot_come_back_give_up_and_what_was_due_is_skipped() {
     let Some(run) = while_it_dies(more, 1.0, None) else {
         return;
     };
-    assert_eq!((run.ended_by, ended(&run, "lost")), ("lost", 3));
+    assert_eq!((run.ended_by.word(), ended(&run, "lost")), ("lost", 3));
     assert!(run.elapsed_ns < 10_000_000_000, "{}", run.elapsed_ns);
     // Whatever was due until the last of them gave up.
     let due = run.elapsed_ns / 10_000_000;
@@ -105,7 +105,7 @@ fn a_session_for_each_transaction_rides_through_by_itself() {
     let Some(run) = while_it_dies(more, 1.0, Some(2.0)) else {
         return;
     };
-    assert_eq!((run.ended_by, ended(&run, "done")), ("stop", 2));
+    assert_eq!((run.ended_by.word(), ended(&run, "done")), ("stop", 2));
     assert!(run.outcomes.failed > 10, "{:?}", run.outcomes);
     assert_eq!(run.outages.len(), 1, "{:?}", run.outages);
     assert!(run.intervals.last().unwrap().ok > 0);

@@ -37,7 +37,7 @@ fn prepared_selects_of_32_clients_on_2_threads(server: &Server) {
         json!({ "clients": 32, "threads": 2, "protocol": "prepared", "stop": { "passes": 200 } }),
     ));
     assert_eq!(outcomes(&run), (6400, 0, 0, 0));
-    assert_eq!((run.threads, run.ended_by), (2, "stop"));
+    assert_eq!((run.threads, run.ended_by.word()), (2, "stop"));
     // Answers to a statement with parameters are nobody's measure.
     assert!(run.results.is_empty());
     let times = &run.transactions[0].latency;
@@ -141,7 +141,7 @@ fn a_statement_that_takes_too_long_ends_its_client(server: &Server) {
     ));
     assert_eq!(outcomes(&run), (3, 0, 0, 3));
     assert_eq!(
-        (the_error(&run).class, run.ended_by),
+        (the_error(&run).class, run.ended_by.word()),
         ("timeout", "all clients failed")
     );
 }

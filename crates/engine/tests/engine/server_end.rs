@@ -32,7 +32,7 @@ fn a_server_that_dies_under_way_ends_the_run_as_lost() {
     )
     .unwrap();
     check(&run);
-    assert_eq!((run.ended_by, ended(&run, "lost")), ("lost", 16));
+    assert_eq!((run.ended_by.word(), ended(&run, "lost")), ("lost", 16));
     assert!(run.outcomes.ok > 100);
     // Whoever was waiting for an answer cannot know what became of it.
     assert!(
@@ -59,7 +59,10 @@ fn a_server_without_room_is_asked_to_the_end_and_nothing_is_driven() {
         &["SELECT 1;"],
         json!({ "clients": 40, "threads": 2, "stop": { "passes": 5 } }),
     ));
-    assert_eq!((run.ended_by, run.outcomes.scheduled), ("refused", 0));
+    assert_eq!(
+        (run.ended_by.word(), run.outcomes.scheduled),
+        ("refused", 0)
+    );
     let error = the_error(&run);
     assert_eq!(error.class, "too many connections");
     assert_eq!(error.count as usize, ended(&run, "refused"));
@@ -87,7 +90,7 @@ fn an_address_where_nobody_listens_is_refused_in_words() {
         &["SELECT 1;"],
         json!({ "clients": 3 }),
     ));
-    assert_eq!(run.ended_by, "refused");
+    assert_eq!(run.ended_by.word(), "refused");
     let error = &run.errors[0];
     assert_eq!(error.class, "connection refused");
     assert!(error.message.contains("socket"), "{error:?}");
@@ -108,7 +111,7 @@ fn a_server_that_never_answers_is_given_up_in_time() {
         "port": listener.local_addr().unwrap().port(),
     });
     let run = observe(&document(site, &["SELECT 1;"], json!({ "clients": 2 })));
-    assert_eq!(run.ended_by, "refused");
+    assert_eq!(run.ended_by.word(), "refused");
     assert_eq!(the_error(&run).class, "timeout");
     assert!(run.connect_ns >= 300_000_000);
 }

@@ -200,7 +200,14 @@ fn what_is_unknown_is_never_tried_again() {
     assert_eq!(outcomes(&run), (1, 0, 0, 1));
     assert_eq!((run.outcomes.attempts, run.outcomes.retries), (3, 1));
     let errors: Vec<_> = (run.errors.iter())
-        .map(|error| (error.class, error.certainty, error.count, error.retried))
+        .map(|error| {
+            (
+                error.class,
+                error.certainty.word(),
+                error.count,
+                error.retried,
+            )
+        })
         .collect();
     assert_eq!(
         errors,

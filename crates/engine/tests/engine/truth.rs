@@ -97,7 +97,7 @@ fn all_clients_begin_together_and_meet_the_same_stall() {
             .iter()
             .all(|end| end.elapsed_ns >= 1_500_000_000)
     );
-    assert_eq!(run.ended_by, "stop");
+    assert_eq!(run.ended_by.word(), "stop");
 }
 
 #[test]

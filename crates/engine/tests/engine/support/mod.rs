@@ -6,7 +6,10 @@ pub mod server;
 
 use std::ops::ControlFlow;
 
-use assay_engine::{DriveDocument, EngineError, ErrorReport, Interval, Observation, drive};
+use assay_engine::{
+    DriveDocument, EngineError, ErrorReport, Interval, Observation, Outcomes, drive,
+};
+use assay_histogram::{EncodedHistogram, merge_encoded};
 use serde_json::{Value, json};
 
 /// A site of the null system with these options; each `name` is a site of its own.
@@ -87,7 +90,7 @@ pub fn check(observation: &Observation) {
     let of_types: u64 = reports.clone().map(|report| report.count).sum();
     assert_eq!(of_types, begun);
     // What did not end well stands in no distribution of what did.
-    let ok: u64 = (reports.filter(|report| report.outcome == "ok"))
+    let ok: u64 = (reports.filter(|report| report.outcome.word() == "ok"))
         .map(|report| report.count)
         .sum();
     assert_eq!((ok, observation.all_ok.count), (outcomes.ok, outcomes.ok));
@@ -106,8 +109,50 @@ pub fn check(observation: &Observation) {
         .sum();
     assert_eq!(of_clients, begun);
     assert_eq!(observation.client_ends.len(), observation.clients as usize);
-    for (second, interval) in (0..).zip(&observation.intervals) {
-        assert_eq!(interval.second, second);
+    check_intervals(observation);
+    check_groups(observation);
+}
+
+/// A line for each second and group, in which every sample stands exactly.
+fn check_intervals(observation: &Observation) {
+    let groups = &observation.groups;
+    for (place, line) in observation.intervals.iter().enumerate() {
+        assert_eq!(line.second, (place / groups.len()) as u64);
+        assert_eq!(line.group, groups[place % groups.len()].name);
+    }
+    let whole = |parts: Vec<&EncodedHistogram>| {
+        let parts: Vec<_> = parts.into_iter().cloned().collect();
+        EncodedHistogram::from(&merge_encoded(&parts).unwrap())
+    };
+    let lines = || observation.intervals.iter();
+    let latencies = lines().filter_map(|line| line.latency.as_ref()).collect();
+    assert_eq!(whole(latencies), observation.all_ok.latency.encoded);
+    let lags = lines().filter_map(|line| line.schedule_lag.as_ref());
+    let of_types = observation.transactions.iter();
+    let of_types = of_types.filter_map(|one| one.schedule_lag.as_deref());
+    assert_eq!(whole(lags.collect()), whole(of_types.collect()));
+}
+
+/// What the groups say adds up to what is said of all.
+fn check_groups(observation: &Observation) {
+    let groups = &observation.groups;
+    let sum = |of: fn(&Outcomes) -> u64| groups.iter().map(|one| of(&one.outcomes)).sum::<u64>();
+    let all = &observation.outcomes;
+    assert_eq!(sum(|one| one.scheduled), all.scheduled);
+    assert_eq!(sum(|one| one.ok), all.ok);
+    assert_eq!(sum(|one| one.attempts), all.attempts);
+    let clients: u32 = groups.iter().map(|one| one.clients).sum();
+    assert_eq!(clients, observation.clients);
+    let last_ns = groups.iter().map(|one| one.elapsed_ns).max();
+    assert_eq!(last_ns, Some(observation.elapsed_ns));
+    if let [only] = &groups[..] {
+        assert_eq!(
+            only.outcomes_by_transaction,
+            observation.outcomes_by_transaction
+        );
+        assert_eq!(only.transactions, observation.transactions);
+        assert_eq!(only.all_ok, observation.all_ok);
+        assert_eq!(only.passes, observation.passes);
     }
 }
 
@@ -133,14 +178,15 @@ pub fn ended(observation: &Observation, state: &str) -> usize {
     observation
         .client_ends
         .iter()
-        .filter(|end| end.state == state)
+        .filter(|end| end.state.word() == state)
         .count()
 }
 
 /// How many transactions of the type ended `ok`.
 pub fn ok_count(observation: &Observation, name: &str) -> u64 {
-    let is_it =
-        |report: &&assay_engine::TransactionReport| report.name == name && report.outcome == "ok";
+    let is_it = |report: &&assay_engine::TransactionReport| {
+        report.name == name && report.outcome.word() == "ok"
+    };
     observation
         .transactions
         .iter()

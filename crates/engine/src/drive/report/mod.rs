@@ -1,5 +1,8 @@
 //! Takes the accounts of all threads; gives one observation, with its identities checked.
 
+mod ends;
+mod transactions;
+
 use std::collections::BTreeMap;
 use std::sync::PoisonError;
 use std::time::Duration;
@@ -9,12 +12,13 @@ use super::plan::Plan;
 use super::service;
 use super::shared::Shared;
 use super::supervisor::Watched;
-use super::transaction_reports::{Recorded, arrival};
-use crate::account::{Aggregator, End, ErrorLog, ResultLog, State, TimeSpan, Waits, while_asked};
+use crate::account::{Aggregator, End, ErrorLog, ResultLog, TimeSpan, Waits, while_asked};
 use crate::observation::{
-    ClientEnd, Latency, Observation, Outcomes, Passes, Resolution, ResultReport, StatementReport,
-    Unfinished,
+    Latency, Observation, Outcomes, Passes, Resolution, ResultReport, StatementReport, Unfinished,
+    VERSION,
 };
+pub use transactions::Recorded;
+use transactions::arrival;
 
 /// What the recorders of all threads say together.
 #[derive(Default)]
@@ -53,12 +57,13 @@ pub fn assemble(
         plan,
         aggregator: &aggregator,
         begun: &sums.begun,
+        errors: &sums.errors,
+        began_ns,
     };
     let all = recorded.of_all_groups();
     let mut client_cost = watched.client_cost;
     client_cost.share_out(all.outcomes.ended());
 
-    let name = |transaction_type: u32| plan.type_name(transaction_type).to_owned();
     let ends = &sums.ends;
     let groups = plan.groups.iter().enumerate().map(|(number, group)| {
         let of_it = (ends.iter()).filter(|end| group.has_client(end.client));
@@ -74,8 +79,9 @@ pub fn assemble(
     let gaps = while_asked(gaps, stop_ns.saturating_sub(began_ns));
     let stood_still = (&*gaps, suspensions);
     let (stalls, suspensions) = service::standstills(&recorded, sums.waits, stood_still, measured);
-    service::mark(&mut intervals, &stalls, &suspensions);
+    service::mark(&mut intervals, &plan.groups, &stalls, &suspensions);
     Observation {
+        version: VERSION,
         started_unix_ns: watched.started_unix_ns,
         elapsed_ns: last_ns.saturating_sub(began_ns),
         drained_ns: last_ns.saturating_sub(stop_ns),
@@ -93,9 +99,12 @@ pub fn assemble(
         statements: sums.statements,
         per_statement: statements(shared, &aggregator),
         intervals,
-        errors: sums.errors.report(name, began_ns),
-        ended_by: ended_by(ends, watched.was_interrupted),
-        client_ends: ends.iter().map(|end| client_end(end, began_ns)).collect(),
+        errors: recorded.errors(|_| true),
+        ended_by: ends::ended_by(ends, watched.was_interrupted),
+        client_ends: ends
+            .iter()
+            .map(|end| ends::client_end(end, plan, began_ns))
+            .collect(),
         transactions_per_client: service::per_client(ends),
         in_flight: service::in_flight(ends),
         carried_over: service::carried_over(ends),
@@ -233,39 +242,4 @@ fn agreements(shared: &Shared, results: &ResultLog, has_digests: bool) -> Vec<Re
         }
     };
     results.agreements().map(report).collect()
-}
-
-fn client_end(end: &End, began_ns: u64) -> ClientEnd {
-    ClientEnd {
-        client: end.client,
-        elapsed_ns: end.at_ns.saturating_sub(began_ns),
-        passes: end.passes,
-        transactions: end.transactions,
-        state: match end.state {
-            State::Done => "done",
-            // Its connection is gone either way; the errors say who ended it.
-            State::Lost | State::TimedOut => "lost",
-            State::Failed => "failed",
-            State::Refused => "refused",
-            State::Interrupted => "interrupted",
-        },
-    }
-}
-
-fn ended_by(ends: &[End], was_interrupted: bool) -> &'static str {
-    let all = |state| ends.iter().all(|end| end.state == state);
-    if ends.iter().any(|end| end.state == State::Refused) {
-        "refused"
-    } else if was_interrupted {
-        "interrupted"
-    } else if all(State::Lost) {
-        "lost"
-    } else if ends
-        .iter()
-        .all(|end| matches!(end.state, State::Lost | State::TimedOut | State::Failed))
-    {
-        "all clients failed"
-    } else {
-        "stop"
-    }
 }

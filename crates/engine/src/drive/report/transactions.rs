@@ -1,11 +1,12 @@
 //! Takes what was recorded of transaction types; gives the lines that an observation has of them, for one
 //! group of clients or for all.
 
-use super::plan::Plan;
-use crate::account::{Aggregator, Outcome, Times};
+use crate::account::{Aggregator, Durations, ErrorLog, Outcome};
 use crate::document::ArrivalDocument;
+use crate::drive::plan::Plan;
 use crate::observation::{
-    AllOk, Arrival, GroupReport, Latency, Outcomes, Passes, TransactionOutcomes, TransactionReport,
+    AllOk, Arrival, ArrivalKind, ErrorReport, GroupReport, Latency, Outcomes, Passes,
+    TransactionOutcomes, TransactionReport,
 };
 
 /// What was recorded, and under which names it is reported.
@@ -14,6 +15,9 @@ pub struct Recorded<'a> {
     pub aggregator: &'a Aggregator,
     /// By transaction type, what aggregators do not count: `scheduled` and `attempts`.
     pub begun: &'a [Outcomes],
+    pub errors: &'a ErrorLog,
+    /// On the run's clock.
+    pub began_ns: u64,
 }
 
 /// Transaction types that are one in the report.
@@ -49,7 +53,7 @@ impl Recorded<'_> {
         let plan = self.plan;
         let known = &plan.groups[group];
         let types = known.first_type..known.first_type + known.type_count();
-        let lines = types.map(|number| Line {
+        let lines = types.clone().map(|number| Line {
             name: plan.type_name(number),
             types: vec![number],
         });
@@ -65,6 +69,7 @@ impl Recorded<'_> {
             clients: known.clients,
             arrival: arrival(&[known.arrival]),
             elapsed_ns,
+            throughput_per_s: per_second(outcomes.ok, elapsed_ns),
             outcomes,
             outcomes_by_transaction: by_transaction,
             transactions,
@@ -73,15 +78,26 @@ impl Recorded<'_> {
                 count: passes.count(),
                 latency: Latency::from(passes),
             }),
+            errors: self.errors(|one| one.is_some_and(|one| types.contains(&one))),
         }
+    }
+
+    /// Of the transaction types that are wanted; none is that of errors while connecting.
+    #[must_use]
+    pub fn errors(&self, is_wanted: impl Fn(Option<u32>) -> bool) -> Vec<ErrorReport> {
+        let name_of = |one| self.plan.type_name(one).to_owned();
+        self.errors.report(name_of, is_wanted, self.began_ns)
     }
 
     /// Of all transactions of one type, however they ended.
     #[must_use]
-    pub fn times_of_type(&self, transaction_type: u32) -> Times {
-        let mut all = Times::default();
+    pub fn durations_of_type(&self, transaction_type: u32) -> Durations {
+        let mut all = Durations::default();
         for outcome in Outcome::ALL {
-            if let Some(times) = self.aggregator.times(transaction_type as usize, outcome) {
+            if let Some(times) = self
+                .aggregator
+                .durations(transaction_type as usize, outcome)
+            {
                 all.merge(times);
             }
         }
@@ -89,7 +105,7 @@ impl Recorded<'_> {
     }
 
     fn lines(&self, lines: Vec<Line<'_>>, has_open_loop: bool) -> TransactionLines {
-        let mut all_ok = Times::new(has_open_loop);
+        let mut all_ok = Durations::new(has_open_loop);
         let mut found = TransactionLines {
             outcomes: Outcomes::default(),
             by_transaction: Vec::new(),
@@ -102,7 +118,7 @@ impl Recorded<'_> {
             found.outcomes.add(&outcomes);
             for outcome in Outcome::ALL {
                 let is_ok = outcome == Outcome::Ok;
-                let times = self.times(&types, outcome);
+                let times = self.durations(&types, outcome);
                 if times.count() == 0 {
                     continue;
                 }
@@ -111,10 +127,10 @@ impl Recorded<'_> {
                 }
                 found.transactions.push(TransactionReport {
                     name: name.to_owned(),
-                    outcome: outcome.word(),
+                    outcome,
                     count: times.count(),
                     late: if is_ok { outcomes.late } else { 0 },
-                    latency: Latency::from(times.response()),
+                    latency: Latency::from(times.latency()),
                     service_time: Latency::from(times.service()),
                     schedule_lag: times.lag().map(Latency::from),
                 });
@@ -137,10 +153,13 @@ impl Recorded<'_> {
         sum
     }
 
-    fn times(&self, types: &[u32], outcome: Outcome) -> Times {
-        let mut sum = Times::default();
+    fn durations(&self, types: &[u32], outcome: Outcome) -> Durations {
+        let mut sum = Durations::default();
         for &transaction_type in types {
-            if let Some(times) = self.aggregator.times(transaction_type as usize, outcome) {
+            if let Some(times) = self
+                .aggregator
+                .durations(transaction_type as usize, outcome)
+            {
                 sum.merge(times);
             }
         }
@@ -148,11 +167,11 @@ impl Recorded<'_> {
     }
 }
 
-impl From<&Times> for AllOk {
-    fn from(times: &Times) -> Self {
+impl From<&Durations> for AllOk {
+    fn from(times: &Durations) -> Self {
         Self {
             count: times.count(),
-            latency: Latency::from(times.response()),
+            latency: Latency::from(times.latency()),
             service_time: Latency::from(times.service()),
             schedule_lag: times.lag().map(Latency::from),
         }
@@ -163,16 +182,28 @@ impl From<&Times> for AllOk {
 #[must_use]
 pub fn arrival(of_groups: &[ArrivalDocument]) -> Arrival {
     let kind = |arrival: &ArrivalDocument| match arrival {
-        ArrivalDocument::Closed => "closed",
-        ArrivalDocument::Constant { .. } => "constant",
-        ArrivalDocument::Poisson { .. } => "poisson",
+        ArrivalDocument::Closed => ArrivalKind::Closed,
+        ArrivalDocument::Constant { .. } => ArrivalKind::Constant,
+        ArrivalDocument::Poisson { .. } => ArrivalKind::Poisson,
     };
-    let first = of_groups.first().map_or("closed", kind);
+    let first = of_groups.first().map_or(ArrivalKind::Closed, kind);
     let is_one = of_groups.iter().all(|arrival| kind(arrival) == first);
     Arrival {
-        kind: if is_one { first } else { "mixed" },
+        kind: if is_one { first } else { ArrivalKind::Mixed },
         offered_rate_per_s: (of_groups.iter())
             .filter_map(ArrivalDocument::offered_rate_per_s)
             .reduce(|one, other| one + other),
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "a rate needs no more than 53 bits"
+)]
+fn per_second(count: u64, elapsed_ns: u64) -> f64 {
+    if elapsed_ns == 0 {
+        0.0
+    } else {
+        count as f64 / (elapsed_ns as f64 / 1e9)
     }
 }

@@ -1,0 +1,50 @@
+//! What accounts are kept of: groups of clients, transaction types and statements.
+//!
+//! A transaction type is one script in one group of clients. Types are numbered, those of the first group
+//! first, so that accounts are arrays.
+
+use std::sync::Arc;
+
+#[derive(Clone, Debug)]
+pub struct Layout {
+    /// By number.
+    pub types: Arc<[TypeLayout]>,
+    /// By number.
+    pub groups: Arc<[GroupLayout]>,
+    pub statements: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct TypeLayout {
+    /// The number of its group.
+    pub group: u32,
+    pub is_open_loop: bool,
+    /// A longer latency is late; `u64::MAX` where none is.
+    pub late_beyond_ns: u64,
+}
+
+#[derive(Clone, Debug)]
+pub struct GroupLayout {
+    pub name: String,
+    /// Of this process.
+    pub clients: u32,
+}
+
+#[cfg(test)]
+impl Layout {
+    /// Groups of so many clients, which are called by their numbers.
+    pub fn of_clients(clients: &[u32]) -> Self {
+        let groups = clients
+            .iter()
+            .enumerate()
+            .map(|(number, clients)| GroupLayout {
+                name: number.to_string(),
+                clients: *clients,
+            });
+        Self {
+            types: Arc::new([]),
+            groups: groups.collect(),
+            statements: 0,
+        }
+    }
+}

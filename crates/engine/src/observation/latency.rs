@@ -1,0 +1,61 @@
+//! A distribution of durations: what reports read at once, and what merges exactly.
+
+use assay_histogram::{EncodedHistogram, LatencyHistogram};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// A distribution of durations. In a closed loop there is no intended start: a transaction starts when
+/// its client is free, and its latency is its service time. Pauses of the script that are no part
+/// of it (`\keying`, `\think`) are left out.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Latency {
+    #[serde(flatten)]
+    pub encoded: EncodedHistogram,
+    pub mean_ns: f64,
+    pub p50_ns: u64,
+    pub p90_ns: u64,
+    pub p95_ns: u64,
+    pub p99_ns: u64,
+    pub p99_9_ns: u64,
+}
+
+impl From<&LatencyHistogram> for Latency {
+    fn from(times: &LatencyHistogram) -> Self {
+        Self {
+            encoded: EncodedHistogram::from(times),
+            mean_ns: times.mean_ns(),
+            p50_ns: times.percentile_ns(50.0),
+            p90_ns: times.percentile_ns(90.0),
+            p95_ns: times.percentile_ns(95.0),
+            p99_ns: times.percentile_ns(99.0),
+            p99_9_ns: times.percentile_ns(99.9),
+        }
+    }
+}
+
+/// Test and report code asks a distribution for its extremes directly.
+impl std::ops::Deref for Latency {
+    type Target = EncodedHistogram;
+
+    fn deref(&self) -> &EncodedHistogram {
+        &self.encoded
+    }
+}
+
+/// How fine times are told. The cells of a histogram are `lowest_ns` wide up to 2 × 10^digits of them
+/// (2,047 ns); from there on they have that many significant digits. Minimum, maximum and sum are exact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Resolution {
+    pub lowest_ns: u64,
+    pub significant_digits: u8,
+    /// What takes longer is counted as `overflow`.
+    pub highest_ns: u64,
+}
+
+impl Resolution {
+    pub const OF_HISTOGRAMS: Self = Self {
+        lowest_ns: assay_histogram::LOWEST_NS,
+        significant_digits: assay_histogram::SIGNIFICANT_DIGITS,
+        highest_ns: assay_histogram::HIGHEST_NS,
+    };
+}

@@ -1,0 +1,20 @@
+//! What statements answered, and whether all clients got the same.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// How far the answers to one statement agree, over all clients and passes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ResultReport {
+    pub transaction: String,
+    /// Its number among the statements of its script, from 0.
+    pub statement: u32,
+    /// Of the first answer.
+    pub rows: u64,
+    /// Of the first answer, 16 hexadecimal digits; none where answers were only counted.
+    pub digest: Option<String>,
+    pub answers: u64,
+    /// How many were not like the first.
+    pub differing: u64,
+    pub first_difference: Option<String>,
+}

@@ -1,0 +1,53 @@
+//! Transactions by type and outcome, passes and statements, with their distributions.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::Latency;
+use crate::account::Outcome;
+
+/// The transactions of one type that ended one way.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct TransactionReport {
+    pub name: String,
+    pub outcome: Outcome,
+    pub count: u64,
+    /// How many of them took longer than the limit; only those that ended `ok` are called late.
+    pub late: u64,
+    /// From the intended start to the end, all attempts included.
+    pub latency: Latency,
+    /// From the actual start to the end, all attempts included.
+    pub service_time: Latency,
+    /// From the intended start to the actual one; none in a closed loop.
+    pub schedule_lag: Option<Latency>,
+}
+
+/// The transactions of all types that ended `ok`.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct AllOk {
+    pub count: u64,
+    pub latency: Latency,
+    pub service_time: Latency,
+    pub schedule_lag: Option<Latency>,
+}
+
+/// One statement, wherever it stands.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct StatementReport {
+    pub transaction: String,
+    /// Its number among the statements of its script, from 0.
+    pub statement: u32,
+    pub line: u32,
+    pub text: String,
+    /// How often it was answered in measured transactions, failures included.
+    pub count: u64,
+    /// From the sending to the end of the answer.
+    pub service_time: Latency,
+}
+
+/// Passes of which every transaction ended `ok`.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Passes {
+    pub count: u64,
+    pub latency: Latency,
+}

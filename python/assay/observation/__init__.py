@@ -1,0 +1,57 @@
+"""What a run was, typed: outcomes, latencies, groups, seconds, errors, costs.
+
+The engine's structs (``crates/engine/src/observation``) are the source; the classes here are the
+same in Python, plus what the laboratory saw beside the engine. `read_observation` takes documents
+of all versions.
+"""
+
+from __future__ import annotations
+
+from assay.observation.clients import ClientEnd, Unfinished
+from assay.observation.comparisons import ConnectReport, ReferenceReport
+from assay.observation.costs import ClientCost, DeviceCost, ServerCost
+from assay.observation.error_reports import ErrorReport
+from assay.observation.groups import Arrival, GroupReport
+from assay.observation.intervals import Interval
+from assay.observation.latency import EncodedHistogram, Latency, Resolution
+from assay.observation.observation import VERSION, EngineObservation, Observation
+from assay.observation.outcomes import Outcomes, TransactionOutcomes
+from assay.observation.results import ResultReport
+from assay.observation.service import LittlesLaw, Outage, Standstill, TransactionsPerClient
+from assay.observation.shape import ShapeError
+from assay.observation.transactions import AllOk, Passes, StatementReport, TransactionReport
+from assay.observation.versions import newest, read_observation
+
+__all__ = [
+    "VERSION",
+    "AllOk",
+    "Arrival",
+    "ClientCost",
+    "ClientEnd",
+    "ConnectReport",
+    "DeviceCost",
+    "EncodedHistogram",
+    "EngineObservation",
+    "ErrorReport",
+    "GroupReport",
+    "Interval",
+    "Latency",
+    "LittlesLaw",
+    "Observation",
+    "Outage",
+    "Outcomes",
+    "Passes",
+    "ReferenceReport",
+    "Resolution",
+    "ResultReport",
+    "ServerCost",
+    "ShapeError",
+    "Standstill",
+    "StatementReport",
+    "TransactionOutcomes",
+    "TransactionReport",
+    "TransactionsPerClient",
+    "Unfinished",
+    "newest",
+    "read_observation",
+]

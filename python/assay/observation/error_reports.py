@@ -1,0 +1,23 @@
+"""What systems refused, by class and code."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from assay.observation.shape import Shape
+
+Certainty = Literal["undone", "unknown"]
+"""Whether what was asked for is known not to have happened."""
+
+
+class ErrorReport(Shape, frozen=True, rename={"class_": "class"}):
+    """All errors of one class, code and certainty in one transaction type."""
+
+    class_: str
+    code: str
+    certainty: Certainty
+    message: str
+    count: int
+    retried: int
+    transaction: str | None
+    first_at_ns: int

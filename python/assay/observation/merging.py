@@ -1,0 +1,275 @@
+"""Takes the observations of several client machines that drove one run together; gives the one of
+all their clients.
+
+Counts, sums and distributions add up exactly: what each machine recorded is what one machine with
+all clients would have. Seconds count from each machine's own beginning; machines begin at a given
+instant, so the same number is the same second, as far as their clocks agree. A stall of all is what
+the stalls of each have in common, and so is an outage; a suspension is of whichever machine had it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import reduce
+from operator import attrgetter
+from typing import Any, TypeVar
+
+from msgspec.structs import asdict, replace
+
+from assay.observation import spans
+from assay.observation.clients import ClientEnd, EndedBy, Unfinished
+from assay.observation.costs import ClientCost
+from assay.observation.error_reports import ErrorReport
+from assay.observation.groups import Arrival, GroupReport
+from assay.observation.latencies import merged_latency, merged_latency_or_none
+from assay.observation.merged_intervals import merged_intervals
+from assay.observation.observation import Observation
+from assay.observation.outcomes import Outcomes, TransactionOutcomes
+from assay.observation.results import ResultReport
+from assay.observation.service import (
+    CarriedOver,
+    InFlight,
+    LittlesLaw,
+    Outage,
+    Standstill,
+    TransactionsPerClient,
+)
+from assay.observation.shape import Shape
+from assay.observation.transactions import AllOk, Passes, StatementReport, TransactionReport
+
+One = TypeVar("One", bound=Shape)
+
+
+def merge(parts: Sequence[Observation]) -> Observation:
+    """Of all machines. Raises `ValueError` where two say to have driven the same client."""
+    if len(parts) < 2:
+        return parts[0]
+    ends = sorted((end for one in parts for end in one.client_ends), key=attrgetter("client"))
+    doubled = [client for client, n in Counter(end.client for end in ends).items() if n > 1]
+    if doubled:
+        raise ValueError(f"client {doubled[0]} was driven by two machines")
+    by_transaction = _by(parts, "outcomes_by_transaction", _name, _sum_of)
+    outcomes = _sum_of([one.outcomes for one in parts])
+    stalls = spans.common([one.stalls for one in parts], Standstill, least_ns=spans.SECOND_NS)
+    suspensions = spans.union([one.suspensions for one in parts], Standstill)
+    return replace(
+        parts[0],
+        started_unix_ns=min(one.started_unix_ns for one in parts),
+        elapsed_ns=max(one.elapsed_ns for one in parts),
+        drained_ns=max(one.drained_ns for one in parts),
+        connect_ns=max(one.connect_ns for one in parts),
+        clients=_total(parts, "clients"),
+        threads=_total(parts, "threads"),
+        arrival=_arrival([one.arrival for one in parts]),
+        outcomes=outcomes,
+        outcomes_by_transaction=by_transaction,
+        transactions=_by(parts, "transactions", _name_and_outcome, _transaction),
+        all_ok=_all_ok([one.all_ok for one in parts]),
+        passes=_passes([one.passes for one in parts]),
+        statements=_total(parts, "statements"),
+        per_statement=_by(parts, "per_statement", _place, _statement),
+        groups=_by(parts, "groups", _name, _group),
+        intervals=merged_intervals([one.intervals for one in parts], stalls, suspensions),
+        errors=_by(parts, "errors", _kind, _error),
+        client_ends=tuple(ends),
+        transactions_per_client=_per_client(ends),
+        in_flight=InFlight(
+            count=sum(one.in_flight.count for one in parts),
+            oldest_ns=max(one.in_flight.oldest_ns for one in parts),
+            begun_in_warm_up=sum(one.in_flight.begun_in_warm_up for one in parts),
+        ),
+        carried_over=CarriedOver(
+            count=sum(one.carried_over.count for one in parts),
+            longest_ns=max(one.carried_over.longest_ns for one in parts),
+        ),
+        littles_law=_littles_law(parts),
+        stalls=stalls,
+        suspensions=suspensions,
+        reconnects=_total(parts, "reconnects"),
+        outages=spans.common([one.outages for one in parts], Outage),
+        results=_by(parts, "results", _place, _result),
+        client_cost=_client_cost([one.client_cost for one in parts], outcomes.ended),
+        driver_counters=dict(sum((Counter(one.driver_counters) for one in parts), Counter())),
+        unfinished=_unfinished([one.unfinished for one in parts if one.unfinished]),
+        ended_by=_ended_by([one.ended_by for one in parts]),
+    )
+
+
+def _by(
+    parts: Iterable[Any],
+    name: str,
+    key: Callable[[Any], Hashable],
+    merged: Callable[[list[Any]], Any],
+) -> tuple[Any, ...]:
+    """The lists of that name as one: what has the same key is merged, in the order of the first."""
+    found: dict[Hashable, list[Any]] = {}
+    for one in parts:
+        for item in getattr(one, name):
+            found.setdefault(key(item), []).append(item)
+    return tuple(merged(same) for same in found.values())
+
+
+_name = attrgetter("name")
+_name_and_outcome = attrgetter("name", "outcome")
+_place = attrgetter("transaction", "statement")
+_kind = attrgetter("class_", "code", "certainty", "transaction")
+
+
+def _total(parts: Iterable[Any], name: str) -> Any:
+    return sum(getattr(one, name) for one in parts)
+
+
+def _sum_of(parts: Sequence[One]) -> One:
+    """Every number is a sum."""
+    numbers = {
+        name: sum(getattr(one, name) for one in parts)
+        for name, value in asdict(parts[0]).items()
+        if isinstance(value, int | float)
+    }
+    return replace(parts[0], **numbers)
+
+
+def _arrival(parts: Sequence[Arrival]) -> Arrival:
+    kinds = {one.kind for one in parts}
+    rates = [one.offered_rate_per_s for one in parts if one.offered_rate_per_s is not None]
+    return Arrival(kinds.pop() if len(kinds) == 1 else "mixed", sum(rates) if rates else None)
+
+
+def _transaction(parts: Sequence[TransactionReport]) -> TransactionReport:
+    return replace(
+        parts[0], count=_total(parts, "count"), late=_total(parts, "late"), **_times(parts)
+    )
+
+
+def _all_ok(parts: Sequence[AllOk]) -> AllOk:
+    return replace(parts[0], count=_total(parts, "count"), **_times(parts))
+
+
+def _times(parts: Sequence[TransactionReport] | Sequence[AllOk]) -> dict[str, Any]:
+    return {
+        "latency": merged_latency([one.latency for one in parts]),
+        "service_time": merged_latency([one.service_time for one in parts]),
+        "schedule_lag": merged_latency_or_none([one.schedule_lag for one in parts]),
+    }
+
+
+def _passes(parts: Sequence[Passes | None]) -> Passes | None:
+    known = [one for one in parts if one is not None]
+    if len(known) < len(parts):
+        return None
+    return Passes(_total(known, "count"), merged_latency([one.latency for one in known]))
+
+
+def _statement(parts: Sequence[StatementReport]) -> StatementReport:
+    times = merged_latency([one.service_time for one in parts])
+    return replace(parts[0], count=_total(parts, "count"), service_time=times)
+
+
+def _group(parts: Sequence[GroupReport]) -> GroupReport:
+    outcomes: Outcomes = _sum_of([one.outcomes for one in parts])
+    by_transaction: tuple[TransactionOutcomes, ...] = _by(
+        parts, "outcomes_by_transaction", _name, _sum_of
+    )
+    elapsed_ns = max(one.elapsed_ns for one in parts)
+    return replace(
+        parts[0],
+        clients=_total(parts, "clients"),
+        arrival=_arrival([one.arrival for one in parts]),
+        elapsed_ns=elapsed_ns,
+        throughput_per_s=outcomes.ok / (elapsed_ns / 1e9) if elapsed_ns else 0.0,
+        outcomes=outcomes,
+        outcomes_by_transaction=by_transaction,
+        transactions=_by(parts, "transactions", _name_and_outcome, _transaction),
+        all_ok=_all_ok([one.all_ok for one in parts]),
+        passes=_passes([one.passes for one in parts]),
+        errors=_by(parts, "errors", _kind, _error),
+    )
+
+
+def _error(parts: Sequence[ErrorReport]) -> ErrorReport:
+    first = min(parts, key=attrgetter("first_at_ns"))
+    return replace(first, count=_total(parts, "count"), retried=_total(parts, "retried"))
+
+
+def _per_client(ends: Sequence[ClientEnd]) -> TransactionsPerClient:
+    counts = sorted(end.transactions for end in ends)
+    if not counts:
+        return TransactionsPerClient(0, 0, 0)
+    middle = counts[(len(counts) - 1) // 2] + counts[len(counts) // 2]
+    return TransactionsPerClient(counts[0], middle // 2, counts[-1])
+
+
+def _littles_law(parts: Sequence[Observation]) -> LittlesLaw | None:
+    """Over the longest of the measurements: where one ended earlier, its clients count for less."""
+    laws = [(one.littles_law, one.elapsed_ns) for one in parts if one.littles_law is not None]
+    if len(laws) < len(parts):
+        return None
+    whole_ns = max(elapsed_ns for _, elapsed_ns in laws)
+    shares = [(law, elapsed_ns / whole_ns) for law, elapsed_ns in laws]
+    per_s = sum(law.throughput_per_s * share for law, share in shares)
+
+    def mean_ns(name: str) -> float:
+        total = sum(getattr(law, name) * law.throughput_per_s * share for law, share in shares)
+        return total / per_s if per_s else 0.0
+
+    latency_ns, pause_ns = mean_ns("latency_ns"), mean_ns("pause_ns")
+    return LittlesLaw(
+        clients=sum(law.clients * share for law, share in shares),
+        throughput_per_s=per_s,
+        latency_ns=latency_ns,
+        pause_ns=pause_ns,
+        clients_by_law=per_s * (latency_ns + pause_ns) / 1e9,
+    )
+
+
+def _result(parts: Sequence[ResultReport]) -> ResultReport:
+    """An answer that differs on another machine from the first of all counts as differing, and so
+    do all answers of a machine whose first one does."""
+    return reduce(_two_results, parts)
+
+
+def _two_results(first: ResultReport, other: ResultReport) -> ResultReport:
+    is_same = (first.rows, first.digest) == (other.rows, other.digest)
+    found = f"{other.rows} rows, the first answer {first.rows}"
+    if other.rows == first.rows:
+        found = f"other values in {other.rows} rows"
+    difference = other.first_difference if is_same else found
+    return replace(
+        first,
+        answers=first.answers + other.answers,
+        differing=first.differing + (other.differing if is_same else other.answers),
+        first_difference=first.first_difference or difference,
+    )
+
+
+def _client_cost(parts: Sequence[ClientCost], ended: int) -> ClientCost:
+    """Each machine had its own processors and memory: all costs are sums."""
+    whole = _sum_of([replace(one, machine_busy_ns=None) for one in parts])
+    busy_ns = [one.machine_busy_ns for one in parts if one.machine_busy_ns is not None]
+    return replace(
+        whole,
+        per_transaction_ns=(whole.user_ns + whole.system_ns) / ended if ended else 0.0,
+        machine_busy_ns=sum(busy_ns) if len(busy_ns) == len(parts) else None,
+    )
+
+
+def _unfinished(parts: Sequence[Unfinished]) -> Unfinished | None:
+    if not parts:
+        return None
+    return Unfinished(
+        transactions=_total(parts, "transactions"),
+        cancelled=_total(parts, "cancelled"),
+        limit_s=max(one.limit_s for one in parts),
+    )
+
+
+def _ended_by(parts: Sequence[EndedBy]) -> EndedBy:
+    """Whoever was refused or interrupted speaks for all; clients are lost only where all are."""
+    words = set(parts)
+    for word in ("refused", "interrupted"):
+        if word in words:
+            return "refused" if word == "refused" else "interrupted"
+    if "stop" in words:
+        return "stop"
+    return words.pop() if len(words) == 1 else "all clients failed"

@@ -1,0 +1,80 @@
+"""What a run was: the engine's account of it, and what the laboratory adds."""
+
+from __future__ import annotations
+
+import msgspec
+
+from assay.observation.clients import ClientEnd, EndedBy, Unfinished
+from assay.observation.comparisons import ConnectReport, ReferenceReport
+from assay.observation.costs import ClientCost, DeviceCost, ServerCost
+from assay.observation.error_reports import ErrorReport
+from assay.observation.groups import Arrival, GroupReport
+from assay.observation.intervals import Interval
+from assay.observation.latency import Resolution
+from assay.observation.outcomes import Outcomes, TransactionOutcomes
+from assay.observation.results import ResultReport
+from assay.observation.service import (
+    CarriedOver,
+    InFlight,
+    LittlesLaw,
+    Outage,
+    Standstill,
+    TransactionsPerClient,
+)
+from assay.observation.shape import Shape
+from assay.observation.transactions import AllOk, Passes, StatementReport, TransactionReport
+
+VERSION = 2
+"""Of the form of an observation; raised when a key changes its meaning."""
+
+
+class EngineObservation(Shape, frozen=True):
+    """As the engine gives it."""
+
+    version: int
+    started_unix_ns: int
+    elapsed_ns: int
+    drained_ns: int
+    connect_ns: int
+    clients: int
+    threads: int
+    arrival: Arrival
+    resolution: Resolution
+    outcomes: Outcomes
+    outcomes_by_transaction: tuple[TransactionOutcomes, ...]
+    transactions: tuple[TransactionReport, ...]
+    all_ok: AllOk
+    passes: Passes | None
+    statements: int
+    per_statement: tuple[StatementReport, ...]
+    groups: tuple[GroupReport, ...]
+    intervals: tuple[Interval, ...]
+    errors: tuple[ErrorReport, ...]
+    client_ends: tuple[ClientEnd, ...]
+    transactions_per_client: TransactionsPerClient
+    in_flight: InFlight
+    carried_over: CarriedOver
+    littles_law: LittlesLaw | None
+    stalls: tuple[Standstill, ...]
+    suspensions: tuple[Standstill, ...]
+    reconnects: int
+    outages: tuple[Outage, ...]
+    results: tuple[ResultReport, ...]
+    client_cost: ClientCost
+    ended_by: EndedBy
+    driver_counters: dict[str, int] = msgspec.field(default_factory=dict)
+    unfinished: Unfinished | None = None
+
+
+class Observation(EngineObservation, frozen=True):
+    """With what the laboratory saw beside the engine; left out where it is not known."""
+
+    server_cost: ServerCost | None = None
+    device_cost: DeviceCost | None = None
+    server_counters: dict[str, int] = msgspec.field(default_factory=dict)
+    """How far the server's own counters went on in the measurement."""
+    script_warnings: tuple[str, ...] = ()
+    reference: ReferenceReport | None = None
+    connect: ConnectReport | None = None
+    rules: dict[str, int | None] = msgspec.field(default_factory=dict)
+    """What each of the workload's rules found afterwards, where the test is about them."""

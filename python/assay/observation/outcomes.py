@@ -1,0 +1,36 @@
+"""Transaction outcomes, in numbers that add up."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from assay.observation.shape import Shape
+
+Outcome = Literal["ok", "aborted", "failed", "unknown"]
+"""How a transaction that was begun ended."""
+
+
+class Outcomes(Shape, frozen=True):
+    """``scheduled = ok + aborted + failed + unknown + skipped`` and
+    ``attempts = scheduled - skipped + retries``."""
+
+    scheduled: int
+    ok: int
+    aborted: int
+    failed: int
+    unknown: int
+    skipped: int
+    late: int
+    retries: int
+    attempts: int
+
+    @property
+    def ended(self) -> int:
+        """All that have been begun and have ended."""
+        return self.ok + self.aborted + self.failed + self.unknown
+
+
+class TransactionOutcomes(Outcomes, frozen=True, kw_only=True):
+    """The outcomes of one transaction type."""
+
+    name: str

@@ -1,0 +1,17 @@
+"""What statements answered, and whether all clients got the same."""
+
+from __future__ import annotations
+
+from assay.observation.shape import Shape
+
+
+class ResultReport(Shape, frozen=True):
+    """How far the answers to one statement agree, over all clients and passes."""
+
+    transaction: str
+    statement: int
+    rows: int
+    digest: str | None
+    answers: int
+    differing: int
+    first_difference: str | None

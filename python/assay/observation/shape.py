@@ -1,0 +1,47 @@
+"""Takes plain data and a class; gives the typed value, or an error that names the key.
+
+The classes of this room have the names and the fields of the engine's structs, which a test
+compares. What each field means is said in ``docs/reference/observation.schema.json``.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, TypeVar
+
+import msgspec
+
+Part = TypeVar("Part", bound="Shape")
+
+
+class Shape(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A part of an observation. Fields with a default are left out of the plain data where they
+    have it."""
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The same as plain data, as JSON has it."""
+        return dict(msgspec.json.decode(msgspec.json.encode(self)))
+
+
+class ShapeError(ValueError):
+    """Plain data that are not of the shape they must have; says which key."""
+
+
+def read(shape: type[Part], document: Any, name: str) -> Part:
+    """The document as a value of ``shape``; ``name`` stands for it in messages."""
+    try:
+        return msgspec.convert(document, shape)
+    except msgspec.ValidationError as error:
+        raise ShapeError(_sentence(str(error), name)) from None
+
+
+_PLACE = re.compile(r"(?P<what>.*) - at `\$(?P<place>.*)`")
+
+
+def _sentence(text: str, name: str) -> str:
+    found = _PLACE.fullmatch(text)
+    what, place = (found["what"], found["place"]) if found else (text, "")
+    what = what.removeprefix("Object ").removeprefix("contains ").replace("`", "")
+    what = what[:1].lower() + what[1:]
+    return f"{name}{place}: {what}"

@@ -1,0 +1,46 @@
+"""Transactions by type and outcome, passes and statements, with their distributions."""
+
+from __future__ import annotations
+
+from assay.observation.latency import Latency
+from assay.observation.outcomes import Outcome
+from assay.observation.shape import Shape
+
+
+class TransactionReport(Shape, frozen=True):
+    """The transactions of one type that ended one way."""
+
+    name: str
+    outcome: Outcome
+    count: int
+    late: int
+    latency: Latency
+    service_time: Latency
+    schedule_lag: Latency | None
+
+
+class AllOk(Shape, frozen=True):
+    """The transactions of all types that ended ok."""
+
+    count: int
+    latency: Latency
+    service_time: Latency
+    schedule_lag: Latency | None
+
+
+class Passes(Shape, frozen=True):
+    """Passes of which every transaction ended ok."""
+
+    count: int
+    latency: Latency
+
+
+class StatementReport(Shape, frozen=True):
+    """One statement, wherever it stands."""
+
+    transaction: str
+    statement: int
+    line: int
+    text: str
+    count: int
+    service_time: Latency

@@ -1,0 +1,168 @@
+"""Observations of several client machines add up to what one machine would have seen."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from assay import _engine
+from assay.observation import Interval, Observation, Outage, Standstill, read_observation
+from assay.observation.latencies import encoded, merged_latency
+from assay.observation.merging import merge
+from assay.observation.spans import SECOND_NS
+
+
+def driven(name: str, **changes: Any) -> Observation:
+    """What the engine says of clients of the null system."""
+    document = {
+        "site": {"driver": "null", "options": {"site": name, "delay": "exponential:2ms"}},
+        "scripts": [
+            {"name": "read", "path": "read.sql", "text": "SELECT 1;\n"},
+            {"name": "write", "path": "write.sql", "text": "SELECT 2;\n"},
+        ],
+        "order": "sequence",
+        "clients": 2,
+        "seed": 1,
+        "stop": {"passes": 60},
+        **changes,
+    }
+    return read_observation(json.loads(_engine.drive(json.dumps(document))))
+
+
+def numbered_from(observation: Observation, first: int) -> Observation:
+    """As a machine would say it whose clients have these numbers."""
+    ends = tuple(replace(end, client=end.client + first) for end in observation.client_ends)
+    return replace(observation, client_ends=ends)
+
+
+@pytest.fixture(scope="module")
+def machines() -> list[Observation]:
+    """Of the third, nothing was measured beyond its first second."""
+    open_loop = {"arrival": {"kind": "poisson", "offered_rate_per_s": 150.0}, "order": "mix"}
+    found = [
+        driven("merge one", **open_loop, stop={"duration_s": 2.2}),
+        driven("merge two", **open_loop, stop={"duration_s": 1.2}, seed=2),
+        driven("merge three", **open_loop, stop={"duration_s": 0.4}, seed=3),
+    ]
+    return [numbered_from(one, 2 * place) for place, one in enumerate(found)]
+
+
+def by_hand(parts: Sequence[Observation], what: str) -> Any:
+    return sum(getattr(one.outcomes, what) for one in parts)
+
+
+def test_counts_and_distributions_of_the_parts_are_those_of_the_whole(
+    machines: list[Observation],
+) -> None:
+    whole = merge(machines)
+    for name in ("scheduled", "ok", "failed", "skipped", "attempts"):
+        assert getattr(whole.outcomes, name) == by_hand(machines, name)
+    assert whole.clients == 6
+    assert [end.client for end in whole.client_ends] == list(range(6))
+    assert whole.all_ok.count == whole.outcomes.ok
+    assert whole.all_ok.latency == merged_latency([one.all_ok.latency for one in machines])
+    assert whole.all_ok.latency.max_ns == max(one.all_ok.latency.max_ns for one in machines)
+    assert whole.all_ok.latency.sum_ns == sum(one.all_ok.latency.sum_ns for one in machines)
+    assert {one.name for one in whole.transactions} == {"read", "write"}
+    (group,) = whole.groups
+    assert group.outcomes == whole.outcomes
+    assert group.all_ok == whole.all_ok
+    assert group.throughput_per_s == pytest.approx(whole.outcomes.ok / (whole.elapsed_ns / 1e9))
+    assert whole.arrival.offered_rate_per_s == pytest.approx(450)
+
+
+def test_the_seconds_of_the_whole_hold_every_sample_exactly(machines: list[Observation]) -> None:
+    whole = merge(machines)
+    assert [line.second for line in whole.intervals] == list(range(len(machines[0].intervals)))
+    for line in whole.intervals:
+        own = [one.intervals[line.second] for one in machines if line.second < len(one.intervals)]
+        assert line.ok == sum(one.ok for one in own)
+        known = [one.latency for one in own if one.latency is not None]
+        latency = merged_latency(known)
+        assert line.latency == encoded(latency)
+        assert (line.p99_ns, line.max_ns) == (latency.p99_ns, latency.max_ns)
+        assert line.clients_connected == 6
+    parts = [line.latency for line in whole.intervals if line.latency is not None]
+    assert encoded(merged_latency(parts)) == encoded(whole.all_ok.latency)
+    lags = [line.schedule_lag for line in whole.intervals if line.schedule_lag is not None]
+    assert whole.all_ok.schedule_lag is not None
+    assert encoded(merged_latency(lags)) == encoded(whole.all_ok.schedule_lag)
+
+
+def test_the_order_of_machines_changes_no_number(machines: list[Observation]) -> None:
+    one, other = merge(machines), merge(machines[::-1])
+    assert one.outcomes == other.outcomes
+    assert one.all_ok == other.all_ok
+    assert one.intervals == other.intervals
+    assert one.client_ends == other.client_ends
+    assert one.transactions_per_client == other.transactions_per_client
+
+
+def test_passes_and_littles_law_of_a_closed_loop() -> None:
+    parts = [driven("merge closed"), numbered_from(driven("merge closed too", seed=2), 2)]
+    whole = merge(parts)
+    assert whole.passes is not None and whole.passes.count == 240
+    law = whole.littles_law
+    assert law is not None
+    assert law.clients_by_law == pytest.approx(law.clients, rel=0.05)
+    per_s = whole.outcomes.ended / (whole.elapsed_ns / 1e9)
+    assert law.throughput_per_s == pytest.approx(per_s, rel=1e-6)
+
+
+def test_a_stall_is_what_all_had_and_a_suspension_what_any_had(machines: list[Observation]) -> None:
+    def spans(shape: Any, *seconds: tuple[float, float]) -> Any:
+        return tuple(shape(round(a * SECOND_NS), round(b * SECOND_NS)) for a, b in seconds)
+
+    some = replace(
+        machines[0],
+        stalls=spans(Standstill, (0, 1.5), (5, 9)),
+        suspensions=spans(Standstill, (0, 0.6)),
+        outages=spans(Outage, (1, 2)),
+    )
+    other = replace(
+        machines[1],
+        stalls=spans(Standstill, (0.25, 4), (8.5, 9)),
+        suspensions=spans(Standstill, (0.5, 0.75)),
+        outages=spans(Outage, (1.5, 3)),
+    )
+    whole = merge([some, other])
+    assert whole.stalls == spans(Standstill, (0.25, 1.5))
+    assert whole.suspensions == spans(Standstill, (0, 0.75))
+    assert whole.outages == spans(Outage, (1.5, 2))
+    first, second = whole.intervals[:2]
+    assert (first.stalled_ns, second.stalled_ns) == (3 * SECOND_NS // 4, SECOND_NS // 2)
+    assert first.suspended_ns == 3 * SECOND_NS // 4
+
+
+def test_an_answer_that_one_machine_got_otherwise_is_a_difference() -> None:
+    one = driven("merge answers", digest=True)
+    result = one.results[0]
+    other = replace(one, results=(replace(result, rows=result.rows + 7), *one.results[1:]))
+    merged = merge([one, numbered_from(other, 2)]).results[0]
+    assert (merged.answers, merged.differing) == (2 * result.answers, result.answers)
+    assert merged.first_difference is not None
+    assert "7 rows" in merged.first_difference
+
+
+def test_a_client_of_two_machines_is_refused(machines: list[Observation]) -> None:
+    with pytest.raises(ValueError, match="client 0 was driven by two machines"):
+        merge([machines[0], machines[0]])
+
+
+def test_damaged_parts_are_refused(machines: list[Observation]) -> None:
+    latency = machines[0].all_ok.latency
+    with pytest.raises(_engine.EngineError, match="part 2"):
+        merged_latency([latency, replace(latency, count=latency.count + 1)])
+
+
+def test_an_observation_of_ten_minutes_stays_small() -> None:
+    """A second of three groups with some thousand transactions is told in a few kilobytes."""
+    observation = driven("merge small", clients=8, stop={"duration_s": 2.0})
+    lines: list[Interval] = [line for line in observation.intervals if line.ok > 1_000]
+    assert lines
+    size = max(len(json.dumps(line.document)) for line in lines)
+    assert size * 600 * 3 < 8_000_000, f"{size} bytes a second"
