@@ -1,8 +1,8 @@
 """The one list of what can be chosen: systems, storages, row sources, report forms and workloads,
 by name.
 
-All but workloads come from entry points, ours and strangers' alike; reading the names imports
-nothing. A workload is a folder with a ``workload.toml``: those beside this module in
+All but workloads come from entry points, those of Assay and of other packages alike; reading the
+names imports nothing. A workload is a folder with a ``workload.toml``: those beside this module in
 `workloads/`, or any path.
 """
 

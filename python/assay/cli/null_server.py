@@ -15,7 +15,7 @@ from assay.cli.numbers import Number
 from assay.cli.options import is_typed
 from assay.cli.outcome import say
 from assay.errors import ArgumentError
-from assay.systems.null.options import TOLD
+from assay.systems.null.options import ENGINE_OPTIONS
 from assay.text import quantities
 from assay.text.units import counted
 
@@ -23,9 +23,9 @@ _DEFAULTS = {"rows": "1"}
 """What a client expects of a server that it asks for something."""
 
 
-def _told_options(function: Callable[..., Any]) -> Callable[..., Any]:
+def _engine_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """An option for each thing that can be told to the null system."""
-    for spec in reversed(TOLD):
+    for spec in reversed(ENGINE_OPTIONS):
         function = click.option(
             f"--{spec.name.replace('_', '-')}",
             spec.name,
@@ -62,7 +62,7 @@ def _told_options(function: Callable[..., Any]) -> Callable[..., Any]:
     default=0,
     help="Server threads; 0: one per processor, at most 4.",
 )
-@_told_options
+@_engine_options
 def command(
     protocol: str, unix: Path | None, port: int | None, host: str, threads: int, **told: str | None
 ) -> None:
@@ -83,7 +83,7 @@ def command(
         raise ArgumentError("expected one of --unix and --port", hint="--port 0 finds a free port")
     if unix is not None and is_typed("host"):
         raise ArgumentError("--host means nothing to --unix", hint="leave --host out")
-    for spec in TOLD:
+    for spec in ENGINE_OPTIONS:
         if (value := told.get(spec.name)) is not None:
             spec.check(value)
     document = {

@@ -1,4 +1,5 @@
-"""Takes what is made, as it is made; undoes it in reverse order at the end, whatever happens.
+"""Takes what is made, as it is made; undoes it in reverse order at the end, also after an error or
+a signal.
 
 After success, failure and Ctrl-C here; after a kill at the next start (`leftovers`), which finds in
 the ledger what was noted. What cannot be undone stays in the ledger for the next time, and is said.

@@ -19,7 +19,7 @@ from assay.errors import SystemUnderTestError
 from assay.provision.size import allocated_bytes
 
 OnCopied = Callable[[int], None]
-"""Told now and then how many bytes are copied."""
+"""Called now and then with the bytes copied so far."""
 
 _FICLONE = 0x40049409
 """ioctl_ficlone(2): the target shares the source's blocks until one of the two is written to."""
@@ -48,7 +48,7 @@ class Copied:
     """No byte was copied: the file system lets both have the same blocks."""
 
 
-def copy_directory(source: Path, target: Path, told: OnCopied | None = None) -> Copied:
+def copy_directory(source: Path, target: Path, on_copied: OnCopied | None = None) -> Copied:
     """Makes ``target``, which must not exist, a copy of ``source``.
 
     Nobody may write to ``source`` meanwhile. Raises `SystemUnderTestError` where there is no room
@@ -57,12 +57,12 @@ def copy_directory(source: Path, target: Path, told: OnCopied | None = None) -> 
     try:
         if not _can_share(source, target.parent):
             _insist_on_room(source, target.parent)
-        return _copy_tree(source, target, told)
+        return _copy_tree(source, target, on_copied)
     except OSError as error:
         raise SystemUnderTestError(f"{source} cannot be copied to {target}: {error}") from error
 
 
-def _copy_tree(source: Path, target: Path, told: OnCopied | None) -> Copied:
+def _copy_tree(source: Path, target: Path, on_copied: OnCopied | None) -> Copied:
     total, shared = 0, True
     folders = []
     for parent, names, files in os.walk(source):
@@ -79,8 +79,8 @@ def _copy_tree(source: Path, target: Path, told: OnCopied | None) -> Copied:
             elif stat.S_ISREG(kind):
                 copied = _copy_file(found, here / name)
                 total, shared = total + copied.bytes, shared and copied.is_shared
-                if told is not None:
-                    told(total)
+                if on_copied is not None:
+                    on_copied(total)
     for found, made in reversed(folders):  # a folder may close itself to us: from the leaves up
         _keep_owner(found, made)
     return Copied(total, shared)

@@ -1,4 +1,4 @@
-"""Makes the directories a private server may write in, and removes them whatever happens.
+"""Makes the directories a private server may write in; removes them, also after errors and signals.
 
 The data directory lies on the storage under test. Socket, pid file and log lie elsewhere, under a
 short path: socket paths end at 107 bytes, and a log must neither fill a small storage nor add its

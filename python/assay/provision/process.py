@@ -32,7 +32,7 @@ from assay.systems.protocol import ServerDirectory
 SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _LAST_LINES = 20
 _HURRIED_S = 2.0
-"""For each step of stopping a server when somebody waits for the prompt."""
+"""For each step of stopping a server when a user waits for the prompt."""
 
 StopStep = tuple[signal.Signals, float]
 """A signal and the seconds to wait for its effect."""
@@ -88,8 +88,8 @@ class ServerProcess:
     def stop(self, steps: Sequence[StopStep]) -> None:
         """Sends each signal and waits; kills at last the server with all its processes.
 
-        Processes that somebody has stopped are continued first: they would hear no signal but the
-        last. Behind an interruption no step has more than `_HURRIED_S`, behind a second one it
+        Processes that are stopped (SIGSTOP) are continued first: they would receive no signal but
+        the last. Behind an interruption no step has more than `_HURRIED_S`, behind a second one it
         kills at once; interrupted itself, it does so and lets the interruption through.
         """
         family: list[ProcessIdentity] = []
@@ -105,7 +105,7 @@ class ServerProcess:
                     self._child.wait(min(patience_s, _HURRIED_S) if is_ending() else patience_s)
         finally:
             if self._child.poll() is None:
-                # Once their parent is gone, some of them could no longer be told from strangers.
+                # Once their parent is gone, some of them could no longer be recognised.
                 family += process_tags.processes_of(self._mark, self._leader)
                 for one in family:
                     one.send(signal.SIGKILL)
@@ -122,7 +122,7 @@ _ended: dict[int, int] = {}
 
 
 def ended_well(pid: int) -> bool:
-    """Whether a server of ours has ended by itself when it was told to, and with status 0."""
+    """Whether a server of ours has stopped when asked to, with status 0."""
     return _ended.get(pid) == 0
 
 

@@ -23,7 +23,7 @@ _late: list[KeyboardInterrupt] = []
 
 
 class Terminated(KeyboardInterrupt):
-    """Somebody sent SIGTERM or SIGHUP. Whatever an interrupted run keeps, this keeps too."""
+    """SIGTERM or SIGHUP was sent. What an interrupted run keeps, this keeps too."""
 
     def __init__(self, number: signal.Signals) -> None:
         super().__init__(number.name)
@@ -36,7 +36,7 @@ class Terminated(KeyboardInterrupt):
 
 
 def is_ending() -> bool:
-    """Whether somebody has asked us to end: what is torn down now has little time."""
+    """Whether a signal has asked us to end: teardown has little time."""
     return bool(_asked)
 
 
@@ -68,14 +68,14 @@ def _raise(error: KeyboardInterrupt) -> None:
 
 
 @contextlib.contextmanager
-def raise_on_termination(told: Callable[[str], None] | None = None) -> Iterator[None]:
+def raise_on_termination(notify: Callable[[str], None] | None = None) -> Iterator[None]:
     """Inside, SIGTERM and SIGHUP raise `Terminated` in the main thread, the first one only: the
     teardown that it begins has its own limits of time and must not be cut short by the SIGHUP that
     often follows. Ctrl-C raises `KeyboardInterrupt` each time, and so cuts it short. A signal that
     is ignored (``nohup``) stays ignored. Does nothing outside the main thread, where Python allows
     no handlers.
 
-    ``told`` hears of the first signal, from within its handler: it must not write into a buffered
+    ``notify`` is called at the first signal, within its handler: it must not write into a buffered
     stream.
     """
     if threading.current_thread() is not threading.main_thread():
@@ -85,9 +85,9 @@ def raise_on_termination(told: Callable[[str], None] | None = None) -> Iterator[
     def end(number: int, _frame: FrameType | None) -> None:
         by = signal.Signals(number)
         _asked.append(by)
-        if len(_asked) == 1 and told is not None:
+        if len(_asked) == 1 and notify is not None:
             again = "; press Ctrl-C again to stop at once" if by is signal.SIGINT else ""
-            told(f"{by.name}: stopping{again}")
+            notify(f"{by.name}: stopping{again}")
         if by is signal.SIGINT:
             _raise(KeyboardInterrupt())
         elif sum(one is not signal.SIGINT for one in _asked) == 1:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from assay.experiment import Driving
+from assay.provision.deployment import was_embedded
 from assay.record import ExperimentRecord, RunRecord
 from assay.report import headroom
 from assay.report.values import Column, Row, Section, Table, text
@@ -55,7 +56,7 @@ def _systems_table(runs: Iterable[RunRecord]) -> Table:
         (
             run.system_label,
             run.site["version"],
-            _reached_by(run.site["address"]),
+            _reached_by(run.site),
             "" if run.site["connection_limit"] is None else str(run.site["connection_limit"]),
             _asked(run.site),
         )
@@ -130,11 +131,16 @@ def _table(name: str, title: str, titles: Iterable[str], rows: Iterable[Iterable
     )
 
 
-def _reached_by(address: Mapping[str, Any]) -> str:
+def _reached_by(site: Mapping[str, Any]) -> str:
+    if was_embedded(site):
+        return "in the client's process"
+    endpoints = site.get("endpoints", [site["address"]])
+    return "; ".join(dict.fromkeys(map(_place, endpoints)))
+
+
+def _place(address: Mapping[str, Any]) -> str:
     if address["unix"] is not None:
         return "local socket"
-    if address["host"] is None:
-        return "in the client's process"
     tls = "" if address["tls"] == "off" else f", TLS {address['tls']}"
     return f"network, {address['host']}:{address['port']}{tls}"
 

@@ -62,7 +62,7 @@ def _parse(line: str) -> Mount:
     left, _, right = line.partition(" - ")
     number, point, options = (left.split(" ")[index] for index in (2, 4, 5))
     file_system, source, super_options = (*right.split(" "), "")[:3]
-    # Options of the mount and of the file system overlap (ro, rw); each is told once.
+    # Options of the mount and of the file system overlap (ro, rw); each is listed once.
     together = dict.fromkeys((options + "," + super_options).strip(",").split(","))
     return Mount(Path(_plain(point)), file_system, _plain(source), ",".join(together), number)
 

@@ -1,7 +1,7 @@
 """One folder per system under test: how to find, configure, start, ask and stop it.
 
 A folder here is the only place that knows a system's name, its programs and its settings. It is
-reached through the entry-point group ``assay.systems``, by strangers' packages too.
+reached through the entry-point group ``assay.systems``, as are those of other packages.
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ class System(Protocol):
     def provision(
         self, choice: SystemChoice, directory: ServerDirectory, *, connections: int | None
     ) -> AbstractContextManager[Deployment]:
-        """Brings up a private deployment and takes it down again, whatever happens in between.
+        """Brings up a private deployment and takes it down again, also after errors and signals.
 
         It is a new one where ``directory.data`` does not exist. Where it does, this system has
         written it before and was stopped in order, or it is a copy of such: the server is started

@@ -22,7 +22,7 @@ class _Buffer:
     least_bytes: int
     """With pages of the usual size."""
     requests: str
-    """Name of the status variable: pages that somebody asked for."""
+    """Name of the status variable: pages that were asked for."""
     reads: str
     """Those of them that were not in the buffer."""
 

@@ -235,8 +235,8 @@ def _why_not_ready(log: Path) -> str | None:
 def _last_words(log: Path) -> str:
     """What the server says of its end: its lines of rank ERROR."""
     found = re.findall(r"\[ERROR\] (.*)", process.last_lines(log, lines=200))
-    told = [words for words in found if words != "Aborting"]
-    return "; ".join(dict.fromkeys(told)) or process.last_lines(log)
+    errors = [words for words in found if words != "Aborting"]
+    return "; ".join(dict.fromkeys(errors)) or process.last_lines(log)
 
 
 def _refused(words: str, installation: Installation, settings: Mapping[str, str]) -> SystemRefused:
@@ -256,7 +256,7 @@ def _as_given(settings: Mapping[str, str]) -> str | None:
 
 def _names(installation: Installation) -> list[str]:
     """Every setting this server knows: the table at the end of its help."""
-    told = subprocess.run(
+    listed = subprocess.run(
         [installation.server, "--no-defaults", *installation.base_arguments, "--verbose", "--help"],
         capture_output=True,
         text=True,
@@ -264,6 +264,6 @@ def _names(installation: Installation) -> list[str]:
         timeout=60,
         cwd="/",
     )
-    _, _, table = told.stdout.partition("\n----")
+    _, _, table = listed.stdout.partition("\n----")
     lines = table.splitlines()[1:]
     return [plain_name(line.partition(" ")[0]) for line in lines if line[:1].isalpha()]

@@ -103,7 +103,7 @@ def read(session: Session) -> dict[str, str] | None:
 
 
 def changed(session: Session) -> set[str]:
-    """Names of the variables that somebody has set; none where a server (MySQL) does not tell."""
+    """Names of the variables that are not at their default; none where a server does not say."""
     return {str(name).lower() for (name,) in rows_of(session, _CHANGED_QUERY, columns=1) or ()}
 
 
@@ -133,7 +133,7 @@ def effective(
     found: Mapping[str, str], asked: Mapping[str, str], changed: set[str]
 ) -> dict[str, str]:
     """What the record keeps: what decides speed and durability, what was asked, and whatever
-    somebody has set, but for paths and ports."""
+    is not at its default, but for paths and ports."""
     wanted = {*DECISIVE, *map(plain_name, asked), *(changed - _OF_THIS_RUN_ONLY)}
     return {name: value for name, value in sorted(found.items()) if name in wanted}
 

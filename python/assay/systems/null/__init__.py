@@ -1,4 +1,4 @@
-"""A system that does nothing, as slowly and as badly as it is told: to try and test Assay with."""
+"""A system that does nothing, with delays and errors on demand: to try and test Assay."""
 
 from assay.systems.null.system import NULL
 

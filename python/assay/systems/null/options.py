@@ -1,4 +1,4 @@
-"""What can be told to the null system: in this process, by URL, or behind a protocol."""
+"""The options of the null system: in this process, by URL, or behind a protocol."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _by_the_engine(name: str) -> Callable[[str], None]:
     return refuse
 
 
-TOLD: Final[tuple[OptionSpec, ...]] = (
+ENGINE_OPTIONS: Final[tuple[OptionSpec, ...]] = (
     OptionSpec(
         "delay",
         "",
@@ -72,7 +72,7 @@ TOLD: Final[tuple[OptionSpec, ...]] = (
     ),
     OptionSpec("seed", "1", (), "Seed of its random choices.", SEED),
 )
-"""What the engine is told; its part is in ``crates/drivers/src/null``."""
+"""Passed to the engine, which checks and documents them in ``crates/drivers/src/null``."""
 
 IN_PROCESS: Final = "none"
 
@@ -87,4 +87,4 @@ REACHED_BY: Final = replace(
     TRANSPORT, help="How clients reach it behind a protocol: its Unix socket, or 127.0.0.1."
 )
 
-OPTIONS: Final = (*TOLD, PROTOCOL, REACHED_BY)
+OPTIONS: Final = (*ENGINE_OPTIONS, PROTOCOL, REACHED_BY)

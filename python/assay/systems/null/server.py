@@ -42,22 +42,22 @@ def check_open_files(connections: int | None) -> None:
 @contextlib.contextmanager
 def running(
     protocol: str,
-    told: Mapping[str, str],
+    given: Mapping[str, str],
     transport: str,
     directory: ServerDirectory,
     *,
     name: str = "null",
 ) -> Iterator[RunningServer]:
-    """Starts the server, told these options, and stops it at the end. ``name`` is that of its
+    """Starts the server with these options and stops it at the end. ``name`` is that of its
     socket and its log: a directory may hold several servers.
 
     It runs as we do: it is our own program, which another user may not be able to read. Raises
-    `ArgumentError` in its own words where what it is told is wrong.
+    `ArgumentError` in its own words where an option is wrong.
     """
     socket = directory.run / f"{name}.sock"
     words = ["--protocol", protocol]
     words += ["--unix", str(socket)] if transport == "socket" else ["--port", "0"]
-    for name, value in {"rows": "0", **told}.items():
+    for name, value in {"rows": "0", **given}.items():
         words += [f"--{name.replace('_', '-')}", value]
     with process.start(
         [sys.executable, "-P", "-c", _PROGRAM, "null-server", *words],

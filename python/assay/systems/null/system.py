@@ -23,7 +23,7 @@ from assay.provision import process, sampling
 from assay.provision.deployment import Address, Deployment, Node, StorageFacts
 from assay.provision.session import session
 from assay.systems.null import server
-from assay.systems.null.options import IN_PROCESS, OPTIONS, PROTOCOL, REACHED_BY, TOLD
+from assay.systems.null.options import ENGINE_OPTIONS, IN_PROCESS, OPTIONS, PROTOCOL, REACHED_BY
 from assay.systems.options import values
 from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 
@@ -41,14 +41,14 @@ class Null:
         self, choice: SystemChoice, directory: ServerDirectory, *, connections: int | None
     ) -> Iterator[Deployment]:
         """Writes nothing. ``refuse_after`` is its connection limit and stays as it was asked."""
-        told = _told(choice)
+        given = _for_engine(choice)
         protocol = choice.options.get(PROTOCOL.name, IN_PROCESS)
         if protocol == IN_PROCESS:
-            yield _deployment(choice, _address(told), Node("null", directory.storage))
+            yield _deployment(choice, _address(given), Node("null", directory.storage))
             return
         transport = choice.options.get(REACHED_BY.name, REACHED_BY.default)
         server.check_open_files(connections)
-        with server.running(protocol, told, transport, directory) as running:
+        with server.running(protocol, given, transport, directory) as running:
             node = Node("null", directory.storage, running.process.pid)
             deployment = _deployment(choice, running.address, node, is_embedded=False)
             yield replace(deployment, version=f"null {__version__}")
@@ -63,7 +63,7 @@ class Null:
             )
 
     def check(self, choice: SystemChoice) -> None:
-        _told(choice)
+        _for_engine(choice)
 
     @contextlib.contextmanager
     def attach(self, choice: SystemChoice) -> Iterator[Deployment]:
@@ -79,7 +79,7 @@ class Null:
                 hint=f"--on 'null[protocol={chosen.options[PROTOCOL.name]}]'",
             )
         node = Node("null", StorageFacts(name="none", kind="url", directory=""))
-        deployment = _deployment(chosen, _address(_told(chosen)), node)
+        deployment = _deployment(chosen, _address(_for_engine(chosen)), node)
         yield replace(deployment, is_private=False)
 
     def size_on_disk_bytes(self, deployment: Deployment) -> int:
@@ -103,22 +103,22 @@ class Null:
         return process.why_a_node_died(deployment)
 
 
-def _told(choice: SystemChoice) -> dict[str, str]:
-    """What the engine is told of the options."""
+def _for_engine(choice: SystemChoice) -> dict[str, str]:
+    """The options that are for the engine."""
     if choice.settings:
         raise ArgumentError(
             f"the null system has no settings, found {', '.join(choice.settings)}",
             hint=f"its options are {', '.join(spec.name for spec in OPTIONS)}",
         )
-    ours = {spec.name for spec in OPTIONS} - {spec.name for spec in TOLD}
+    ours = {spec.name for spec in OPTIONS} - {spec.name for spec in ENGINE_OPTIONS}
     return {
         name: value for name, value in choice.options.items() if value != "" and name not in ours
     }
 
 
-def _address(told: Mapping[str, str]) -> Address:
-    # The word tells this deployment from others that are told to do the same.
-    return Address(driver=Null.driver, options={**told, "site": secrets.token_hex(8)})
+def _address(given: Mapping[str, str]) -> Address:
+    # The word distinguishes this deployment from others with the same options.
+    return Address(driver=Null.driver, options={**given, "site": secrets.token_hex(8)})
 
 
 def _deployment(
@@ -128,7 +128,7 @@ def _deployment(
     try:
         with session(address) as opened:
             version = opened.server_version
-    except SystemRefused as error:  # nothing can be wrong here but what it was told
+    except SystemRefused as error:  # only an option can be wrong here
         raise ArgumentError(error.message) from error
     return Deployment(
         system=Null.name,

@@ -54,7 +54,7 @@ def check_settings(settings: Mapping[str, str]) -> None:
 
 
 def new_password() -> str:
-    """One that nobody knows."""
+    """A random one."""
     return secrets.token_urlsafe(24)
 
 
@@ -111,8 +111,8 @@ def running(
 ) -> Iterator[RunningServer]:
     """Starts the server on its data directory with these settings, and stops it at the end.
 
-    It listens on a socket in ``directory.run`` and on a free port of 127.0.0.1. If somebody kills
-    it outright, about 1 MB of shared memory stays behind until the server is started again on the
+    It listens on a socket in ``directory.run`` and on a free port of 127.0.0.1. If it is killed
+    outright, about 1 MB of shared memory stays behind until the server is started again on the
     same data directory; only the server itself can tell whose it was. Raises
     `SystemRefused` in the server's own words where it does not start, `SystemDied` where it hangs.
     """
@@ -193,11 +193,11 @@ def _refused(words: str, installation: Installation, settings: Mapping[str, str]
 
 def _names(installation: Installation) -> list[str]:
     """Every setting this server knows."""
-    told = subprocess.run(
+    described = subprocess.run(
         [installation.program("postgres"), "--describe-config"],
         capture_output=True,
         text=True,
         check=False,
         timeout=60,
     )
-    return [line.partition("\t")[0] for line in told.stdout.splitlines()]
+    return [line.partition("\t")[0] for line in described.stdout.splitlines()]

@@ -1,9 +1,6 @@
-"""Takes planned runs; keeps the deployments they share, and what each deployment holds, until
-nobody needs them.
+"""A deployment that is up, and the data it holds: loaded, restored from a copy, or there already.
 
-A deployment is brought up when the first run wants it and stays until the last one has ended: with
-interleaved repetitions several systems are up at once, of which one works and the others wait. What
-was loaded is kept as a copy where it is wanted again after a run that changes it.
+What was loaded is kept as a copy where it is wanted again after a run that changes it.
 """
 
 from __future__ import annotations
@@ -13,10 +10,9 @@ import shutil
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import astuple, replace
+from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from assay.dialects.protocol import Table
 from assay.errors import ArgumentError, SystemUnderTestError
@@ -26,11 +22,10 @@ from assay.load.digest import verify
 from assay.load.loading import DEFAULT, Loading
 from assay.load.mark import refuse_foreign_tables
 from assay.load.stage import drop, load, size_on_disk_bytes
-from assay.plan import Plan, PlannedRun
 from assay.progress import Progress
 from assay.provision.copying import OnCopied
 from assay.provision.deployment import Deployment
-from assay.provision.running import RunningSystem, running_system
+from assay.provision.running import RunningSystem
 from assay.provision.size import allocated_bytes
 from assay.row_sources.request import DataRequest
 from assay.systems.abilities import BufferSize
@@ -100,7 +95,7 @@ class PooledSystem:
 
     def size_buffer(self, dataset: Dataset, data_to_buffer: float | None) -> Dataset:
         """Starts the server again with a buffer of which the data are so many times the size; None:
-        with the one it has by itself. A system without a buffer stays as it is. Gives the data set
+        with its default one. A system without a buffer stays as it is. Gives the data set
         with what came of it.
 
         Raises `ArgumentError` where the system is not ours to start again, or holds no data.
@@ -180,7 +175,7 @@ class PooledSystem:
         return found
 
     def _copy_of(self, facts: Facts, progress: Progress) -> Copy | None:
-        """The first copy that is whole; one that is damaged is told and left to be replaced."""
+        """The first copy that is whole; one that is damaged is reported and left to be replaced."""
         if not self._running.can_restart:
             return None
         for copies in self._copies():
@@ -209,8 +204,8 @@ class PooledSystem:
         is_whole = self._running.stop()
         try:
             if is_whole:
-                told = _told(progress, allocated_bytes(data))
-                self._copies()[0].make(facts, data, dataset, told)
+                on_copied = _copy_progress(progress, allocated_bytes(data))
+                self._copies()[0].make(facts, data, dataset, on_copied)
             else:
                 progress.warning(
                     f"{self._running.choice.label} did not stop in order: its data are not copied"
@@ -227,7 +222,7 @@ class PooledSystem:
         began_ns = time.monotonic_ns()
         self._running.stop()
         if data is not None:
-            restore(copy, data, _told(progress, copy.bytes))
+            restore(copy, data, _copy_progress(progress, copy.bytes))
         self._tables = tuple(tables)
         deployment = self._running.start(buffer=self._buffer)
         return replace(
@@ -248,71 +243,15 @@ class PooledSystem:
         verify(self.deployment, self.system.dialect, tables, checksums, progress.stage)
 
 
-class Pool:
-    """All deployments of one experiment; those still up are taken down at the end of the block."""
-
-    def __init__(self, plan: Plan, loading: Loading = DEFAULT) -> None:
-        self._plan = plan
-        self._loading = loading
-        self._up: dict[str, PooledSystem] = {}
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        with ExitStack() as all_of_them:
-            for pooled in self._up.values():
-                all_of_them.callback(pooled.close)
-            self._up.clear()
-
-    def acquire(self, planned: PlannedRun) -> PooledSystem:
-        """The deployment of this run, brought up if it is not."""
-        place = _place(planned)
-        if place not in self._up:
-            cell = planned.cell
-            with ExitStack() as stack:
-                connections = self._plan.connections_needed(cell.system)
-                made = stack.enter_context(
-                    running_system(cell.system, cell.storage, connections=connections)
-                )
-                self._up[place] = PooledSystem(made, stack.pop_all(), self._loading)
-        return self._up[place]
-
-    def later(self, planned: PlannedRun) -> list[PlannedRun]:
-        """The runs after this one on the same deployment."""
-        place = _place(planned)
-        return [run for run in self._plan.runs[planned.position + 1 :] if _place(run) == place]
-
-    def release(self, planned: PlannedRun) -> None:
-        """Takes the deployment down if no later run wants it."""
-        if not self.later(planned):
-            self.discard(planned)
-
-    def discard(self, planned: PlannedRun) -> None:
-        """Takes the deployment down; a later run gets a fresh one."""
-        pooled = self._up.pop(_place(planned), None)
-        if pooled is not None:
-            pooled.close()
-
-
-def _told(progress: Progress, bytes_total: int) -> OnCopied:
+def _copy_progress(progress: Progress, bytes_total: int) -> OnCopied:
     """At most ten times a second, as the engine tells of a load."""
     last_s = 0.0
 
-    def told(bytes_copied: int) -> None:
+    def on_copied(bytes_copied: int) -> None:
         nonlocal last_s
         if time.monotonic() - last_s >= 0.1:
             last_s = time.monotonic()
             report: dict[str, Any] = {"bytes_copied": bytes_copied, "bytes_total": bytes_total}
             progress.loading(report)
 
-    return told
-
-
-def _place(run: PlannedRun) -> str:
-    return repr((astuple(run.cell.system), astuple(run.cell.storage)))
+    return on_copied

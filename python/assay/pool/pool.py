@@ -1,0 +1,73 @@
+"""Takes planned runs; keeps the deployments they share for as long as a later run needs them.
+
+A deployment is brought up when the first run wants it and stays until the last one has ended: with
+interleaved repetitions several systems are up at once, of which one works and the others wait.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import astuple
+from types import TracebackType
+from typing import Self
+
+from assay.load.loading import DEFAULT, Loading
+from assay.plan import Plan, PlannedRun
+from assay.pool.pooled_system import PooledSystem
+from assay.provision.running import running_system
+
+
+class Pool:
+    """All deployments of one experiment; those still up are taken down at the end of the block."""
+
+    def __init__(self, plan: Plan, loading: Loading = DEFAULT) -> None:
+        self._plan = plan
+        self._loading = loading
+        self._up: dict[str, PooledSystem] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        with ExitStack() as all_of_them:
+            for pooled in self._up.values():
+                all_of_them.callback(pooled.close)
+            self._up.clear()
+
+    def acquire(self, planned: PlannedRun) -> PooledSystem:
+        """The deployment of this run, brought up if it is not."""
+        place = _place(planned)
+        if place not in self._up:
+            cell = planned.cell
+            with ExitStack() as stack:
+                connections = self._plan.connections_needed(cell.system)
+                made = stack.enter_context(
+                    running_system(cell.system, cell.storage, connections=connections)
+                )
+                self._up[place] = PooledSystem(made, stack.pop_all(), self._loading)
+        return self._up[place]
+
+    def later(self, planned: PlannedRun) -> list[PlannedRun]:
+        """The runs after this one on the same deployment."""
+        place = _place(planned)
+        return [run for run in self._plan.runs[planned.position + 1 :] if _place(run) == place]
+
+    def release(self, planned: PlannedRun) -> None:
+        """Takes the deployment down if no later run wants it."""
+        if not self.later(planned):
+            self.discard(planned)
+
+    def discard(self, planned: PlannedRun) -> None:
+        """Takes the deployment down; a later run gets a fresh one."""
+        pooled = self._up.pop(_place(planned), None)
+        if pooled is not None:
+            pooled.close()
+
+
+def _place(run: PlannedRun) -> str:
+    return repr((astuple(run.cell.system), astuple(run.cell.storage)))
