@@ -93,9 +93,9 @@ def drive(
     ready: Callable[[], int | None] | None = None,
 ) -> str:
     """Runs a `DriveDocument`; gives an `Observation`. The interpreter is free meanwhile;
-    ``progress`` gets a `DriveProgress` at most ten times a second. ``ready`` is called once, when every
-    client is connected and has prepared its statements: it gives the instant at which to begin, in
-    nanoseconds since 1970, or None for at once."""
+    ``progress`` gets a `DriveProgress` at most ten times a second. ``ready`` is called once, when
+    every client is connected and has prepared its statements: it gives the instant at which to
+    begin, in nanoseconds since 1970, or None for at once."""
 
 def load(
     document: str,

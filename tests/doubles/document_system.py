@@ -1,19 +1,19 @@
-"""A system that takes JSON documents instead of SQL and has no transactions, on the null system."""
+"""A system that takes JSON documents instead of SQL and has no transactions."""
 
 from __future__ import annotations
 
 import contextlib
 import json
+import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from assay.dialects.minimal import MinimalDialect
 from assay.dialects.protocol import Table
 from assay.experiment.values import SystemChoice
-from assay.provision.deployment import Deployment
+from assay.provision.deployment import Address, Deployment, Node
+from assay.provision.session import session
 from assay.systems import OptionSpec, ServerDirectory
-from assay.systems.null import NULL
 
 
 class DocumentDialect(MinimalDialect):
@@ -28,7 +28,7 @@ class DocumentDialect(MinimalDialect):
         return [_document(drop=table.name)]
 
     def bulk_statement(self, table: Table) -> str:
-        return _document(load=table.name, fields=[column.name for column in table.columns])
+        return _document(insert=table.name, fields=[column.name for column in table.columns])
 
     def exists(self, table: str) -> str:
         return _document(find=table, limit=1)
@@ -48,7 +48,7 @@ class Documents:
 
     name = "documents"
     dialect = DocumentDialect()
-    driver = "null"
+    driver = "null_documents"
     capabilities = frozenset({"tables", "prepared statements", "bulk load"})
     option_specs: tuple[OptionSpec, ...] = ()
 
@@ -59,8 +59,21 @@ class Documents:
     def provision(
         self, choice: SystemChoice, directory: ServerDirectory, *, connections: int | None
     ) -> Iterator[Deployment]:
-        with NULL.provision(choice, directory, connections=connections) as made:
-            yield replace(made, system=self.name)
+        del connections
+        address = Address(self.driver, options={"site": secrets.token_hex(8)})
+        with session(address) as opened:
+            version = opened.server_version
+        yield Deployment(
+            system=self.name,
+            label=choice.label,
+            nodes=(Node(self.name, directory.storage),),
+            endpoints=(address,),
+            version=version,
+            options={},
+            settings_asked={},
+            settings={},
+            is_embedded=True,
+        )
 
 
 def _document(**names: Any) -> str:

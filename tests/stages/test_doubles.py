@@ -76,3 +76,20 @@ def test_a_script_of_sql_is_refused_before_a_system_of_documents_is_started(
     asked, _ = experiment(Words(str(script), on=("documents",)))
     with pytest.raises(ScriptError, match="expected a JSON document, found S"):
         lab.run(asked, records=tmp_path / "r.sqlite", progress=Silent())
+
+
+def test_clients_share_the_endpoints_of_three_nodes(tmp_path: Path) -> None:
+    """Six clients on three nodes that take two sessions each: client c goes to node c mod 3."""
+    run = ran(tmp_path, "three-nodes[sessions_each=2]", clients="6")
+    assert (run.state, run.reason or "") == ("done", "")
+    assert run.observation is not None and run.site is not None
+    assert run.observation["outcomes"]["ok"] == 120
+    assert [node["name"] for node in run.site["nodes"]] == ["node-0", "node-1", "node-2"]
+    assert len({one["unix"] for one in run.site["endpoints"]}) == 3
+    assert all(timed.sample.processes == 3 for timed in run.samples)
+
+
+def test_a_client_more_than_the_nodes_take_is_refused_by_its_node(tmp_path: Path) -> None:
+    run = ran(tmp_path, "three-nodes[sessions_each=2]", clients="7")
+    assert run.state == "failed"
+    assert "too many" in (run.reason or "")

@@ -1,6 +1,5 @@
 //! Takes the words of a statement that brings rows; gives the table, and how many rows it holds itself.
 
-use super::document::table_of_load;
 use super::selection::selection;
 use super::statement::{Meaning, Statement};
 use super::words::{Words, first_words, is_word, plain};
@@ -10,11 +9,6 @@ use crate::lexis::Literals;
 pub(super) fn table_of_bulk(text: &str) -> Option<String> {
     let words = first_words(Words::new(text, Literals::Doubled));
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    if words.first() == Some(&"{") {
-        let mut rest = Words::new(text, Literals::Doubled);
-        rest.next();
-        return table_of_load(rest);
-    }
     match words[..] {
         ["insert", "into", table, ..] | ["copy", table, ..] => Some(table.to_owned()),
         ["load", "data", ..] => table_behind_into(Words::new(text, Literals::Backslash)),

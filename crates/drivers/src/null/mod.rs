@@ -5,7 +5,6 @@
 //! a load can be verified; what it answers otherwise is told by its options (see [`options`]).
 
 mod delay;
-mod document;
 mod lines;
 mod loading;
 mod local_session;

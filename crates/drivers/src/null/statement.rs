@@ -1,7 +1,6 @@
 //! Takes the text of a statement; gives what it means to a system that does nothing, as far as its
 //! words tell, and the columns it asks for.
 
-use super::document::document;
 use super::loading::{copying, file_of, insertion};
 use super::selection::{selection, unnamed, width_of_group};
 use super::words::{Words, first_words, is_word};
@@ -60,9 +59,6 @@ impl Statement {
         let mut rest = words();
         let first = rest.next().unwrap_or_default();
         let is = |word: &str| first.eq_ignore_ascii_case(word);
-        if first == "{" {
-            return document(rest);
-        }
         if is("select") {
             return selection(words(), rest);
         }

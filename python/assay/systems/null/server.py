@@ -57,8 +57,8 @@ def running(
     socket = directory.run / f"{name}.sock"
     words = ["--protocol", protocol]
     words += ["--unix", str(socket)] if transport == "socket" else ["--port", "0"]
-    for name, value in {"rows": "0", **given}.items():
-        words += [f"--{name.replace('_', '-')}", value]
+    for option, value in {"rows": "0", **given}.items():
+        words += [f"--{option.replace('_', '-')}", value]
     with process.start(
         [sys.executable, "-P", "-c", _PROGRAM, "null-server", *words],
         directory,
