@@ -48,7 +48,7 @@ def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     ("words", "message"),
     [
         ("rnu bibsql", "there is no command 'rnu'; did you mean 'run'?"),
-        ("run", "Missing argument 'WORKLOAD[.TEST,…]|SCRIPT.sql[@WEIGHT]|FILE.toml'"),
+        ("run", "nothing to run: expected a workload, a script"),
         ("run bibsql --cleints 1", "No such option '--cleints'"),
         ("run bibsql --repetitions 0", "Invalid value for '--repetitions'"),
         ("plan bibsql --on oracel", "unknown system 'oracel'"),

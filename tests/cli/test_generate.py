@@ -155,4 +155,4 @@ def test_what_cannot_be_made_is_told(
 
 def test_an_external_source_makes_no_rows(capfd: pytest.CaptureFixture[str]) -> None:
     assert run_program(["generate", "bibsql", "--table", "bibtab"]) == 2
-    assert "makes no rows" in capfd.readouterr().err
+    assert "generates no rows" in capfd.readouterr().err

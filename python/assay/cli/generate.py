@@ -94,8 +94,8 @@ def command(
     read = reader.read(workload)
     if not row_source(read).has_expressions:
         raise ArgumentError(
-            f"{read.name} makes no rows: its data come from elsewhere",
-            hint='a workload with [data] source = "generated"',
+            f"{read.name} generates no rows: its data come from elsewhere",
+            hint=_generating(),
         )
     parameters = _parameters(read, settings)
     tables = {one.name: one for one in read.tables_for(parameters)}
@@ -111,6 +111,16 @@ def command(
     }
     with _output(output, force) as descriptor:
         _write(source, target, descriptor, output)
+
+
+def _generating() -> str:
+    """The workloads that can be named instead."""
+    from assay.workload import reader
+
+    found = [name for name in registry.workloads() if reader.read(name).data_source == "generated"]
+    return (
+        f"expected one of {', '.join(found)}, or the folder of a workload that generates its data"
+    )
 
 
 def _parameters(workload: Workload, settings: Sequence[str]) -> dict[str, Scalar]:

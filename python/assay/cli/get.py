@@ -11,7 +11,22 @@ from assay.cli.outcome import say
 from assay.row_sources.protocol import Download
 
 
-@click.group("get")
+class DataSets(click.Group):
+    """Says which there are where one is named that is not there."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        names = self.list_commands(ctx)
+        if args and args[0] not in names and not args[0].startswith("-"):
+            raise click.UsageError(
+                f"there is no data set {args[0]!r} to get; {registry.did_you_mean(args[0], names)}",
+                ctx,
+            )
+        return super().resolve_command(ctx, args)
+
+
+@click.group("get", cls=DataSets)
 def command() -> None:
     """Download a data set for workloads.
 

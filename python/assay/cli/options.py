@@ -68,6 +68,16 @@ def detail_option(function: Callable[..., Any]) -> Callable[..., Any]:
     )(function)
 
 
+def _a_target(context: click.Context, _parameter: click.Parameter, value: str) -> str:
+    """What is run may be left out where scripts are named."""
+    if not value and not context.params.get("script"):
+        raise click.UsageError(
+            "nothing to run: expected a workload, a script (FILE.sql, -f FILE) or FILE.toml",
+            context,
+        )
+    return value
+
+
 def is_typed(name: str) -> bool:
     """Whether the option stands on the command line, and not in the environment alone."""
     source = click.get_current_context().get_parameter_source(name)
@@ -75,7 +85,12 @@ def is_typed(name: str) -> bool:
 
 
 _EXPERIMENT_OPTIONS = (
-    click.argument("target", metavar="WORKLOAD[.TEST,…]|SCRIPT.sql[@WEIGHT]|FILE.toml"),
+    click.argument(
+        "target",
+        metavar="[WORKLOAD[.TEST,…]|SCRIPT.sql[@WEIGHT]|FILE.toml]",
+        default="",
+        callback=_a_target,
+    ),
     click.option(
         "--on",
         multiple=True,
@@ -90,6 +105,7 @@ _EXPERIMENT_OPTIONS = (
         help="Storages: KIND, KIND:DIRECTORY or NAME=KIND:DIRECTORY. [default: here]",
     ),
     click.option(
+        "-D",
         "--set",
         multiple=True,
         metavar="KEY=VALUE,…",
@@ -98,12 +114,16 @@ _EXPERIMENT_OPTIONS = (
         "are run one after another.",
     ),
     click.option(
+        "-f",
         "--script",
         multiple=True,
+        is_eager=True,
         metavar="FILE[@WEIGHT]",
-        help="Script to run instead of the test's own, chosen by weight; may be repeated.",
+        help="Script to run instead of the test's own, or by itself where no workload is named; "
+        "chosen by weight, may be repeated. `-`: standard input.",
     ),
     click.option(
+        "-c",
         "--clients",
         metavar="N,…",
         help="Numbers of concurrent clients, each a separate cell. [default: the test's own]",
@@ -116,13 +136,16 @@ _EXPERIMENT_OPTIONS = (
         help="The variable :scale of a script; same as --set scale=N. [default: 1]",
     ),
     click.option(
+        "-T",
         "--duration",
         type=Number(quantities.DURATION_S),
         metavar="S",
-        help="Seconds to measure, after ramp-up and warm-up. With --transactions, the run ends "
+        help="How long to measure, after ramp-up and warm-up: seconds, or with a unit "
+        "(500ms, 5s, 2min, 1h), as in all options of time. With --transactions, the run ends "
         "at whichever comes first. [default: the test's own; 10 for a script by itself]",
     ),
     click.option(
+        "-t",
         "--transactions",
         type=Number(quantities.TRANSACTIONS),
         metavar="N",
@@ -158,12 +181,14 @@ _EXPERIMENT_OPTIONS = (
         "ended. [default: the test's own]",
     ),
     click.option(
+        "-R",
         "--offered-rate",
         metavar="R,…",
         help="Transactions per second, all clients together; each rate is a separate cell. "
         "Makes the arrivals of a closed loop constant.",
     ),
     click.option(
+        "-L",
         "--latency-limit",
         type=Number(quantities.LATENCY_LIMIT_MS),
         metavar="MS",
@@ -235,6 +260,7 @@ _EXPERIMENT_OPTIONS = (
         help="Seed of all random streams. [default: 1]",
     ),
     click.option(
+        "-j",
         "--threads",
         type=Number(quantities.THREADS),
         metavar="N",

@@ -116,4 +116,6 @@ def say_bug(error: Exception) -> None:
 
 def _usage_hint(program: str, error: click.UsageError) -> str:
     command = error.ctx.command_path if error.ctx else program
+    if isinstance(error, click.NoSuchOption) and error.option_name[1:].isdecimal():
+        return "experiments and runs are numbered from 1: see `assay list runs`"
     return f"`{command} --help` says what can stand here"

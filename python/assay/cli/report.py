@@ -12,14 +12,14 @@ from assay.cli.options import detail_option, records_option, report_format_optio
 
 
 @click.command("report")
-@click.argument("reference", metavar="[EXPERIMENT]", default="latest")
+@click.argument("reference", metavar="[EXPERIMENT]", nargs=-1)
 @report_format_option
 @detail_option
 @records_option
-def command(reference: str, form: str, detail: bool | None, records: Path) -> None:
+def command(reference: tuple[str, ...], form: str, detail: bool | None, records: Path) -> None:
     """Print the report of a recorded experiment.
 
-    EXPERIMENT is `latest`, a number, or 'run N' for a single run. Nothing is run
+    EXPERIMENT is `latest`, a number, or `run N` for a single run. Nothing is run
     again: the report is made from the record file.
 
     \b
@@ -31,5 +31,5 @@ def command(reference: str, form: str, detail: bool | None, records: Path) -> No
     from assay.report.build import build
 
     with Store(records, must_exist=True) as store:
-        report = build(store.find(reference))
+        report = build(store.find(" ".join(reference) or "latest"))
     registry.report_form(form)(report, sys.stdout, detail=detail)

@@ -23,8 +23,8 @@ class Words:
     """What stood on the command line; None or empty: not said."""
 
     target: str
-    """``WORKLOAD``, ``WORKLOAD.TEST``, a workload folder, a script ``*.sql``, or an experiment file
-    ``*.toml``."""
+    """``WORKLOAD``, ``WORKLOAD.TEST``, a workload folder, a script ``*.sql``, an experiment file
+    ``*.toml``; or nothing, for ``script`` alone."""
     on: tuple[str, ...] = ()
     storage: tuple[str, ...] = ()
     set: tuple[str, ...] = ()
@@ -111,7 +111,7 @@ def experiment(words: Words) -> tuple[Experiment, Workload]:
 
 def _from_target(words: Words) -> tuple[Experiment, Workload]:
     """``WORKLOAD`` or ``WORKLOAD.TEST,…``, the workload by name or by path; or an ad hoc script."""
-    if ad_hoc_script.is_script(words.target):
+    if not words.target or ad_hoc_script.is_script(words.target):
         return _from_scripts(words)
     scripts = tuple(ad_hoc_script.script_file(one) for one in words.script)
     name, test = words.target, ""
@@ -137,7 +137,8 @@ def _test_names(workload: Workload, words: str) -> tuple[str, ...]:
 
 def _from_scripts(words: Words) -> tuple[Experiment, Workload]:
     """An ad hoc script: every ``--set NAME=VALUE`` without a system's name is a variable of it."""
-    scripts = tuple(ad_hoc_script.script_file(one) for one in (words.target, *words.script))
+    named = (words.target, *words.script) if words.target else words.script
+    scripts = tuple(ad_hoc_script.script_file(one) for one in named)
     variables: dict[str, tuple[Scalar, ...]] = {}
     for word in words.set:
         name, values = settings.key_and_values(word)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import sys
+from functools import cache
 from pathlib import Path
 
 from assay.errors import ExperimentError, InputError, ScriptError
@@ -38,6 +40,19 @@ def read(file: Path, error: Error, *, most_bytes: int = MOST_BYTES) -> str:
         raise error(f"cannot be read: {known}", file=file) from reason
     except ValueError as reason:  # a name that no file can have
         raise error(f"cannot be read: {reason}", file=file) from reason
+    return _text(content, file, error, most_bytes)
+
+
+@cache
+def standard_input(error: Error) -> str:
+    """The text of standard input, under the name ``<stdin>``; it is read once, and given to all who
+    ask."""
+    return _text(sys.stdin.buffer.read(MOST_BYTES + 1), "<stdin>", error, MOST_BYTES)
+
+
+def _text(content: bytes, file: str | Path, error: Error, most_bytes: int) -> str:
+    if len(content) > most_bytes:
+        raise error(f"has more than {most_bytes >> 20} MiB: expected a shorter text", file=file)
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as reason:
@@ -78,6 +93,4 @@ def _content(file: Path, error: Error, most_bytes: int) -> bytes:
             content = opened.read(most_bytes + 1)
     finally:
         os.close(descriptor)
-    if len(content) > most_bytes:
-        raise error(f"has more than {most_bytes >> 20} MiB: expected a shorter text", file=file)
     return content

@@ -16,12 +16,13 @@ from typing import Any
 from assay.errors import ExperimentError
 from assay.files import text_file
 from assay.registry import did_you_mean
-from assay.text.quantities import INTEGER, NUMBER, Real, Whole, shown
+from assay.text.quantities import INTEGER, NUMBER, Duration, Real, Whole, shown
 
 _HEADER = re.compile(r"^\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(#.*)?$")
 _KEY = re.compile(
     r"""^\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*="""
 )
+_NUMBER_WORD = re.compile(r"[+-]?[0-9][0-9_]*(?:\.[0-9_]+)?(?:[eE][+-]?[0-9_]+)?")
 _VALUE = re.compile(r"""[^=]*=\s*["']?""")
 _SCALAR = "a text, a number or true or false"
 MOST_BYTES = 1 << 20
@@ -87,6 +88,12 @@ class Section:
         return value
 
     def number(self, key: str, quantity: Real, default: float | None = None) -> float:
+        """A number; a length of time may also be a text with its unit: ``"2min"``."""
+        if isinstance(quantity, Duration) and self.is_text(key):
+            try:
+                return quantity.of_word(self.text(key))
+            except ValueError as error:
+                raise self.error(f"{key}: {error}", key) from None
         value: float = self._take(key, default, quantity.expected, quantity.holds)
         return value
 
@@ -207,8 +214,17 @@ class Section:
             return default
         value = self._data[key]
         if not fits(value):
-            raise self.error(f"{key} = {_shown(value)}: expected {wanted}", key)
+            raise self.error(f"{key} = {self._shown(key, value)}: expected {wanted}", key)
         return value
+
+    def _shown(self, key: str, value: object) -> str:
+        """The value as the file spells it."""
+        if isinstance(value, bool):
+            return str(value).lower()
+        line = self.line_of(key)
+        if isinstance(value, float) and line:
+            return _spelled(self._text.splitlines()[line - 1], value)
+        return shown(value)
 
     def _listed(
         self,
@@ -224,7 +240,7 @@ class Section:
             value = [value]
         for one in value:
             if not fits(one):
-                raise self.error(f"{key}: {_shown(one)}: expected {wanted}", key)
+                raise self.error(f"{key}: {self._shown(key, one)}: expected {wanted}", key)
         if not value and key in self._data and not may_be_empty:
             raise self.error(
                 f"{key} = []: expected at least one", key, hint="leave the key out for its default"
@@ -240,10 +256,11 @@ def _is_float(value: object) -> bool:
     return isinstance(value, float) and NUMBER.holds(value)
 
 
-def _shown(value: object) -> str:
-    """The value as the file spells it."""
-    if isinstance(value, bool):
-        return str(value).lower()
+def _spelled(line: str, value: float) -> str:
+    """The number as the line has it: ``1e3``, which is 1000.0 once it is read."""
+    for word in _NUMBER_WORD.findall(line.partition("=")[2]):
+        if float(word.replace("_", "")) == value:
+            return str(word)
     return shown(value)
 
 

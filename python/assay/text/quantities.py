@@ -9,12 +9,22 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, time
 from typing import Final
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,31}", re.ASCII)
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,5})?", re.ASCII)
+_DURATION = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+) ?(ns|us|ms|s|min|h)", re.ASCII)
+_UNITS: Mapping[str, tuple[int, int]] = {
+    "ns": (1, 10**9),
+    "us": (1, 10**6),
+    "ms": (1, 1000),
+    "s": (1, 1),
+    "min": (60, 1),
+    "h": (3600, 1),
+}
+"""Seconds in each unit, as a fraction."""
 _LONGEST_NUMBER = 400
 _LONGEST_SHOWN = 40
 
@@ -61,7 +71,11 @@ class Real:
     @property
     def expected(self) -> str:
         if self.may_be_none:
-            return f"0 or {replace(self, may_be_none=False).expected}"
+            return f"0 or {self._range}"
+        return self._range
+
+    @property
+    def _range(self) -> str:
         if self.most >= _HUGE:
             return "a finite number" + _of(self.unit)
         return f"a number{_of(self.unit)} from {_plain(self.least)} to {_plain(self.most)}"
@@ -83,6 +97,29 @@ class Real:
         return float(text)
 
 
+@dataclass(frozen=True)
+class Duration(Real):
+    """A length of time in ``unit``; a word may name another unit: ``500ms``, ``5s``, ``2min``."""
+
+    per_second: int = 1
+    """How many of ``unit`` a second has."""
+
+    @property
+    def expected(self) -> str:
+        return f"{super().expected}, or with its unit (500ms, 5s, 2min, 1h)"
+
+    def of_word(self, word: str) -> float:
+        found = _DURATION.fullmatch(word.strip())
+        if not found or len(word) > _LONGEST_NUMBER:
+            return super().of_word(word)
+        # Multiplied first, then divided: 300ms is 0.3 to the last digit.
+        above, below = _UNITS[found[2]]
+        value = float(found[1]) * (above * self.per_second) / below
+        if not self.holds(value):
+            raise ValueError(f"expected {self.expected}, found {shown(word)}")
+        return value
+
+
 Quantity = Whole | Real
 
 _HUGE = 1e300
@@ -101,11 +138,13 @@ REPETITIONS: Final = Whole(1, 10_000)
 SEED: Final = Whole(0, _MOST_WHOLE)
 PASSES: Final = Whole(1, 10**12)
 TRANSACTIONS: Final = Whole(1, 10**12)
-DURATION_S: Final = Real(0.001, _YEAR_S, "seconds")
-WAIT_S: Final = Real(0, _YEAR_S, "seconds")
+DURATION_S: Final = Duration(0.001, _YEAR_S, "seconds")
+WAIT_S: Final = Duration(0, _YEAR_S, "seconds")
 """Of what may also be nothing: ramp-up, warm-up, patience."""
-LATENCY_LIMIT_S: Final = Real(1e-6, _YEAR_S, "seconds", may_be_none=True)
-LATENCY_LIMIT_MS: Final = Real(1e-3, _YEAR_S * 1000, "milliseconds", may_be_none=True)
+LATENCY_LIMIT_S: Final = Duration(1e-6, _YEAR_S, "seconds", may_be_none=True)
+LATENCY_LIMIT_MS: Final = Duration(
+    1e-3, _YEAR_S * 1000, "milliseconds", may_be_none=True, per_second=1000
+)
 OFFERED_RATE_PER_S: Final = Real(1e-6, 10_000_000, "transactions per second")
 RETRIES: Final = Whole(0, 1_000_000)
 WEIGHT: Final = Whole(1, 1_000_000)

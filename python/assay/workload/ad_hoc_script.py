@@ -24,8 +24,11 @@ from assay.workload.steps import Drive
 from assay.workload.values import Script, Test, Workload
 
 TEST = "script"
+STANDARD_INPUT = "-"
+"""The path of the script that is read from there."""
 DURATION_S = 10.0
 """Of an ad hoc script, unless told otherwise."""
+_STDIN = (STANDARD_INPUT, "<stdin>")
 _USE = re.compile(r"(?<!:):\{?(\w+)")
 _NEED_NOT_BE_NAMED = {"scale", "default_seed"}
 """pgbench's own: how large the tables are, and the seed of functions that hash."""
@@ -44,7 +47,7 @@ def workload(files: Sequence[ScriptFile], variables: Mapping[str, tuple[Scalar, 
     """Raises `ScriptError` where a file cannot be read."""
     scripts = _read(files)
     return Workload(
-        name=files[0].path,
+        name="stdin" if files[0].path == STANDARD_INPUT else files[0].path,
         folder=Path(),
         title=_title(files),
         source="",
@@ -107,8 +110,13 @@ def with_scripts(workload: Workload, files: Sequence[ScriptFile], tests: Iterabl
 
 
 def is_script(word: str) -> bool:
-    """Whether the word names a script file: ``FILE.sql`` or ``FILE.sql@WEIGHT``."""
-    return _parts(word)[0].endswith(".sql")
+    """Whether the word names a script by itself: ``FILE.sql``, ``FILE.pgbench``, or ``-`` for
+    standard input; with ``@WEIGHT`` or without."""
+    return _is_named(_parts(word)[0])
+
+
+def _is_named(path: str) -> bool:
+    return path == STANDARD_INPUT or path.endswith((".sql", ".pgbench"))
 
 
 def script_file(word: str) -> ScriptFile:
@@ -124,11 +132,11 @@ def script_file(word: str) -> ScriptFile:
 
 def _parts(word: str) -> tuple[str, str]:
     path, at, weight = word.rpartition("@")
-    return (path, weight) if at and path.endswith(".sql") else (word, "")
+    return (path, weight) if at and (_is_named(path) or weight.isdecimal()) else (word, "")
 
 
 def _title(files: Sequence[ScriptFile]) -> str:
-    names = [Path(one.path).name for one in files]
+    names = ["stdin" if one.path in _STDIN else Path(one.path).name for one in files]
     if len(files) == 1:
         return names[0]
     return ", ".join(f"{name}@{one.weight}" for name, one in zip(names, files, strict=True))
@@ -137,16 +145,24 @@ def _title(files: Sequence[ScriptFile]) -> str:
 def _read(files: Sequence[ScriptFile]) -> dict[str, Script]:
     scripts: dict[str, Script] = {}
     for one in files:
-        path = Path(one.path)
-        if path.stem in scripts:
+        name = _name(one.path)
+        if name in scripts:
             raise ArgumentError(
-                f"two scripts are called {path.stem!r}: {scripts[path.stem].path} and {one.path}",
+                f"two scripts are called {name!r}: {scripts[name].path} and {one.path}",
                 hint="the file's name is the transaction type; a script counts more by its weight: "
                 f"{one.path}@2",
             )
-        text = text_file.read(path, ScriptError)
-        scripts[path.stem] = Script(path.stem, one.path, text, one.weight)
+        if one.path == STANDARD_INPUT:
+            path, text = "<stdin>", text_file.standard_input(ScriptError)
+        else:
+            path, text = one.path, text_file.read(Path(one.path), ScriptError)
+        scripts[name] = Script(name, path, text, one.weight)
     return scripts
+
+
+def _name(path: str) -> str:
+    """Of the transaction type."""
+    return "stdin" if path == STANDARD_INPUT else Path(path).stem
 
 
 def _test(name: str, scripts: Mapping[str, Script]) -> Test:

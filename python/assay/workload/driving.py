@@ -28,6 +28,8 @@ RETRY_CLASSES = (
 )  # fmt: skip
 PAUSE_FORMS = "constant:1s, uniform:1s..3s, exponential:1s, exponential:12s,120s, lognormal:1s,0.5"
 NO_PAUSE = "none"
+_NUMERAL = frozenset("0123456789.+-")
+"""What a number with its unit begins with, and no name does."""
 
 
 def read(
@@ -70,10 +72,13 @@ def pause(text: str) -> str | None:
 
 
 def _number(section: Section, key: str, parameters: Mapping[str, Parameter]) -> int | float | str:
+    quantity = quantities.DRIVING[key]
     if section.is_text(key):
         value = section.text(key)
         if value in parameters and parameters[value].type in ("int", "float"):
             return value
+        if isinstance(quantity, quantities.Duration) and value[:1] in _NUMERAL:
+            return section.number(key, quantity)
         raise section.error(
             f"{key} = {value!r} is neither a number nor a parameter",
             key,
@@ -81,7 +86,6 @@ def _number(section: Section, key: str, parameters: Mapping[str, Parameter]) -> 
                 value, [one.name for one in parameters.values() if one.type in ("int", "float")]
             ),
         )
-    quantity = quantities.DRIVING[key]
     if isinstance(quantity, quantities.Whole):
         return section.whole(key, quantity)
     return section.number(key, quantity)

@@ -1,0 +1,89 @@
+"""pgbench's short options mean what they mean there, and its scripts come from files and pipes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from assay.cli.program import run_program
+from assay.record import DEFAULT_FILE_NAME, Store
+
+BIN = Path(sys.executable).parent
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
+    (tmp_path / "one.pgbench").write_text("\\set y :x + :scale\nSELECT :y;\n")
+
+
+SHORT = "-c 2,4 -j 1 -T 5min -t 7 -D x=3 -M extended -R 10 -L 20 -s 9 -f one.pgbench@2"
+LONG = (
+    "--clients 2,4 --threads 1 --duration 300 --transactions 7 --set x=3 --protocol extended "
+    "--offered-rate 10 --latency-limit 20ms --scale 9 --script one.pgbench@2"
+)
+
+
+def test_the_short_options(capsys: pytest.CaptureFixture[str]) -> None:
+    plans = []
+    for words in (SHORT, LONG):
+        assert run_program(["plan", *words.split(), "--on", "null", "--format", "json"]) == 0
+        plans.append(capsys.readouterr().out)
+    assert plans[0] == plans[1]
+    assert '"clients": 4' in plans[0]
+    assert "duration_s=300" in plans[0]
+
+
+@pytest.mark.parametrize("words", [["-"], ["-f", "-"], ["-f", "-@2"]])
+def test_a_script_from_standard_input(words: list[str]) -> None:
+    def run(script: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [BIN / "assay", "run", *words, "--on", "sqlite", "-t", "3"],
+            input=script,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+
+    ended = run("SELECT 1;\r\n")
+    assert ended.returncode == 0, ended.stderr
+    with Store(Path(DEFAULT_FILE_NAME), must_exist=True) as store:
+        (ran,) = store.latest().runs
+    assert ran.test == "script"
+    assert ran.observation["outcomes"]["ok"] == 3
+    wrong = run("SELECT 1;\n\\sett x 1\n")
+    assert wrong.returncode == 2
+    assert "<stdin>:2:1: " in wrong.stderr
+
+
+def test_something_must_be_run(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_program(["run", "--on", "sqlite"]) == 2
+    assert "nothing to run: expected a workload, a script" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("get nothing", "known: beebe"),
+        ("report -1", "numbered from 1: see `assay list runs`"),
+        ("generate bibsql", "expected one of e831, ssd, tpcb"),
+    ],
+)
+def test_a_wrong_word_is_answered_with_the_right_ones(
+    words: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_program(words.split()) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_run_may_be_reported_without_quotes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_program(["run", "one.pgbench", "-D", "x=1", "--on", "null", "-t", "1"]) == 0
+    capsys.readouterr()
+    assert run_program(["report", "run", "1"]) == 0
+    without = capsys.readouterr().out
+    assert run_program(["report", "run 1"]) == 0
+    assert capsys.readouterr().out == without

@@ -1,0 +1,67 @@
+"""A length of time may have its unit, in options and in files; a plain number keeps its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay.errors import ExperimentError
+from assay.experiment import file as experiment_file
+from assay.text.quantities import DURATION_S, LATENCY_LIMIT_MS, WAIT_S, Duration
+
+
+@pytest.mark.parametrize(
+    ("quantity", "word", "value"),
+    [
+        (DURATION_S, "5", 5.0),
+        (DURATION_S, "1.5e1", 15.0),
+        (DURATION_S, "5s", 5.0),
+        (DURATION_S, "500ms", 0.5),
+        (DURATION_S, "300ms", 0.3),
+        (DURATION_S, "2min", 120.0),
+        (DURATION_S, "0.5h", 1800.0),
+        (WAIT_S, "0s", 0.0),
+        (LATENCY_LIMIT_MS, "20", 20.0),
+        (LATENCY_LIMIT_MS, "20ms", 20.0),
+        (LATENCY_LIMIT_MS, "1.5s", 1500.0),
+        (LATENCY_LIMIT_MS, "250us", 0.25),
+    ],
+)
+def test_a_word_means(quantity: Duration, word: str, value: float) -> None:
+    assert quantity.of_word(word) == value
+
+
+@pytest.mark.parametrize("word", ["2m", "s", "-5s", "5 days", "1e3s", "0ms", "9999999h", "5ss"])
+def test_a_word_means_nothing(word: str) -> None:
+    with pytest.raises(ValueError, match=r"or with its unit \(500ms, 5s, 2min, 1h\), found"):
+        DURATION_S.of_word(word)
+
+
+def test_in_a_file(tmp_path: Path) -> None:
+    written = tmp_path / "e.toml"
+    head = 'workload = "tpcb"\n[drive]\n'
+    written.write_text(
+        head + 'duration_s = "2min"\nwarm_up_s = 3\nlatency_limit_s = "20ms"\n'
+        'reconnect = { patience_s = "1min" }\n'
+    )
+    driving = experiment_file.read(written)[0].driving
+    assert driving == {
+        "duration_s": 120.0,
+        "warm_up_s": 3,
+        "latency_limit_s": 0.02,
+        "reconnect_patience_s": 60.0,
+    }
+    written.write_text(head + 'duration_s = "2 minutes"\n')
+    with pytest.raises(ExperimentError, match=r"e.toml:3: duration_s: expected a number of second"):
+        experiment_file.read(written)
+
+
+def test_a_number_in_a_file_is_shown_as_it_is_written(tmp_path: Path) -> None:
+    written = tmp_path / "e.toml"
+    for text, shown in {"1e3": "1e3", "1_000.5": "1_000.5", "[2, 1E1]": "1E1"}.items():
+        key = "clients" if text.startswith("[") else "repetitions"
+        written.write_text(f'workload = "tpcb"\n{key} = {text}\n')
+        with pytest.raises(ExperimentError) as refused:
+            experiment_file.read(written)
+        assert f"{shown}: expected a whole number" in refused.value.message
