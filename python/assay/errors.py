@@ -138,9 +138,14 @@ class MachineLimit(SystemUnderTestError):
 
 
 class RunFailed(AssayError):
-    """The run ended and its answer is no: a wrong count, a lost server, a check that failed."""
+    """The run ended and its answer is no: a wrong count, a lost server, a check that failed.
+    ``code`` is the system's own, where it refused a statement."""
 
     exit_code = 1
+
+    def __init__(self, message: str, *, code: str = "", hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.code = code
 
 
 class Bug(AssayError):

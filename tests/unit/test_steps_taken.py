@@ -116,3 +116,49 @@ def test_a_test_that_changes_nothing_is_held_to_it(tmp_path: Path, system: str) 
     runs = ran(folder_of(tmp_path, writes, sly=sly), system, repetitions=2).runs
     assert [run.state for run in runs] == ["failed"] * 2
     assert "changes_data = false" in runs[0].reason
+
+
+GROUPS = """\
+changes_data = true
+
+[[tests.t.steps]]
+do = "load"
+
+[[tests.t.steps]]
+do = "drive"
+duration_s = 0.5
+
+[[tests.t.steps.groups]]
+name = "readers"
+scripts = ["read.sql"]
+clients = "readers"
+think_time = "constant:1ms"
+
+[[tests.t.steps.groups]]
+name = "writers"
+scripts = ["write.sql"]
+clients = 2
+offered_rate_per_s = 40
+"""
+
+
+@pytest.mark.parametrize("system", ["null", "sqlite"])
+def test_groups_work_at_once_and_each_has_its_results(tmp_path: Path, system: str) -> None:
+    (run,) = ran(folder_of(tmp_path, GROUPS), system).runs
+    assert (run.state, run.reason, run.clients) == ("done", "", 5)
+    found = run.observation
+    assert found is not None
+    readers, writers = found["groups"]
+    assert (readers["name"], readers["clients"]) == ("readers", 3)
+    assert (writers["name"], writers["clients"]) == ("writers", 2)
+    assert writers["outcomes"]["scheduled"] == 20, "40 a second in half a second"
+    assert readers["outcomes"]["ok"] > 20
+    assert found["outcomes"]["ok"] == readers["outcomes"]["ok"] + writers["outcomes"]["ok"]
+
+
+def test_a_queue_is_shared_by_all_clients(tmp_path: Path) -> None:
+    declared = 'scripts = ["write.sql"]\nqueue = 90\nclients = [4]\n'
+    runs = ran(folder_of(tmp_path, declared), "null", "sqlite").runs
+    for run in runs:
+        assert run.observation is not None
+        assert (run.state, run.observation["outcomes"]["ok"]) == ("done", 90)

@@ -59,32 +59,39 @@ def document_of(
         "site": None,
         "scripts": script_texts(scripts),
         "variables": variables,
-        "order": drive.order,
-        "clients": cell.clients,
+        **_clients(drive),
         "threads": cell.threads,
         "protocol": cell.protocol,
         # Values are pasted into scripts that were named by their files, as pgbench does with these.
         "requires_bound_values": not cell.scripts,
-        "stop": cell.driving.stop,
         "warm_up_s": float(cell.driving.warm_up_s),
         "drain_s": float(cell.driving.drain_s),
         "seed": drive.run.seed,
         "digest": not workload.is_ad_hoc,
         "statement_timeout_s": None,
         **_of_the_whole(cell.driving),
-        **({} if drive.groups else _pace(cell.driving)),
         **_filled(
             identifiers=workload.identifiers_for(cell.parameters),
             unknown_statements=dict(dialect.unknown_statements),
             lexer=dialect.language if dialect.language != "sql" else None,
             begins=_begins(dialect) if any("\\begin" in one.text for one in scripts) else None,
-            groups=[_group(one) for one in drive.groups],
         ),
     }
 
 
+def _clients(drive: PlannedDrive) -> dict[str, Any]:
+    """How many clients there are, what they run, at which pace and until when: of one kind, or in
+    groups. The duration is of all groups, counts are of each."""
+    cell = drive.run.cell
+    stop = cell.driving.stop
+    if drive.groups:
+        duration = {name: one for name, one in stop.items() if name == "duration_s"}
+        return {"groups": [_group(one) for one in drive.groups], "stop": duration}
+    counted = {"order": drive.order, "clients": cell.clients, "stop": stop}
+    return {**counted, **_pace(cell.driving)}
+
+
 def _group(group: PlannedGroup) -> dict[str, Any]:
-    """What the engine is told of one group of clients."""
     counts = {key: one for key, one in group.driving.stop.items() if key != "duration_s"}
     return {
         "name": group.name,

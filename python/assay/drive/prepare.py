@@ -122,7 +122,8 @@ def _compiled(workload: Workload, drive: PlannedDrive, ask: Callable[[str], Foun
     if not scripts:
         return None
     document = document_of(workload, drive, dialect, scripts)
-    document["stop"] = document["stop"] or {"transactions": 1}
+    if not drive.groups:
+        document["stop"] = document["stop"] or {"transactions": 1}
     try:
         return ask(json.dumps(document))
     except _engine.EngineError as error:

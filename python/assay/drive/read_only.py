@@ -14,6 +14,8 @@ from assay.plan import PlannedRun
 from assay.plan.drives import drives
 from assay.workload.values import Workload
 
+WHY_REFUSED = "sessions are read-only, because the test says changes_data = false"
+
 
 def may_change_data(workload: Workload, run: PlannedRun) -> bool:
     """Whether the next run that wants the same data must be given them anew."""

@@ -71,7 +71,7 @@ def as_ours(error: _engine.EngineError) -> AssayError:
         )
     if error.kind == "statement" and error.error_class not in (LOST, RESOURCES):
         # As where it is refused during the measurement: with another protocol it would be.
-        return RunFailed(error.message, hint=error.hint)
+        return RunFailed(error.message, code=error.code, hint=error.hint)
     if error.kind == "machine":
         return MachineLimit(error.message, hint=error.hint)
     if error.kind in ("system", "statement"):

@@ -11,7 +11,7 @@ from assay import registry
 from assay.check.answers import Check
 from assay.check.consistency import chosen
 from assay.check.verdict import CONFLICTS, LOSSES, is_out_of_space, why_failed, wrong_answers
-from assay.drive.read_only import session_statements
+from assay.drive.read_only import WHY_REFUSED, session_statements
 from assay.drive.transactions import Observation
 from assay.errors import RESOURCES, RESOURCES_HINT, SystemRefused
 from assay.steps.consistency import broken_rules
@@ -57,7 +57,7 @@ def reason(state: RunState) -> str | None:
     _discard_if_changed(state)
     failed = _why_failed(state, observation, died)
     if failed is not None and _is_held_to_reading(state, observation):
-        failed += "; its sessions are read-only, for the test says changes_data = false"
+        failed += f"; {WHY_REFUSED}"
     if failed is not None and is_out_of_space(observation, died):
         raise SystemRefused(failed, error_class=RESOURCES, hint=RESOURCES_HINT)
     return failed

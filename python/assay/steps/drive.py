@@ -7,10 +7,11 @@ from typing import Any
 
 from assay.check.answers import check_answers
 from assay.drive.document import document_of, scripts_of
-from assay.drive.read_only import may_change_data, session_statements
+from assay.drive.read_only import WHY_REFUSED, may_change_data, session_statements
 from assay.drive.sampler import TimedSample
 from assay.drive.transactions import Observation
 from assay.drive.watched import observe_watched
+from assay.errors import RunFailed
 from assay.plan.drives import PlannedDrive, drive
 from assay.row_sources.request import DataRequest
 from assay.steps.context import RunState
@@ -51,17 +52,20 @@ def observe(
     name = "" if step.label == step.do else f", {step.label}"
     context.progress.stage(f"drive {cell.test}{name}")
     isolation = cell.driving.isolation
-    statements = [
-        *(dialect.session_isolation(isolation) if isolation else ()),
-        *session_statements(state.workload, state.planned, dialect),
-    ]
+    reading = session_statements(state.workload, state.planned, dialect)
+    statements = [*(dialect.session_isolation(isolation) if isolation else ()), *reading]
     if not pooled.deployment.is_private and isinstance(pooled.system, SessionLimit):
         pooled.system.refuse_too_many(pooled.deployment, cell.clients)
     if may_change_data(state.workload, state.planned):
         pooled.forget()  # from here on it holds something else than what was loaded
-    observation, samples = observe_watched(
-        pooled.deployment, pooled.system, document, context.progress.driving, statements
-    )
+    try:
+        observation, samples = observe_watched(
+            pooled.deployment, pooled.system, document, context.progress.driving, statements
+        )
+    except RunFailed as error:
+        if reading and error.code in dialect.read_only_codes:
+            raise RunFailed(f"{error.message}; {WHY_REFUSED}") from error
+        raise
     observation["script_warnings"] = list(context.compiled.warnings(planned))
     return observation, samples
 
