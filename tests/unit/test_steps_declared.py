@@ -145,3 +145,22 @@ do = "drive"
 def test_a_step_that_cannot_be_is_refused(tmp_path: Path, test: str, step: str, says: str) -> None:
     with pytest.raises(ExperimentError, match=says):
         reader.read(str(folder_of(tmp_path, OTHERS.format(test, step))))
+
+
+def test_a_system_has_room_for_the_clients_of_every_step(tmp_path: Path) -> None:
+    declared = """\
+scripts = ["read.sql"]
+transactions = 1
+[[tests.t.steps]]
+do = "drive"
+name = "few"
+[[tests.t.steps]]
+do = "drive"
+name = "many"
+clients = "readers"
+"""
+    words = Words(str(folder_of(tmp_path, declared)), on=("null",), set=("readers=70",))
+    asked, workload = experiment(words)
+    planned = plan(asked, workload)
+    assert [one.cell.clients for one in planned.runs] == [1]
+    assert planned.connections_needed(asked.systems[0]) == 70

@@ -95,13 +95,14 @@ def parameters_of(workload: Workload, run: PlannedRun, step: Step) -> Mapping[st
 
 
 def clients_of(test: Test, parameters: Mapping[str, Scalar]) -> int | None:
-    """The most clients that work at once in a step with groups; None: no step has any."""
+    """The most clients that work at once; None: some step has as many as the run says."""
     counts = [
         sum(_clients(one.clients, parameters, 1) for one in step.groups)
-        for step in test.drives
         if step.groups
+        else _clients(step.clients, parameters, 0)
+        for step in test.drives
     ]
-    return max(counts, default=None)
+    return max(counts) if counts and all(counts) else None
 
 
 def _clients(asked: int | str | None, parameters: Mapping[str, Scalar], otherwise: int) -> int:

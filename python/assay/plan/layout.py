@@ -46,10 +46,18 @@ def plan(experiment: Experiment, workload: Workload) -> Plan:
         PlannedRun(cell, repetition, _seed(experiment.seed, cell, repetition), position)
         for position, (cell, repetition) in enumerate(lay_out(experiment, workload))
     ]
-    for run in runs:
-        if run.repetition == 1:
-            drives(workload, run)  # what cannot be done is said before anything is started
-    return Plan(experiment, tuple(runs))
+    most_clients = {  # what cannot be done is said here, before anything is started
+        run.cell.fingerprint: _most_clients(workload, run) for run in runs if run.repetition == 1
+    }
+    return Plan(
+        experiment,
+        tuple(replace(run, most_clients=most_clients[run.cell.fingerprint]) for run in runs),
+    )
+
+
+def _most_clients(workload: Workload, run: PlannedRun) -> int:
+    """At once, in any step of the run; raises where a step cannot be taken as it is declared."""
+    return max((one.run.cell.clients for one in drives(workload, run)), default=0)
 
 
 def _refuse_too_many(experiment: Experiment, workload: Workload) -> None:

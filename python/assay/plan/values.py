@@ -48,6 +48,8 @@ class PlannedRun:
     repetition: always the same, also on every system and storage, so that they do the same work."""
     position: int
     """0-based place in the order of execution."""
+    most_clients: int = 0
+    """At once, in any of its steps; at least those of its cell."""
 
 
 @dataclass(frozen=True)
@@ -57,4 +59,9 @@ class Plan:
 
     def connections_needed(self, system: SystemChoice) -> int:
         """The most clients any run asks of this system."""
-        return max((run.cell.clients for run in self.runs if run.cell.system == system), default=1)
+        clients = (
+            max(run.most_clients, run.cell.clients)
+            for run in self.runs
+            if run.cell.system == system
+        )
+        return max(clients, default=1)

@@ -110,18 +110,19 @@ def _with_groups(section: Section, test: Test, known: Mapping[str, Parameter]) -
     names = [name for one in test.drives for name in one.scripts]
     names += [name for group in test.groups for name in group.scripts]
     counts = [
-        sum(
-            int(known[one.clients].default) if isinstance(one.clients, str) else one.clients
-            for one in step.groups
-        )
+        sum(_by_default(one.clients, known) for one in step.groups or (step,))
         for step in test.drives
-        if step.groups
     ]
     return replace(
         test,
         scripts=tuple(dict.fromkeys([*test.scripts, *names])),
-        clients=(max(counts),) if counts else test.clients,
+        clients=(max(counts),) if counts and all(counts) else test.clients,
     )
+
+
+def _by_default(clients: int | str | None, known: Mapping[str, Parameter]) -> int:
+    """How many clients that is, where their number may be a parameter; 0: nothing is said."""
+    return int(known[clients].default) if isinstance(clients, str) else clients or 0
 
 
 def _needs(section: Section) -> tuple[str, ...]:
