@@ -93,3 +93,22 @@ def test_a_client_more_than_the_nodes_take_is_refused_by_its_node(tmp_path: Path
     run = ran(tmp_path, "three-nodes[sessions_each=2]", clients="7")
     assert run.state == "failed"
     assert "too many" in (run.reason or "")
+
+
+def test_what_a_system_lacks_is_refused_in_words_and_is_no_failure(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [BIN / "assay", "run", f"{doubles.WORKLOAD}.together", "--on", "documents"],
+        env={**os.environ, "PYTHONPATH": str(doubles.FOLDER)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    with Store(tmp_path / "assay-records.sqlite", must_exist=True) as store:
+        (run,) = store.latest().runs
+    reason = (
+        "documents has no transactions (several statements take effect together or not at all), "
+        "no restart (a private server can be stopped and started again on its data)"
+    )
+    assert (run.state, run.reason) == ("refused", reason)
+    assert run.site is None, "nothing was started"

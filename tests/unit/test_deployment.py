@@ -75,7 +75,9 @@ def test_one_word_says_that_a_system_is_in_this_process(
     with provision(choice, StorageChoice(), connections=1) as made:
         assert made.is_embedded == is_embedded
         assert was_embedded(made.for_record()) == is_embedded
-        request = DataRequest({}, "generated", "", "f", 0, rows_expected={"t": 10**9})
+        request = DataRequest(
+            {}, "generated", "", "f", 0, rows_expected={"t": 10**9}, is_divisible=True
+        )
         assert Loading(sessions=4).sessions_for(made, request) == (1 if is_embedded else 4)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import TracebackType
 
 from assay.provision.deployment import Deployment
-from assay.storages.devices import devices_under
+from assay.storages.devices import devices_of
 from assay.systems.abilities import Sampled
 from assay.systems.protocol import ProcessSample, System
 
@@ -37,8 +37,7 @@ class Sampler:
     def __init__(self, deployment: Deployment, system: System) -> None:
         self._deployment = deployment
         self._system = system
-        directory = deployment.data_directory
-        self.devices = None if directory is None else devices_under(directory)
+        self.devices = devices_of(deployment)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._work, name="sampler", daemon=True)
         self._began_s = time.monotonic()

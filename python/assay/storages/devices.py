@@ -11,6 +11,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from assay.provision.deployment import Deployment
 from assay.storages.mounts import Mount, mount_of
 
 _BLOCK_DEVICES = Path("/sys/dev/block")
@@ -48,6 +49,15 @@ class Devices:
             sum(int(one[_SECTORS_READ]) for one in counts) * _SECTOR_BYTES,
             sum(int(one[_SECTORS_WRITTEN]) for one in counts) * _SECTOR_BYTES,
         )
+
+
+def devices_of(deployment: Deployment) -> Devices | None:
+    """Those under the data of all nodes, each once; None where they are not known of any node."""
+    found = [devices_under(node.directory) for node in deployment.nodes if node.directory]
+    if not found or None in found:
+        return None
+    nodes = [node for one in found if one is not None for node in one.nodes]
+    return Devices(tuple(dict.fromkeys(nodes)))
 
 
 def devices_under(path: Path) -> Devices | None:
