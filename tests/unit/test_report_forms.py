@@ -145,8 +145,7 @@ sqlite        1  S02          1   n<6  n<36  n<72  n<368  n<3688  120.0
 
 CPU and memory
 
-CPU time, context switches and bytes per transaction; memory in
-total
+CPU time, context switches and bytes per transaction; memory in total
                  client                                       server
                    CPU,  user,  system,   context               CPU,
 system  clients      µs     µs       µs  switches  memory         µs

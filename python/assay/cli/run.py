@@ -19,6 +19,7 @@ from assay.cli.outcome import say
 from assay.cli.streams import status_at_least
 from assay.experiment import words as command_line
 from assay.load.loading import Loading
+from assay.record import DEFAULT_FILE_NAME
 
 
 @click.command("run")
@@ -56,6 +57,7 @@ def command(
     from assay.cli.passwords import with_passwords
     from assay.cli.progress import progress
     from assay.record import Store
+    from assay.report import first_look
     from assay.report.build import build
 
     experiment = with_passwords(experiment)
@@ -63,9 +65,19 @@ def command(
         result = lab.run(experiment, records=records, progress=shown, loading=loading)
     kept_in = result.rescue or records
     with Store(kept_in, must_exist=True) as store:
-        report = build(store.experiment(result.experiment_id))
-    say(f"kept in {kept_in} as experiment {result.experiment_id}")
+        kept = store.experiment(result.experiment_id)
+    report = build(kept)
     with status_at_least(result.exit_code):
-        registry.report_form(form)(report, sys.stdout, detail=detail)
+        if form == "table" and not detail:
+            first_look.render(kept, report, sys.stdout, _details(result.experiment_id, kept_in))
+        else:
+            say(f"kept in {kept_in} as experiment {result.experiment_id}")
+            registry.report_form(form)(report, sys.stdout, detail=detail)
         sys.stdout.flush()
     return result.exit_code
+
+
+def _details(experiment_id: int, kept_in: Path) -> str:
+    """The command that shows all of it."""
+    words = f"assay report {experiment_id}"
+    return words if str(kept_in) == DEFAULT_FILE_NAME else f"{words} --records {kept_in}"

@@ -94,8 +94,6 @@ def _print_table(console: Console, table: Table) -> None:
     layout = _layout(table, console.width)
     for place, columns in enumerate(_parts(table, layout, console.width)):
         shown = RichTable(
-            title=None if place else Text(table.title),
-            title_justify="left",
             box=SIMPLE_HEAD,
             pad_edge=False,
             padding=(0, layout.between - 1, 0, 0),
@@ -117,6 +115,8 @@ def _print_table(console: Console, table: Table) -> None:
                 shown.add_row(Text(block, "italic"))
             shown.add_row(*(Text(row.cells[column].shown) for column in columns))
         console.print()
+        if not place:
+            console.print(Text(table.title))
         console.print(shown)
     for note in table.notes:
         _print_hanging(console, "  ", note)

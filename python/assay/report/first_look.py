@@ -1,0 +1,159 @@
+"""Takes an experiment's record and its `Report`; gives what a run ends with: a few lines that say
+whether the numbers can be trusted, what they are, and where the rest is.
+
+One cell takes at most `MOST_LINES`; of many cells each takes one line besides.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from collections.abc import Sequence
+from typing import TextIO
+
+from rich.console import Console
+
+from assay.judge import Verdict
+from assay.judge.kinds import Kind
+from assay.judge.verdict import WORDS
+from assay.record import ExperimentRecord
+from assay.report import cell_runs, cell_summary
+from assay.report.cell_summary import CellSummary
+from assay.report.for_people import for_people
+from assay.report.table import WIDTH
+from assay.report.values import Report, WarningNote
+from assay.text.visible import visible
+
+MOST_LINES = 15
+_HEAD = 13
+"""Columns before the text of a line."""
+_GROUPS_SHOWN = 4
+_ORDER = ("", *WORDS[:1], "refused", *WORDS[1:])
+_LIMITING = {kind.id for kind in Kind if kind.value.limits}
+
+
+def render(experiment: ExperimentRecord, report: Report, stream: TextIO, more: str) -> None:
+    """``more``: the command that shows the rest."""
+    if hasattr(stream, "reconfigure"):
+        stream.reconfigure(errors="replace")  # a terminal may not have every sign
+    console = Console(file=stream)
+    width = console.width if console.is_terminal else WIDTH
+    for line in lines(experiment, for_people(report), width, more):
+        stream.write(line + "\n")
+
+
+def lines(experiment: ExperimentRecord, report: Report, width: int, more: str) -> list[str]:
+    found = [
+        cell_summary.of_cell(experiment, cell)
+        for runs in cell_runs.tests(experiment.runs).values()
+        for cell in cell_runs.cells(runs)
+    ]
+    shown = _one_cell(found[0], width) if len(found) == 1 else _many_cells(found, width)
+    table = 0 if len(found) == 1 else len(found) + 1
+    last = _line("record", f"{report.record}, experiment {experiment.id}; details: {more}", width)
+    room = MOST_LINES - (len(shown) - table) - len(last)
+    return [*shown, *_warnings(report.warnings, room, width), *last]
+
+
+def _one_cell(cell: CellSummary, width: int) -> list[str]:
+    return [
+        _cut(f"{cell.test}: {cell.name}{cell_summary.repetitions([cell])}", width),
+        *_line("verdict", _verdict(cell.verdict), width, most=2),
+        *(line for name, text in cell.numbers for line in _line(name, text, width, most=2)),
+        *_groups(cell, width),
+        *_line("errors", cell_summary.errors(cell.runs), width, most=2),
+        *_line("checks", cell_summary.checks(cell.runs), width, most=2),
+    ]
+
+
+def _many_cells(found: Sequence[CellSummary], width: int) -> list[str]:
+    """A line for each, and one for all of them together."""
+    tests = {one.test for one in found}
+    head = (found[0].test if len(tests) == 1 else "cell") + cell_summary.repetitions(found)
+    rows = [
+        (head, *cell_summary.COLUMNS),
+        *(
+            (one.name if len(tests) == 1 else f"{one.test}: {one.name}", *one.columns)
+            for one in found
+        ),
+    ]
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    others = sum(widths[1:-1]) + len(widths[-1:]) * widths[-1] + 2 * (len(widths) - 1)
+    widths[0] = max(len("cell"), min(widths[0], width - others))
+    shown = []
+    for name, *values, verdict in rows:
+        cells = [value.rjust(size) for value, size in zip(values, widths[1:-1], strict=True)]
+        line = "  ".join([_cut(name, widths[0]).ljust(widths[0]), *cells, verdict])
+        shown.append(_cut(line.rstrip(), width))
+    runs = [run for one in found for run in one.runs]
+    return [
+        *shown,
+        *_line("verdict", _verdicts([one.verdict for one in found]), width, most=2),
+        *_line("errors", cell_summary.errors(runs), width, most=2),
+        *_line("checks", cell_summary.checks(runs), width, most=2),
+    ]
+
+
+def _verdicts(verdicts: Sequence[Verdict]) -> str:
+    """``2 valid, 1 indicative: one repetition``: the reasons of the worst."""
+    counts = Counter(one.word or "without a number" for one in verdicts)
+    worst = max(verdicts, key=lambda one: _ORDER.index(one.word)).word
+    reasons = [one.reason.split("; ") for one in verdicts if one.word == worst and one.reason]
+    distinct = dict.fromkeys(reason for each in reasons for reason in each)
+    said = ", ".join(f"{count} {word}" for word, count in counts.items())
+    return f"{said}: {'; '.join(distinct)}" if distinct else said
+
+
+def _verdict(verdict: Verdict) -> str:
+    word = verdict.word or "none"
+    return f"{word}: {verdict.reason}" if verdict.reason else word
+
+
+def _groups(cell: CellSummary, width: int) -> list[str]:
+    shown = [
+        line
+        for name, text in cell.groups[:_GROUPS_SHOWN]
+        for line in _line(f"  {name}", text, width, most=1)
+    ]
+    left_out = len(cell.groups) - _GROUPS_SHOWN
+    return [*shown, *([f"  and {left_out} more groups"] if left_out > 0 else [])]
+
+
+def _warnings(warnings: Sequence[WarningNote], room: int, width: int) -> list[str]:
+    """As many as there is room for, those that limit the numbers first; the others by name."""
+    in_order = sorted(warnings, key=lambda one: one.name not in _LIMITING)
+    texts = [
+        [
+            *_line("warning", f"{one.name}: {one.sentence}", width),
+            *(_line("", f"fix: {one.fix}", width) if one.fix else []),
+        ]
+        for one in in_order
+    ]
+    shown: list[str] = []
+    for place, text in enumerate(texts):
+        rest = 0 if place == len(texts) - 1 else 1
+        if len(shown) + len(text) + rest > room:
+            names = ", ".join(one.name for one in in_order[place:])
+            return [*shown, *_line("also" if shown else "warnings", names, width, most=1)]
+        shown += text
+    return shown
+
+
+def _line(name: str, text: str, width: int, *, most: int = 99) -> list[str]:
+    """The text beside its name, wrapped in a column of its own; at most so many lines of it."""
+    if not text:
+        return []
+    found = textwrap.wrap(
+        visible(text), max(20, width - _HEAD), break_long_words=True, break_on_hyphens=False
+    )
+    if len(found) > most:
+        found = [*found[: most - 1], _cut(" ".join(found[most - 1 :]), width - _HEAD)]
+    heads = [name, *[""] * (len(found) - 1)]
+    return [
+        f"{_cut(head, _HEAD - 1):<{_HEAD}}{one}".rstrip()
+        for head, one in zip(heads, found, strict=True)
+    ]
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"

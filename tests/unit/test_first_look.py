@@ -1,0 +1,126 @@
+"""What a run ends with: few lines, whatever happened, and none of them wider than the terminal."""
+
+from __future__ import annotations
+
+import lzma
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import invented_records as invented
+import pytest
+
+from assay.cli.program import run_program
+from assay.record import ExperimentRecord, Store
+from assay.report import first_look
+from assay.report.build import build
+
+OLD_RECORD = Path(__file__).parents[1] / "data" / "records" / "step-6.sqlite.xz"
+
+
+def look(experiment: ExperimentRecord, width: int = 80) -> list[str]:
+    return first_look.lines(experiment, build(experiment), width, "assay report 1")
+
+
+def one_run(path: Path, **changes: Any) -> list[str]:
+    planned = invented.plan([invented.POSTGRESQL])
+    return look(invented.experiment(path / "r.sqlite", planned, 2.0, **changes))
+
+
+def beginning(lines: list[str], name: str) -> str:
+    (found,) = [line for line in lines if line.startswith(f"{name} ")]
+    return found.removeprefix(name).strip()
+
+
+@pytest.fixture(scope="module")
+def old_record(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("records") / "r.sqlite"
+    path.write_bytes(lzma.decompress(OLD_RECORD.read_bytes()))
+    return path
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+@pytest.mark.parametrize("number", range(1, 15))
+def test_one_cell_takes_15_lines_and_of_many_each_takes_one(
+    number: int, width: int, old_record: Path
+) -> None:
+    with Store(old_record, must_exist=True) as store:
+        experiment = store.experiment(number)
+    lines = look(experiment, width)
+    cells = len({run.cell_fingerprint for run in experiment.runs})
+    assert len(lines) <= first_look.MOST_LINES + (cells + 1 if cells > 1 else 0), "\n".join(lines)
+    assert max(map(len, lines)) <= width
+    assert beginning(lines, "verdict")
+    assert lines[-1].endswith("assay report 1") or "experiment" in " ".join(lines[-3:])
+
+
+def test_all_that_is_asked_first_is_there(tmp_path: Path) -> None:
+    lines = one_run(tmp_path)
+    assert lines[0] == "bibsql.parallel: postgresql, here, 8 clients"
+    assert beginning(lines, "verdict") == "indicative: one repetition"
+    assert beginning(lines, "throughput") == "8.000 TPS, 16 transactions in 2.000 s"
+    assert beginning(lines, "errors") == "none"
+    assert beginning(lines, "checks") == "2 of 2 right"
+    assert any("fix: --repetitions 3 or more" in line for line in lines)
+
+
+def test_a_failed_run_says_why_and_what_the_first_error_was(tmp_path: Path) -> None:
+    outcomes = {"scheduled": 16, "ok": 13, "aborted": 0, "failed": 2, "unknown": 1, "skipped": 0}
+    error = {"class": "timeout", "code": "57014", "message": "canceling statement", "count": 2,
+             "transaction": "S01", "first_at_ns": 5}  # fmt: skip
+    observed: Mapping[str, Any] = {"outcomes": outcomes, "errors": [error]}
+    lines = one_run(tmp_path, observation=observed, end=("failed", "3 transactions failed"))
+    assert beginning(lines, "verdict") == "invalid: 3 transactions failed"
+    assert beginning(lines, "errors").startswith("2 of 16 transactions failed, 1 unknown; first:")
+    assert "timeout: canceling" in " ".join(lines)
+
+
+def test_a_refused_run_has_its_reason_where_the_verdict_would_be(tmp_path: Path) -> None:
+    planned = invented.plan([invented.SQLITE])
+    with Store(tmp_path / "r.sqlite") as store:
+        invented.begin(store, planned)
+        store.begin_run(planned.runs[0])
+        store.end_run("refused", reason="the test needs isolation levels")
+        lines = look(store.latest())
+    assert beginning(lines, "verdict") == "refused: the test needs isolation levels"
+
+
+def test_a_wrong_answer_is_named(tmp_path: Path) -> None:
+    lines = one_run(tmp_path, checks=invented.checks({"S01": 155}))
+    assert beginning(lines, "checks") == "1 of 2 right; wrong: S01"
+    assert beginning(lines, "verdict") == "invalid: wrong answers: S01"
+
+
+def test_each_group_of_clients_has_a_line(tmp_path: Path) -> None:
+    planned = invented.plan([invented.POSTGRESQL])
+    plain = invented.observation(planned.runs[0].cell, 2 * invented.S)
+    group = {key: plain[key] for key in ("outcomes", "transactions")}
+    groups = [{"name": name, **group} for name in ("readers", "writers")]
+    lines = one_run(tmp_path, observation={"groups": groups})
+    assert beginning(lines, "  readers").startswith("8.000 TPS")
+    assert beginning(lines, "  writers").startswith("8.000 TPS")
+
+
+def test_what_there_is_no_room_for_is_named(tmp_path: Path) -> None:
+    warnings = [
+        (name, "detail " * 20)
+        for name in ("stalled", "outage", "long-drain", "errors", "client-busy", "settings-differ")
+    ]
+    lines = one_run(tmp_path, warnings=warnings)
+    assert len(lines) <= first_look.MOST_LINES
+    assert "client-busy, one-repetition" in beginning(lines, "also")
+
+
+def test_a_run_ends_with_it_and_details_are_for_those_who_ask(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "one.sql").write_text("select 1;\n")
+    words = ["run", "one.sql", "--on", "null", "--transactions", "50"]
+    assert run_program(words) == 0
+    brief = capsys.readouterr().out
+    assert len(brief.splitlines()) <= first_look.MOST_LINES
+    assert "details: assay report 1" in brief
+    assert run_program([*words, "--detail"]) == 0
+    full = capsys.readouterr().out
+    assert "Transaction outcomes" in full
