@@ -28,7 +28,8 @@ from assay import _engine, registry
 from assay.bibsql.bibliography import resolve
 from assay.dialects.protocol import Column, Table
 from assay.experiment import Experiment, StorageChoice, SystemChoice
-from assay.load.stage import drop, fill
+from assay.load.fill import fill
+from assay.load.tables import drop
 from assay.progress import Silent
 from assay.provision.deployment import Deployment
 from assay.provision.session import session

@@ -1,4 +1,4 @@
-"""Takes the contracts of systems and storages; gives the page that describes them by member."""
+"""Takes the contracts of plugins; gives the page that describes them by member."""
 
 from __future__ import annotations
 
@@ -9,15 +9,19 @@ from textwrap import dedent
 
 from assay import registry
 from assay.capabilities import CAPABILITIES
+from assay.dialects.protocol import Dialect
 from assay.provision.deployment import Address, Deployment, Node, StorageFacts
+from assay.row_sources.protocol import Asked, ExperimentRows, RowSource, Trial, UpdatesRows
+from assay.row_sources.request import DataRequest
 from assay.storages.protocol import Storage
 from assay.systems.abilities import ABILITIES
 from assay.systems.protocol import System
 
-_HEAD = """# Writing a system or a storage
+_HEAD = """# Writing a system, a storage or a row source
 
-A system under test and a kind of storage are plugins: an object with the members below, and one
-line of its package's `pyproject.toml`. Those of Assay itself are found in the same way.
+A system under test, a kind of storage and a source of rows are plugins: an object with the members
+below, and one line of its package's `pyproject.toml`. Those of Assay itself are found in the same
+way.
 
 ```toml
 [project.entry-points."assay.systems"]
@@ -25,10 +29,13 @@ mydb = "mydb_assay:MYDB"
 
 [project.entry-points."assay.storages"]
 ramdisk = "mydb_assay:RAMDISK"
+
+[project.entry-points."assay.row_sources"]
+csv = "mydb_assay:CSV"
 ```
 
-`assay list systems` shows the system once the package is installed. Nothing needs to be derived
-from a class of Assay: a plugin has the members, or it has not.
+`assay list systems` shows the system once the package is installed. A system or a storage needs
+not be derived from a class of Assay: it has the members, or it has not.
 
 A test of the plugin's own package says at once in what it breaks the contract; nothing is started:
 
@@ -55,6 +62,19 @@ is started: the run's state is `refused`, the exit status 0, and the reason stan
 would stand.
 """
 
+_DIALECT = """## What every dialect has
+
+A system names its dialect, which writes all statements that Assay itself sends. Derived from
+`assay.dialects.standard.StandardSql` it says only how it differs from standard SQL; derived from
+`assay.dialects.minimal.MinimalDialect` it needs no SQL, no transactions and no indexes.
+"""
+
+_ROW_SOURCE = """## What every row source has
+
+A workload names its source in `[data] source = "csv"`. The source derives from
+`assay.row_sources.protocol.RowSource`, which has a default for every member but `name` and `open`.
+"""
+
 _ABILITIES = """## What only some systems can do
 
 Each is a protocol of `assay.systems.abilities`. A system has all its members or none of them;
@@ -76,6 +96,11 @@ def page() -> str:
         parts += [f"### {value.__name__}\n", *_described(value, fields_only=True)]
     parts += ["## What every storage has\n", *_described(Storage)]
     parts += ["### StorageFacts\n", *_described(StorageFacts, fields_only=True)]
+    parts += [_DIALECT, *_described(Dialect)]
+    parts += [_ROW_SOURCE, *_described(RowSource)]
+    for value in (ExperimentRows, UpdatesRows, Asked, Trial):
+        parts += [f"### {value.__name__}\n", *_described(value)]
+    parts += ["### DataRequest\n", *_described(DataRequest, fields_only=True)]
     return "\n".join(parts).rstrip() + "\n"
 
 

@@ -123,3 +123,14 @@ def test_what_a_foreign_source_does_wrong_is_said(here: Path) -> None:
     done = assay(here, "run", "parts", "--on", "sqlite")
     assert done.returncode == 2
     assert "did you mean 'csv'?" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["plan", "run"])
+def test_an_update_of_rows_that_cannot_follow_is_refused_beforehand(
+    here: Path, command: str
+) -> None:
+    text = WORKLOAD.replace('scripts = ["count.sql"]\npasses = 1\n', 'procedure = "update"\n')
+    (here / "parts" / "workload.toml").write_text(text.replace("changes_data = false\n", ""))
+    done = assay(here, command, "parts", "--on", "sqlite", "--input", "parts.csv")
+    assert done.returncode == 2, done.stderr
+    assert "the test count updates its rows: rows from the source 'csv' cannot be" in done.stderr

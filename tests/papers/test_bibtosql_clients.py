@@ -15,7 +15,8 @@ from assay import registry
 from assay.bibsql.bibliography import Bibliography, resolve
 from assay.experiment import Experiment, StorageChoice, SystemChoice
 from assay.load.digest import table_digest
-from assay.load.stage import drop, load
+from assay.load.stage import load
+from assay.load.tables import drop
 from assay.progress import Silent
 from assay.provision.deployment import Address, Deployment
 from assay.provision.session import session

@@ -16,9 +16,9 @@ from typing import Any
 
 from assay.bibsql.declared import FileRows
 from assay.dialects.protocol import Dialect, Table
-from assay.load.stage import fill
+from assay.load.fill import fill
+from assay.load.tables import count
 from assay.provision.deployment import Deployment
-from assay.provision.session import session
 from assay.row_sources.request import DataRequest
 
 
@@ -60,7 +60,7 @@ def update(
     ``changed`` anew, in one transaction; ``request`` names all files as they are now."""
     document = request.source
     assert not callable(document), "a bibliography is read by the engine"
-    before_rows = _count(deployment, dialect, rule.table)
+    before_rows = _rows_of(deployment, dialect, tables, rule)
     began_ns = time.monotonic_ns()
     report = fill(
         deployment,
@@ -75,7 +75,7 @@ def update(
     elapsed_ns = time.monotonic_ns() - began_ns
     inserted = _rows_sent(report, rule.table)
     return UpdateReport(
-        deleted_rows=before_rows + inserted - _count(deployment, dialect, rule.table),
+        deleted_rows=before_rows + inserted - _rows_of(deployment, dialect, tables, rule),
         inserted_rows=inserted,
         elapsed_ns=elapsed_ns,
     )
@@ -85,6 +85,7 @@ def _rows_sent(report: dict[str, Any], table: str) -> int:
     return next((int(sent["rows"]) for sent in report["tables"] if sent["name"] == table), 0)
 
 
-def _count(deployment: Deployment, dialect: Dialect, table: str) -> int:
-    with session(deployment.address) as opened:
-        return int(opened.execute(dialect.count(table)).rows[0][0] or 0)
+def _rows_of(
+    deployment: Deployment, dialect: Dialect, tables: Sequence[Table], rule: FileRows
+) -> int:
+    return count(deployment, dialect, [one for one in tables if one.name == rule.table])[rule.table]

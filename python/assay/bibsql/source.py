@@ -11,14 +11,12 @@ from typing import Any
 
 from assay.bibsql import beebe, declared, update
 from assay.bibsql.bibliography import Bibliography, files_of, resolve
-from assay.bibsql.declared import Declared, FileRows
+from assay.bibsql.declared import Declared
 from assay.bibsql.reported import Entries, reported_entries
 from assay.dialects.protocol import Table
-from assay.errors import ExperimentError
 from assay.experiment.values import Experiment, Scalar
 from assay.files.toml_file import Section
 from assay.provision.deployment import Deployment
-from assay.registry import WORKLOAD_FILE
 from assay.row_sources.protocol import Asked, Download, Listener, RowSource
 from assay.row_sources.request import DataRequest
 from assay.systems.protocol import System
@@ -46,6 +44,10 @@ class BibSource(RowSource):
 
     def check_input(self, paths: Sequence[str]) -> None:
         files_of(paths)
+
+    def refuse_update(self, workload: Workload) -> str | None:
+        data: Declared = workload.data
+        return None if data.update else "no [data.update] says how rows follow files"
 
     def open(
         self, workload: Workload, experiment: Experiment, listener: Listener
@@ -76,6 +78,8 @@ class BibliographyRows:
         parameters: Mapping[str, Scalar],
         seed: int,
     ) -> dict[str, Any]:
+        rule = self.workload.data.update
+        assert rule is not None, "refuse_update has said so"
         task = update.UpdateTask(int(parameters["changed"]), int(parameters["vanished"]), seed)
 
         def request_of(files: Sequence[Path]) -> DataRequest:
@@ -86,21 +90,12 @@ class BibliographyRows:
                 deployment,
                 system,
                 tables,
-                self._rule(),
+                rule,
                 self.bibliography.files,
                 Path(folder),
                 task,
                 request_of,
             )
-
-    def _rule(self) -> FileRows:
-        data: Declared = self.workload.data
-        if data.update is None:
-            raise ExperimentError(
-                "an update needs [data.update], which says how rows follow files",
-                file=self.workload.folder / WORKLOAD_FILE,
-            )
-        return data.update
 
     def _request(self, bibliography: Bibliography, parameters: Mapping[str, Scalar]) -> DataRequest:
         return bibliography.request(

@@ -4,20 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.errors import ArgumentError
+from assay.errors import ArgumentError, ExperimentError
 from assay.plan import PlannedRun
+from assay.registry import WORKLOAD_FILE
 from assay.row_sources.protocol import row_source
+from assay.workload.steps import Update
 from assay.workload.values import Workload
 
 
 def check_rows(workload: Workload, runs: Sequence[PlannedRun]) -> None:
-    """Raises `ExperimentError` where the tables of a run cannot be made with its parameters, and
-    `ArgumentError` where the buffer of a server that is not ours is to be sized from them."""
+    """Raises `ExperimentError` where the tables of a run cannot be made with its parameters, or not
+    be updated as its test wants, and `ArgumentError` where the buffer of a server that is not ours
+    is to be sized from them."""
+    source = row_source(workload)
     for run in runs:
+        steps = workload.test(run.cell.test).steps
+        why = (
+            source.refuse_update(workload)
+            if any(isinstance(one, Update) for one in steps)
+            else None
+        )
+        if why is not None:
+            raise ExperimentError(
+                f"the test {run.cell.test} updates its rows: {why}",
+                file=workload.folder / WORKLOAD_FILE,
+                hint="leave the step update out",
+            )
         if workload.test(run.cell.test).data_to_buffer is not None and run.cell.system.url:
             raise ArgumentError(
                 f"{workload.name}.{run.cell.test} starts its server again with a buffer made for "
                 f"its data, and {run.cell.system.label} is not ours to start",
                 hint="name the system instead of its URL, or another test",
             )
-    row_source(workload).check(workload, [run.cell.parameters for run in runs])
+    source.check(workload, [run.cell.parameters for run in runs])

@@ -21,7 +21,8 @@ from assay.load.dataset import Dataset
 from assay.load.digest import verify
 from assay.load.loading import DEFAULT, Loading
 from assay.load.mark import refuse_foreign_tables
-from assay.load.stage import drop, load, size_on_disk_bytes
+from assay.load.stage import load, size_on_disk_bytes
+from assay.load.tables import drop
 from assay.progress import Progress
 from assay.provision.copying import OnCopied
 from assay.provision.deployment import Deployment

@@ -91,12 +91,15 @@ class RowSource(ABC):
     """Where rows come from."""
 
     name: str
-    makes_rows = True
-    has_expressions = False
+    """As ``[data] source`` says it."""
+    makes_rows: bool = True
+    """False: every table stays empty."""
+    has_expressions: bool = False
     """Tables say how their rows are made, in the language of scripts."""
-    reads_input = False
+    reads_input: bool = False
     """The user may name files to read: ``--input``."""
     downloads: tuple[Download, ...] = ()
+    """Data sets that ``assay get NAME`` brings."""
 
     def declared(self, data: Section, schema: Schema) -> Any:
         """What ``[data]`` of the workload says to this source: `Workload.data`. Raises
@@ -111,6 +114,12 @@ class RowSource(ABC):
     def check_input(self, paths: Sequence[str]) -> None:
         """Raises `InputError` for a file or folder of ``--input`` that cannot be read."""
         del paths
+
+    def refuse_update(self, workload: Workload) -> str | None:
+        """Why the rows cannot follow changes of their input (the step ``update``); None: they can,
+        and what `open` gives is `UpdatesRows`."""
+        del workload
+        return f"rows from the source {self.name!r} cannot be updated"
 
     @abstractmethod
     def open(

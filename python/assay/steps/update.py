@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from assay.errors import ExperimentError
-from assay.registry import WORKLOAD_FILE
+from assay.errors import Bug
 from assay.row_sources.protocol import UpdatesRows
 from assay.steps.context import RunState
 from assay.workload.steps import Update
@@ -14,12 +13,7 @@ def take(state: RunState, step: Update) -> None:
     context, pooled, planned = state.context, state.up(), state.planned
     rows = context.rows
     if not isinstance(rows, UpdatesRows):
-        raise ExperimentError(
-            f"the test {state.test.name} updates its rows, and those of the source "
-            f"{state.workload.data_source!r} cannot be updated",
-            file=state.workload.folder / WORKLOAD_FILE,
-            hint="leave the step update out",
-        )
+        raise Bug(f"the rows of {state.workload.name} were to be updated, and cannot be")
     context.progress.stage("update")
     pooled.forget()  # from here on it holds something else than what was loaded
     observation = rows.update(

@@ -1,0 +1,69 @@
+"""Takes tables that exist and a source of rows; sends the rows, each session in one transaction
+where the system has transactions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from assay import _engine
+from assay.dialects.protocol import Dialect, Table
+from assay.errors import RunFailed
+from assay.provision.deployment import Deployment
+from assay.provision.session import raise_as_ours
+from assay.row_sources.request import MakesRows
+
+OnProgress = Callable[[dict[str, Any]], None]
+
+
+def fill(
+    deployment: Deployment,
+    dialect: Dialect,
+    tables: Sequence[Table],
+    source: MakesRows,
+    *,
+    before: Sequence[str] = (),
+    progress: OnProgress | None = None,
+    sessions: int = 1,
+    with_checksums: bool = False,
+) -> dict[str, Any]:
+    """Sends the rows of ``source`` into tables that exist, in one transaction of each session that
+    begins with the statements ``before``; gives the engine's `LoadReport`."""
+    form = deployment.options.get("bulk_form", dialect.bulk_form)
+    document = {
+        "site": deployment.address.for_engine(),
+        "before": [*dialect.begin(), *before],
+        "tables": [
+            {
+                "name": table.name,
+                "bulk": _bulk_statement(dialect, table, form),
+                "form": form,
+                "types": [column.type for column in table.columns],
+            }
+            for table in tables
+        ],
+        "after": dialect.commit(),
+        "on_error": dialect.rollback(),
+        "sessions": sessions,
+        "checksums": with_checksums,
+    }
+
+    def report(text: str) -> None:
+        if progress is not None:
+            progress(json.loads(text))
+
+    try:
+        rows = source() if callable(source) else json.dumps(source)
+        return dict(json.loads(_engine.load(json.dumps(document), rows, report)))
+    except _engine.EngineError as error:
+        raise_as_ours(error)
+
+
+def _bulk_statement(dialect: Dialect, table: Table, form: str) -> str:
+    statement = (
+        dialect.multi_row_statement(table) if form == "multi-row" else dialect.bulk_statement(table)
+    )
+    if statement is None:
+        raise RunFailed(f"the dialect {dialect.name} has no bulk load of the form {form}")
+    return statement

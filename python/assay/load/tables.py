@@ -1,0 +1,61 @@
+"""Makes the tables of a workload, counts their rows, drops them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+from assay.dialects.protocol import Dialect, Table
+from assay.errors import AssayError
+from assay.load.mark import mark
+from assay.provision.deployment import Deployment
+from assay.provision.session import session
+from assay.provision.signals import is_ending
+
+_HURRIED_S = 2.0
+"""For a session that drops tables while somebody waits for the prompt."""
+
+
+def schema(dialect: Dialect, tables: Sequence[Table], deployment: Deployment) -> list[str]:
+    """Statements that make the tables anew. On a server that is not ours each carries our mark
+    (`assay.load.mark`)."""
+    if deployment.is_private:
+        made = [one for table in tables for one in dialect.create_table(table, deployment.options)]
+    else:
+        text = mark()
+        made = [
+            one
+            for table in tables
+            for one in dialect.create_marked_table(table, deployment.options, text)
+        ]
+    return _drops(dialect, tables) + made
+
+
+def count(deployment: Deployment, dialect: Dialect, tables: Sequence[Table]) -> dict[str, int]:
+    with session(deployment.address) as opened:
+        return {
+            table.name: int(opened.execute(dialect.count(table.name)).rows[0][0] or 0)
+            for table in tables
+        }
+
+
+def drop(deployment: Deployment, dialect: Dialect, tables: Sequence[Table]) -> None:
+    """Leaves none of ``tables``; silent where the system is gone, which is reported elsewhere.
+
+    Behind an interruption a system that does not answer is not waited for, and one of ours goes
+    with everything in it.
+    """
+    address = deployment.address
+    if is_ending():
+        if deployment.is_private:
+            return
+        address = replace(address, connect_timeout_s=_HURRIED_S)
+    with suppress(AssayError), session(address) as opened:
+        for statement in _drops(dialect, tables):
+            opened.execute(statement)
+
+
+def _drops(dialect: Dialect, tables: Sequence[Table]) -> list[str]:
+    """From the last table to the first: none goes while another's foreign key names it."""
+    return [one for table in reversed(tables) for one in dialect.drop_table(table)]
