@@ -128,6 +128,7 @@ fn run(mut machine: Machine) {
             columns: &columns,
             first_row: Some(&cells),
             last_row: Some(&cells),
+            types: &[],
             error: None,
         };
         if transaction == 1 {

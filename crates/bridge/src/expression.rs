@@ -52,7 +52,8 @@ pub fn evaluate(
         Value::Bool(value) => value.into_py_any(py),
         Value::Int(value) => value.into_py_any(py),
         Value::Double(value) => value.into_py_any(py),
-        Value::Text(value) => value.into_py_any(py),
+        Value::Bytes(value) => value.into_py_any(py),
+        other => other.to_text().into_py_any(py),
     }
 }
 

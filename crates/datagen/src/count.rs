@@ -72,7 +72,7 @@ pub(crate) fn whole_number(value: &Value) -> Result<u64, String> {
         Value::Double(number) => number.to_string(),
         Value::Null => "NULL".to_owned(),
         Value::Bool(truth) => truth.to_string(),
-        Value::Text(text) => format!("{text:?}"),
+        other => format!("{:?}", other.to_text()),
     };
     Err(format!(
         "expected a whole number of 0 or more, found {found}"

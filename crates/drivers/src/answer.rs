@@ -1,6 +1,6 @@
 //! What came back for one request: counted always, digested or kept where asked for.
 
-use assay_values::{ColumnType, RowHash};
+use assay_values::{CellType, ColumnType, RowHash};
 
 use crate::{SystemError, TransactionStatus};
 
@@ -37,6 +37,8 @@ pub struct Answer {
     pub transaction: TransactionStatus,
     /// Column names, where rows are kept.
     pub columns: Vec<String>,
+    /// What is known of the columns' types, where rows are kept.
+    pub cell_types: Vec<CellType>,
     /// Kept rows, where asked for.
     pub kept: Vec<Vec<Option<Box<[u8]>>>>,
     row_hash: RowHash,
@@ -70,7 +72,7 @@ impl Answer {
         self.affected = 0;
         self.digest = 0;
         self.error = None;
-        self.columns.clear();
+        self.forget_columns();
         self.kept.clear();
     }
 
@@ -84,10 +86,22 @@ impl Answer {
         self.keep == Keep::Rows
     }
 
+    /// A column whose cells are numbers and texts.
     pub fn column(&mut self, name: &str) {
+        self.typed_column(name, CellType::Plain);
+    }
+
+    pub fn typed_column(&mut self, name: &str, cell_type: CellType) {
         if self.wants_columns() {
             self.columns.push(name.to_owned());
+            self.cell_types.push(cell_type);
         }
+    }
+
+    /// Other columns follow.
+    pub fn forget_columns(&mut self) {
+        self.columns.clear();
+        self.cell_types.clear();
     }
 
     /// A row whose cells nobody wants.

@@ -12,7 +12,7 @@
 //!
 //! The options are those of the null system. A value is put into its document as JSON, a name as a string.
 
-use assay_values::{Piece, Row, Value};
+use assay_values::{CellType, Piece, Row, Value, write_json_string};
 use serde_json::Value as Json;
 
 use crate::null::{Change, LocalSession, Meaning, Statement};
@@ -56,7 +56,7 @@ impl NullDocumentsConnection {
         } = request;
         self.session.execute(&statement, answer, |given, answer| {
             for name in &statement.columns {
-                answer.column(name);
+                answer.typed_column(name, CellType::Document);
             }
             for number in given.first..given.first + given.rows {
                 if !answer.wants_cells() {
@@ -88,9 +88,9 @@ impl NullDocumentsConnection {
         for piece in pieces {
             match piece {
                 Piece::Text(part) => text.extend_from_slice(part.as_bytes()),
-                Piece::Identifier(name) => write_json(&Json::from(&**name), &mut text),
+                Piece::Identifier(name) => write_json_string(name, &mut text),
                 Piece::Value => match values.next() {
-                    Some(value) => write_json(&json(value), &mut text),
+                    Some(value) => value.write_json(&mut text),
                     None => return Err(too_few(pieces, parameters)),
                 },
             }
@@ -143,21 +143,6 @@ fn read(text: &[u8]) -> Result<Asked, SystemError> {
         statement,
         document,
     })
-}
-
-fn json(value: &Value) -> Json {
-    match value {
-        Value::Null => Json::Null,
-        Value::Bool(truth) => Json::from(*truth),
-        Value::Int(number) => Json::from(*number),
-        // JSON has neither infinities nor NaN.
-        Value::Double(number) => Json::from(*number),
-        Value::Text(text) => Json::from(&**text),
-    }
-}
-
-fn write_json(value: &Json, out: &mut Vec<u8>) {
-    serde_json::to_writer(out, value).expect("writing to memory is infallible");
 }
 
 fn too_few(pieces: &[Piece], parameters: &[Value]) -> SystemError {

@@ -10,7 +10,7 @@ use assay_script::{Ending, Machine, Program, Reply, Step};
 
 use crate::EngineError;
 use crate::document::DriveDocument;
-use crate::drive::compile;
+use crate::drive::{compile, operation};
 use crate::session::{LOOK_UP_EVERY, Session};
 
 /// What one statement answered.
@@ -51,7 +51,10 @@ pub fn query(
                     is_pipelined: false,
                 } => {
                     let asked = &program.statements[statement as usize];
-                    let answer = if parameters.is_empty() {
+                    let answer = if asked.is_operation {
+                        let request = operation(asked.kind);
+                        session.request(&request, Keep::Rows, &asked.text, go_on)?
+                    } else if parameters.is_empty() {
                         session.ask_while(text, Keep::Rows, go_on)?
                     } else {
                         let (id, pieces) = (statement, &asked.pieces);
@@ -69,6 +72,7 @@ pub fn query(
                         rows: answer.rows,
                         affected: answer.affected,
                         columns: &answer.columns,
+                        types: &answer.cell_types,
                         first_row: answer.kept.first().map(Vec::as_slice),
                         last_row: answer.kept.last().map(Vec::as_slice),
                         error: None,

@@ -2,6 +2,7 @@
 //! for the parser and the reference.
 
 use crate::class::{self, STATEMENT_CLASSES};
+use crate::document_path::{self, Step};
 use crate::nearest::nearest;
 use crate::operand::Unit;
 use crate::place::Defect;
@@ -31,6 +32,11 @@ pub(crate) enum Command<'a> {
     Endfor,
     Gset {
         prefix: &'a str,
+    },
+    GsetPath {
+        name: Name<'a>,
+        spelled: &'a str,
+        steps: Vec<Step>,
     },
     ExpectRows(Expression<'a>),
     ExpectValue(Expression<'a>),
@@ -64,10 +70,15 @@ pub(crate) enum Duration<'a> {
 impl Command<'_> {
     /// Whether it speaks of the answer to the statement before it.
     pub fn follows_statement(&self) -> bool {
-        use Command::{Aset, ExpectError, ExpectRows, ExpectValue, Gset};
+        use Command::{Aset, ExpectError, ExpectRows, ExpectValue, Gset, GsetPath};
         matches!(
             self,
-            Gset { .. } | Aset { .. } | ExpectRows(_) | ExpectValue(_) | ExpectError(_)
+            Gset { .. }
+                | GsetPath { .. }
+                | Aset { .. }
+                | ExpectRows(_)
+                | ExpectValue(_)
+                | ExpectError(_)
         )
     }
 }
@@ -91,6 +102,8 @@ enum Parse {
     Shell {
         takes_answer: bool,
     },
+    /// A prefix, or a path and a name.
+    Gset,
 }
 
 use Parse::Tokens;
@@ -127,11 +140,11 @@ pub(crate) static FORMS: &[Form] = &[
                    n and v are expressions, and NULL expects nothing" },
     Form { name: "for", arguments: "name in from..to", is_of_pgbench: false, parse: Tokens(for_loop),
         synopsis: "does what follows once for every integer from `from` to `to`, both included" },
-    Form { name: "gset", arguments: "[prefix]", is_of_pgbench: true,
-        parse: Tokens(|reader| Ok(Command::Gset { prefix: prefix(reader)? })),
+    Form { name: "gset", arguments: "[prefix]", is_of_pgbench: true, parse: Parse::Gset,
         synopsis: "after a statement, or in place of its `;`: the answer must be one row; its columns \
                    are put into the variables called prefix and column; of combined statements it \
-                   speaks of the last" },
+                   speaks of the last. An addition: `\\gset path $.key[0].\"any key\" name` puts what stands at that \
+                   path of a JSON document, the first column, into the variable `name`; NULL where nothing does" },
     Form { name: "if", arguments: "condition", is_of_pgbench: true,
         parse: Tokens(|reader| Ok(Command::If(reader.expression()?))),
         synopsis: "what follows, up to `\\elif`, `\\else` or `\\endif`, is done where the condition is true" },
@@ -191,8 +204,16 @@ fn read<'a>(form: &Form, text: &'a str, arguments: Range<usize>) -> Result<Comma
             is_part_of_latency,
         });
     }
+    if let Parse::Gset = form.parse
+        && let Some(command) = gset_path(text, arguments.clone())?
+    {
+        return Ok(command);
+    }
     let mut reader = Reader::new(tokens(text, arguments)?);
     let command = match form.parse {
+        Parse::Gset => Command::Gset {
+            prefix: prefix(&mut reader)?,
+        },
         Tokens(parse) => parse(&mut reader)?,
         Parse::Pause { is_part_of_latency } => Command::Pause {
             duration: computed(&mut reader)?,
@@ -244,6 +265,29 @@ fn prefix<'a>(reader: &mut Reader<'a>) -> Result<&'a str, Defect> {
         Token::End => "",
         _ => name(reader)?.name,
     })
+}
+
+/// `path $.a.b name`; `None` where the arguments do not begin so.
+fn gset_path(text: &str, arguments: Range<usize>) -> Result<Option<Command<'_>>, Defect> {
+    let all = &text[arguments.clone()];
+    let words = all.trim_start();
+    let Some(rest) = words.strip_prefix("path") else {
+        return Ok(None);
+    };
+    let path = rest.trim_start();
+    if path.len() == rest.len() || !path.starts_with('$') {
+        return Ok(None);
+    }
+    let begin = arguments.end - path.len();
+    let (steps, end) = document_path::steps(text, begin..arguments.end)?;
+    let mut reader = Reader::new(tokens(text, end..arguments.end)?);
+    let name = name(&mut reader)?;
+    reader.end()?;
+    Ok(Some(Command::GsetPath {
+        name,
+        spelled: &text[begin..end],
+        steps,
+    }))
 }
 
 /// A level is one word or several; the whole rest of the line names it.

@@ -248,6 +248,13 @@ impl Registers {
                 met(expectation::error(class.0, answer(reply)))?;
             }
             Instruction::Gather { gather } => self.gather(program, gather, answer(reply))?,
+            Instruction::GatherPath { path } => {
+                let path = &program.paths[path.0 as usize];
+                let value = path
+                    .value(answer(reply))
+                    .map_err(|message| Failure::of(EXPECTATION, &message))?;
+                self.write(path.slot, value);
+            }
             Instruction::GatherLast { gather } => self.gather_last(program, gather, answer(reply)),
             Instruction::Settle {} => return Ok(Some(Stop::Settled)),
             Instruction::Sleep { unit } => {
@@ -300,14 +307,14 @@ impl Registers {
                 reply.rows
             )));
         };
-        self.gather_row(program, gather, reply.columns, cells);
+        self.gather_row(program, gather, reply, cells);
         Ok(())
     }
 
     /// The last row, where there is one.
     fn gather_last(&mut self, program: &Program, gather: GatherId, reply: &Reply<'_>) {
         if let Some(cells) = reply.last_row {
-            self.gather_row(program, gather, reply.columns, cells);
+            self.gather_row(program, gather, reply, cells);
         }
     }
 
@@ -315,9 +322,10 @@ impl Registers {
         &mut self,
         program: &Program,
         gather: GatherId,
-        columns: &[String],
+        reply: &Reply<'_>,
         cells: &[Option<Box<[u8]>>],
     ) {
+        let columns = reply.columns;
         for (wanted, slot) in &program.gather(gather).targets {
             let exact = columns.iter().position(|column| column == wanted);
             let found = exact.or_else(|| {
@@ -325,8 +333,9 @@ impl Registers {
                     .iter()
                     .position(|column| column.eq_ignore_ascii_case(wanted))
             });
-            if let Some(cell) = found.and_then(|index| cells.get(index)) {
-                self.write(*slot, expectation::cell(cell.as_deref()));
+            if let Some((index, cell)) = found.and_then(|index| Some((index, cells.get(index)?))) {
+                let of = reply.types.get(index).copied().unwrap_or_default();
+                self.write(*slot, of.value(cell.as_deref()));
             }
         }
     }

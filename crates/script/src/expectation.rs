@@ -2,7 +2,7 @@
 //! differ. An expectation of NULL expects nothing: it stands for what is not known for these data.
 
 use crate::machine::Reply;
-use crate::number::{Fault, Number, number, shown, spelled_number, spelled_truth};
+use crate::number::{Fault, Number, number, plain, shown, spelled_number, spelled_truth};
 use assay_values::Value;
 
 /// Rows that came back or, where none did, rows that were changed.
@@ -44,7 +44,7 @@ pub(crate) fn value(expected: &Value, reply: &Reply<'_>) -> Option<String> {
         Value::Null => true,
         Value::Bool(truth) => spelled_truth(&cell).or(spelled_bit(&cell)) == Some(*truth),
         Value::Int(_) | Value::Double(_) => is_number(expected, &cell),
-        Value::Text(text) => **text == *cell || is_number(expected, &cell),
+        other => plain(other) == cell || is_number(expected, &cell),
     };
     (!is_met).then(|| format!("expected {}, found {}", shown(expected), shortened(&cell)))
 }
@@ -85,23 +85,5 @@ pub(crate) fn error(expected: &str, reply: &Reply<'_>) -> Option<String> {
         Some((class, message)) => Some(format!(
             "expected an error of the class {expected}, found {class}: {message}"
         )),
-    }
-}
-
-/// A cell as a variable holds it: an integer where the text is exactly one, so that it is bound and
-/// printed as it came; otherwise the text itself.
-pub(crate) fn cell(text: Option<&[u8]>) -> Value {
-    let Some(bytes) = text else {
-        return Value::Null;
-    };
-    let text = String::from_utf8_lossy(bytes);
-    let is_canonical = match text.strip_prefix('-').unwrap_or(&text).as_bytes() {
-        b"0" => !text.starts_with('-'),
-        [b'1'..=b'9', ..] => true,
-        _ => false,
-    };
-    match text.parse() {
-        Ok(number) if is_canonical => Value::Int(number),
-        _ => Value::Text(text.into()),
     }
 }

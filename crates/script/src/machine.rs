@@ -4,7 +4,7 @@ use crate::execute::Stop;
 use crate::operand::StatementId;
 use crate::program::{Need, Program};
 use crate::registers::Registers;
-use assay_values::{Random, Value};
+use assay_values::{CellType, Random, Value};
 use std::sync::Arc;
 
 /// One client: an instruction pointer, its variables and its random stream; resumable at every
@@ -82,6 +82,8 @@ pub struct Reply<'a> {
     /// Names of the columns, and the cells of the first row in text form (`None` is NULL); asked for
     /// only where [`Machine::keep`] says [`Need::Rows`].
     pub columns: &'a [String],
+    /// What the driver knows of their types; plain where it says nothing.
+    pub types: &'a [CellType],
     pub first_row: Option<&'a [Option<Box<[u8]>>]>,
     /// The cells of the last row, likewise.
     pub last_row: Option<&'a [Option<Box<[u8]>>]>,

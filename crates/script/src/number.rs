@@ -1,9 +1,10 @@
 //! Takes values; gives the numbers and truths that they stand for, by pgbench's rules.
 //!
 //! A text stands for what it spells, as a variable set from outside does in pgbench: an integer, a
-//! double, a truth value or NULL.
+//! double, a truth value or NULL. A date stands for its days since 1970, a time and a timestamp for their
+//! seconds.
 
-use assay_values::{Value, write_double, write_int};
+use assay_values::Value;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
@@ -77,9 +78,28 @@ pub(crate) fn number(value: &Value) -> Result<Number, Fault> {
         Value::Int(number) => Some(Number::Int(*number)),
         Value::Double(number) => Some(Number::Double(*number)),
         Value::Text(text) => spelled_number(text),
-        Value::Bool(_) | Value::Null => None,
+        Value::Decimal(decimal) => Some(match decimal.whole() {
+            Some(number) => Number::Int(number),
+            None => Number::Double(decimal.double()),
+        }),
+        Value::Date(days) => Some(Number::Int((*days).into())),
+        Value::Time(us) | Value::Timestamp(us) => Some(seconds(*us)),
+        Value::Bool(_) | Value::Null | Value::Bytes(_) | Value::List(_) | Value::Document(_) => {
+            None
+        }
     };
     spelled.ok_or_else(|| Fault::of(format!("expected a number, found {}", shown(value))))
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "as the functions of times take it"
+)]
+fn seconds(us: i64) -> Number {
+    match us % 1_000_000 {
+        0 => Number::Int(us / 1_000_000),
+        _ => Number::Double(us as f64 / 1e6),
+    }
 }
 
 /// TRUE, FALSE or NULL (`None`); anything else is a fault, as in pgbench: 1 is not TRUE here.
@@ -132,24 +152,16 @@ pub(crate) fn spelled_truth(text: &str) -> Option<bool> {
 pub(crate) fn plain(value: &Value) -> Cow<'_, str> {
     match value {
         Value::Text(text) => Cow::Borrowed(text),
-        Value::Double(number) => {
-            let mut text = Vec::new();
-            write_double(*number, &mut text);
-            String::from_utf8(text)
-                .expect("numbers are spelled in ASCII")
-                .into()
-        }
-        other => shown(other),
+        Value::Null | Value::Bool(_) => shown(value),
+        other => other.to_text().into(),
     }
 }
 
 /// Appends what [`plain`] gives.
 pub(crate) fn append(value: &Value, out: &mut Vec<u8>) {
     match value {
-        Value::Text(text) => out.extend_from_slice(text.as_bytes()),
-        Value::Int(number) => write_int(*number, out),
-        Value::Double(number) => write_double(*number, out),
         Value::Null | Value::Bool(_) => out.extend_from_slice(shown(value).as_bytes()),
+        other => other.write_text(out),
     }
 }
 
@@ -161,6 +173,13 @@ pub(crate) fn typed(value: &Value) -> String {
         Value::Int(_) => "int",
         Value::Double(_) => "double",
         Value::Text(_) => "text",
+        Value::Bytes(_) => "bytes",
+        Value::Decimal(_) => "decimal",
+        Value::Date(_) => "date",
+        Value::Time(_) => "time",
+        Value::Timestamp(_) => "timestamp",
+        Value::List(_) => "list",
+        Value::Document(_) => "document",
     };
     format!("{kind} {}", plain(value))
 }
@@ -173,6 +192,7 @@ pub(crate) fn shown(value: &Value) -> Cow<'static, str> {
         Value::Bool(false) => "FALSE".into(),
         Value::Int(number) => number.to_string().into(),
         Value::Double(number) => format!("{number:?}").into(),
-        Value::Text(text) => format!("'{}'", text.replace('\'', "''")).into(),
+        Value::Decimal(decimal) => format!("{decimal:?}").into(),
+        other => format!("'{}'", other.to_text().replace('\'', "''")).into(),
     }
 }

@@ -2,8 +2,8 @@
 //! this list come the type, the list of opcodes for the reference, and what `explain` prints.
 
 use crate::operand::{
-    ChoiceId, Class, ConstantId, Count, DistributionId, FunctionId, GatherId, Operand, ShellId,
-    Slot, StatementId, Target, Unit,
+    ChoiceId, Class, ConstantId, Count, DistributionId, FunctionId, GatherId, Operand, PathId,
+    ShellId, Slot, StatementId, Target, Unit,
 };
 use crate::operator::{Connective, Operator, Test};
 use crate::program::Program;
@@ -91,6 +91,8 @@ instructions! {
     ExpectError { class: Class }
     /// puts the columns of a one-row answer into variables
     Gather { gather: GatherId }
+    /// puts what stands at a path of a one-row answer's document into a variable
+    GatherPath { path: PathId }
     /// puts the columns of the last row of an answer into variables, if it has a row
     GatherLast { gather: GatherId }
     /// is done with the answer

@@ -21,6 +21,10 @@ pub(crate) struct StatementId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct GatherId(pub u32);
 
+/// An index into [`Program::paths`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PathId(pub u32);
+
 /// An index into [`Program::choices`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ChoiceId(pub u32);
@@ -113,6 +117,13 @@ impl Operand for GatherId {
             .iter()
             .map(|(_, slot)| slot.show(program));
         targets.collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl Operand for PathId {
+    fn show(self, program: &Program) -> String {
+        let path = &program.paths[self.0 as usize];
+        format!("{} {}", path.spelled, path.slot.show(program))
     }
 }
 

@@ -3,7 +3,7 @@
 //! Integers have 64 bits: overflow and division by zero are faults, division truncates. Where one
 //! side is a double, both are, and doubles follow IEEE 754. NULL on either side gives NULL.
 
-use crate::number::{Fault, Number, boolean, number, spelled_number};
+use crate::number::{Fault, Number, boolean, number, plain, spelled_number};
 use assay_values::Value;
 use std::cmp::Ordering;
 
@@ -152,10 +152,25 @@ fn order(left: &Value, right: &Value) -> Result<Option<Ordering>, Fault> {
         {
             Ok(Some(one.cmp(other)))
         }
+        (one, other) if is_of_characters(one, other) || is_of_characters(other, one) => {
+            Ok(Some(plain(one).cmp(&plain(other))))
+        }
         (Value::Bool(_), _) | (_, Value::Bool(_)) => {
             Ok(boolean(left)?.partial_cmp(&boolean(right)?))
         }
         _ => Ok(number(left)?.order(number(right)?)),
+    }
+}
+
+/// Whether two values can only be compared by their characters: what has no number, or a moment beside a text.
+fn is_of_characters(one: &Value, other: &Value) -> bool {
+    use Value::{Bytes, Date, Document, List, Text, Time, Timestamp};
+    match one {
+        Bytes(_) | List(_) | Document(_) => true,
+        Date(_) | Time(_) | Timestamp(_) => {
+            matches!(other, Text(text) if spelled_number(text).is_none())
+        }
+        _ => false,
     }
 }
 

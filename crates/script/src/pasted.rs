@@ -19,6 +19,11 @@ pub(crate) fn paste(value: &Value, text: &mut String) {
         }
         Value::Double(number) => paste_double(*number, text),
         Value::Text(value) => text.push_str(value),
+        other => {
+            let mut bytes = std::mem::take(text).into_bytes();
+            other.write_text(&mut bytes);
+            *text = String::from_utf8(bytes).expect("the text form is a text");
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::ScriptError;
 use crate::children::Children;
+use crate::document_path::DocumentPath;
 use crate::lexer::{Lexer, StatementKind};
 use crate::opcode::Instruction;
 use crate::operand::{ConstantId, GatherId, Slot};
@@ -27,6 +28,7 @@ pub struct Program {
     pub(crate) constants: Vec<Value>,
     pub(crate) variables: Vec<Variable>,
     pub(crate) gathers: Vec<Gather>,
+    pub(crate) paths: Vec<DocumentPath>,
     pub(crate) choices: Vec<Choice>,
     pub(crate) shells: Vec<Shell>,
     /// The commands that run now.

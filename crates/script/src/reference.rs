@@ -149,7 +149,10 @@ outside strings, and becomes one: `{\"find\": :{table}, \"id\": :id}`. `:{name}`
 ## Variables
 
 A name has letters, digits and underscores and does not begin with a digit. Values are integers of 64
-bits, doubles, texts, TRUE, FALSE and NULL. Variables are the client's own and keep their values from
+bits, doubles, texts, TRUE, FALSE and NULL; additions are bytes, exact decimals, dates, times, timestamps (without a zone),
+lists and JSON documents, which functions make (`date`, `decimal`, `list` ...) and `\\gset` finds in columns of such
+types. As numbers dates count days since 1970, times and timestamps seconds. They are bound as the system's own types;
+where it has none, as their text: a list is an array or its JSON text. Variables are the client's own and keep their values from
 transaction to transaction; in an open loop, and where clients share a list of transactions, each transaction begins with
 the values that are given, so that it is the same whichever client runs it. Some are always there: `:client_id`, `:random_seed` (the seed of the run),
 `:default_seed` (the seed of hashes and permutations, made from it and the same for all clients) and, an addition,

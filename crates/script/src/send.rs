@@ -5,11 +5,12 @@
 
 use crate::command::Command;
 use crate::compile::short;
+use crate::document_path::DocumentPath;
 use crate::emit::Emitter;
 use crate::lexer::{Lexer, StatementKind};
 use crate::nearest::nearest;
 use crate::opcode::Instruction;
-use crate::operand::{Class, GatherId, StatementId};
+use crate::operand::{Class, GatherId, PathId, StatementId};
 use crate::options::Values;
 use crate::place::Defect;
 use crate::program::{Gather, Gathering, Need, Parameter, Statement};
@@ -252,6 +253,21 @@ impl<'a> Emitter<'_, 'a> {
             Command::Gset { prefix } => Instruction::Gather {
                 gather: self.gather(prefix),
             },
+            Command::GsetPath {
+                name,
+                spelled,
+                steps,
+            } => {
+                let slot = self.assembler.variables.slot(name.name);
+                let paths = &mut self.assembler.program.paths;
+                let path = PathId(short(paths.len()));
+                paths.push(DocumentPath {
+                    spelled: spelled.to_owned(),
+                    steps,
+                    slot,
+                });
+                Instruction::GatherPath { path }
+            }
             Command::Aset { prefix } => Instruction::GatherLast {
                 gather: self.gather(prefix),
             },
@@ -277,11 +293,14 @@ impl<'a> Emitter<'_, 'a> {
         let (prefix, is_last) = match command {
             Command::Gset { prefix } => (prefix, false),
             Command::Aset { prefix } => (prefix, true),
-            _ => {
-                return Err(
-                    Defect::new(at, "expected no \\expect for statements combined by \\;")
-                        .hint("end the statement of which it speaks, and the one before, with ;"),
-                );
+            other => {
+                let what = match other {
+                    Command::GsetPath { .. } => "\\gset path",
+                    _ => "\\expect",
+                };
+                let message = format!("expected no {what} for statements combined by \\;");
+                return Err(Defect::new(at, message)
+                    .hint("end the statement of which it speaks, and the one before, with ;"));
             }
         };
         let gather = self.gather(prefix);

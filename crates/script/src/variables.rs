@@ -61,7 +61,9 @@ impl<'a> Variables<'a> {
     /// Notes what a command will set; all of them are noted before any name is resolved.
     pub fn note(&mut self, position: Position, command: &Command<'a>) {
         match command {
-            Command::Set { name, .. } | Command::For { name, .. } => {
+            Command::Set { name, .. }
+            | Command::For { name, .. }
+            | Command::GsetPath { name, .. } => {
                 self.set.entry(name.name).or_default().push(position);
             }
             Command::Shell(shell) => {

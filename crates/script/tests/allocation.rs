@@ -47,6 +47,10 @@ const SCRIPT: &str = "\
 \\set bid 1 + permute(hash(:aid) % 10, 10)
 \\set table abs(hash_fnv1a(:aid)) % 3
 \\set delta random_gaussian(-5000, 5000, 2.5) * 1.5
+\\set price decimal(:delta, 2)
+\\set day date(15000 + :aid % 100)
+\\set at timestamp(1300000000 + :aid)
+\\set clock time(:aid % 86400 + 0.5)
 \\begin
 UPDATE pgbench_accounts SET abalance = abalance + :delta WHERE aid = :aid AND filler <> :filler;
 \\expect rows 1
@@ -57,7 +61,7 @@ UPDATE :{table} SET bbalance = bbalance + :delta WHERE bid = :bid;
 \\endif
 \\endfor
 \\startpipeline
-INSERT INTO history VALUES (:bid, :aid, :delta);
+INSERT INTO history VALUES (:bid, :aid, :delta, :price, :day, :at, :clock);
 END;
 \\endpipeline
 \\think exponential:1us
@@ -72,6 +76,7 @@ fn transaction(machine: &mut Machine, columns: &[String], cells: &[Option<Box<[u
         columns,
         first_row: Some(cells),
         last_row: Some(cells),
+        types: &[],
         error: None,
     };
     let mut statements = 0;

@@ -239,3 +239,53 @@ fn a_wrong_formula_is_told_at_its_place_in_the_file() {
         assert!(error.hint.unwrap_or_default().contains(hint), "{text}");
     }
 }
+
+#[test]
+fn values_have_the_types_that_systems_have() {
+    for (expression, expected) in [
+        ("date(15037)", "'2011-03-04'"),
+        ("date('2011-03-04') + 1", "15038"),
+        ("date(date('2011-03-04') + 1)", "'2011-03-05'"),
+        ("date(timestamp('2011-03-04 17:53:38.25'))", "'2011-03-04'"),
+        ("timestamp(date('2011-03-04'))", "'2011-03-04 00:00:00'"),
+        (
+            "timestamp('2011-03-04 17:53:38.25')",
+            "'2011-03-04 17:53:38.25'",
+        ),
+        ("time('01:02:03.5') * 2", "7447.0"),
+        ("time(3723)", "'01:02:03'"),
+        ("decimal('1.50')", "'1.50'"),
+        ("decimal(2.345, 2)", "'2.35'"),
+        ("decimal(-2.345, 2)", "'-2.35'"),
+        ("decimal(7, 2)", "'7.00'"),
+        ("decimal('7.00') + 1", "8"),
+        ("decimal('0.10') + 1", "1.1"),
+        ("bytes('00ff')", "'\\x00ff'"),
+        ("list(1, 'a', NULL, list())", "'[1,\"a\",null,[]]'"),
+        ("document('{\"a\": [1]}')", "'{\"a\": [1]}'"),
+        (
+            "document('a', decimal('1.0'), 'b c', list(date(0)), 'd', NULL)",
+            "'{\"a\":1.0,\"b c\":[\"1970-01-01\"],\"d\":null}'",
+        ),
+        ("date(0) < date('1970-01-02')", "true"),
+        ("date(0) = '1970-01-01'", "true"),
+        ("concat(date(0), ' ', decimal('1.0'))", "'1970-01-01 1.0'"),
+    ] {
+        assert_eq!(
+            value_of(expression, &[]).as_deref(),
+            Ok(expected),
+            "{expression}"
+        );
+    }
+    for (expression, expected) in [
+        ("date('tomorrow')", "expected a number"),
+        ("time('25:00:00')", "expected a time of day"),
+        ("decimal('1e5')", "expected a decimal number"),
+        ("bytes('0')", "expected pairs of hexadecimal digits"),
+        ("document('{')", "expected JSON"),
+        ("document('a', 1, 'b')", "keys and values in turn"),
+    ] {
+        let message = value_of(expression, &[]).unwrap_err();
+        assert!(message.contains(expected), "{expression}: {message}");
+    }
+}

@@ -7,7 +7,7 @@
 mod support;
 
 use assay_script::{Ending, Need, Reply, StatementKind};
-use assay_values::Value;
+use assay_values::{CellType, Value};
 use support::{Client, compiled, one, try_compile};
 
 fn row(columns: &[&str], cells: &[&str]) -> Reply<'static> {
@@ -281,4 +281,61 @@ fn what_is_given_and_never_set_is_a_constant() {
     }
     let message = try_compile("\\set x 1 / :client_id").map(|_| ());
     assert!(message.is_ok(), "{message:?}");
+}
+
+#[test]
+fn gset_takes_a_value_out_of_a_document() {
+    let document =
+        r#"{"id": 7, "who": {"name": "it's", "at": [1.5, null, {"x": true}]}, "a b": 1}"#;
+    let text = "A\n\\gset path $.id n_id\n\\gset path $.who.name name\n\\gset path $.who.at[0] half\n\\gset path $.who.at all\n\
+                \\gset path $.who.at[2] deep\n\\gset path $.\"a b\" spaced\n\\gset path $.nothing[9] none\n\
+                B :n_id, :name, :half, :all, :deep, :spaced, :none;";
+    let (seen, ending) = Client::of(text).run_with(|_| row(&["d"], &[document]));
+    assert_eq!(ending, Ending::Done);
+    assert_eq!(
+        seen[1],
+        "B ?, ?, ?, ?, ?, ?, ? [7, 'it's', 1.5, '[1.5,null,{\"x\":true}]', '{\"x\":true}', 1, NULL]"
+    );
+    // `path` by itself is a prefix, as in pgbench.
+    let (seen, _) = Client::of("A \\gset path\nB :pathd;").run_with(|_| row(&["d"], &["5"]));
+    assert_eq!(seen[1], "B ? [5]");
+    let (class, message) = failed(
+        Client::of("A\n\\gset path $.a x")
+            .run_with(|_| row(&["d"], &["no"]))
+            .1,
+    );
+    assert_eq!(class, "expectation");
+    assert!(
+        message.starts_with("test.sql:2:1: \\gset path expects a JSON document"),
+        "{message}"
+    );
+    for (wrong, place) in [
+        ("\\gset path $.1 x", 14),
+        ("\\gset path $.a", 15),
+        ("\\gset path $.a x y", 18),
+    ] {
+        let error = try_compile(&format!("A\n{wrong}")).unwrap_err();
+        assert_eq!((error.line, error.column), (2, place), "{wrong}: {error}");
+    }
+}
+
+#[test]
+fn gset_gives_a_variable_the_type_of_its_column() {
+    let types: &[CellType] = &[
+        CellType::Date,
+        CellType::Decimal,
+        CellType::Bytes,
+        CellType::Plain,
+    ];
+    let cells = ["2011-03-04", "1.50", "ab", "007"];
+    let reply = |_| Reply {
+        types,
+        ..row(&["d", "n", "b", "t"], &cells)
+    };
+    let text = "A \\gset\n\\set next date(:d + 1)\nB :next, :n, :b, :t;";
+    let seen = Client::of(text).run_with(reply).0;
+    assert_eq!(
+        seen[1],
+        "B ?, ?, ?, ? ['2011-03-05', '1.50', '\\x6162', '007']"
+    );
 }

@@ -91,6 +91,131 @@ impl Moment {
     }
 }
 
+const DAY_US: i64 = DAY_S * 1_000_000;
+
+/// Appends `2011-03-04`, of days since 1970. Beyond the years 0 to 9999 the year has as many digits as it needs.
+pub fn write_date(days: i32, out: &mut Vec<u8>) {
+    write_day(&moment_of(i64::from(days) * DAY_S), out);
+}
+
+/// Appends `17:53:38`, of microseconds since midnight, with the digits that a part of a second needs.
+pub fn write_time(us: i64, out: &mut Vec<u8>) {
+    let us = us.rem_euclid(DAY_US);
+    let seconds = us / 1_000_000;
+    write_two_digits(seconds / 3600, out);
+    for number in [seconds / 60 % 60, seconds % 60] {
+        out.push(b':');
+        write_two_digits(number, out);
+    }
+    let mut fraction = us % 1_000_000;
+    if fraction > 0 {
+        out.push(b'.');
+    }
+    let mut unit = 100_000;
+    while fraction > 0 {
+        out.push(b'0' + u8::try_from(fraction / unit).expect("a digit"));
+        fraction %= unit;
+        unit /= 10;
+    }
+}
+
+/// Appends `2011-03-04 17:53:38`, of microseconds since the beginning of 1970.
+pub fn write_timestamp(us: i64, out: &mut Vec<u8>) {
+    write_day(&moment_of(us.div_euclid(1_000_000)), out);
+    out.push(b' ');
+    write_time(us, out);
+}
+
+/// Appends the day of a moment.
+pub fn write_day(at: &Moment, out: &mut Vec<u8>) {
+    if (0..=9999).contains(&at.year) {
+        write_two_digits(at.year / 100, out);
+        write_two_digits(at.year % 100, out);
+    } else {
+        out.extend_from_slice(at.year.to_string().as_bytes());
+    }
+    for number in [at.month, at.day] {
+        out.push(b'-');
+        write_two_digits(number, out);
+    }
+}
+
+/// By hand, because formatting costs five times as much and every row may have a moment.
+pub fn write_two_digits(number: i64, out: &mut Vec<u8>) {
+    let number = u8::try_from(number).unwrap_or(99);
+    out.extend_from_slice(&[b'0' + number / 10 % 10, b'0' + number % 10]);
+}
+
+/// Days since 1970 of `YYYY-MM-DD`; none where the text is no such date.
+#[must_use]
+pub fn parse_date(text: &[u8]) -> Option<i32> {
+    i32::try_from(midnight(text)? / DAY_S).ok()
+}
+
+/// Microseconds since midnight of `HH:MM:SS`, or the same with a fraction of up to six digits.
+#[must_use]
+pub fn parse_time(text: &[u8]) -> Option<i64> {
+    let (clock, fraction) = text.split_at_checked(8)?;
+    let [h, hh, b':', m, mm, b':', s, ss] = *clock else {
+        return None;
+    };
+    let (hour, minute, second) = (digits(&[h, hh])?, digits(&[m, mm])?, digits(&[s, ss])?);
+    if hour > 23 || minute > 59 || second > 59 {
+        return None;
+    }
+    let mut us = (hour * 3600 + minute * 60 + second) * 1_000_000;
+    if let [b'.', behind @ ..] = fraction {
+        let places = u32::try_from(behind.len())
+            .ok()
+            .filter(|&places| places <= 6)?;
+        us += digits(behind)? * 10_i64.pow(6 - places);
+    } else if !fraction.is_empty() {
+        return None;
+    }
+    Some(us)
+}
+
+/// Microseconds since 1970 of `YYYY-MM-DD`, or of that with a time behind a space or a `T`.
+#[must_use]
+pub fn parse_timestamp(text: &[u8]) -> Option<i64> {
+    let (date, time) = text.split_at_checked(10)?;
+    let us = midnight(date)? * 1_000_000;
+    match time {
+        [] => Some(us),
+        [b' ' | b'T', time @ ..] => Some(us + parse_time(time)?),
+        _ => None,
+    }
+}
+
+/// Seconds from 1970 to the midnight that begins the day.
+fn midnight(text: &[u8]) -> Option<i64> {
+    let [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = *text else {
+        return None;
+    };
+    let year = digits(&[y1, y2, y3, y4])?;
+    let (month, day) = (digits(&[m1, m2])?, digits(&[d1, d2])?);
+    if year == 0 || !(1..=12).contains(&month) || day == 0 {
+        return None;
+    }
+    let next = match month {
+        12 => seconds_of(year + 1, 1, 1),
+        _ => seconds_of(year, month + 1, 1),
+    };
+    let midnight = seconds_of(year, month, day);
+    (midnight < next).then_some(midnight)
+}
+
+fn digits(text: &[u8]) -> Option<i64> {
+    if text.is_empty() {
+        return None;
+    }
+    text.iter().try_fold(0, |number, digit| {
+        digit
+            .is_ascii_digit()
+            .then(|| number * 10 + i64::from(digit - b'0'))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -117,5 +242,41 @@ mod tests {
         );
         let moment = moment_of(seconds_of(1969, 7, 20));
         assert_eq!(moment.as_date_prints(None), "Sun Jul 20 00:00:00 1969");
+    }
+
+    #[test]
+    fn dates_and_times_are_read_as_they_are_written() {
+        assert_eq!(parse_date(b"2000-01-01"), Some(10_957));
+        assert_eq!(parse_date(b"2024-02-29"), Some(19_782));
+        assert_eq!(parse_timestamp(b"1970-01-01 00:00:01.5"), Some(1_500_000));
+        assert_eq!(parse_timestamp(b"1970-01-02T00:00:00"), Some(DAY_US));
+        assert_eq!(parse_timestamp(b"1969-12-31"), Some(-DAY_US));
+        for us in [0, -1, 1_234_567_890_123_456, -86_399_000_000] {
+            let mut text = Vec::new();
+            write_timestamp(us, &mut text);
+            assert_eq!(parse_timestamp(&text), Some(us), "{}", text.escape_ascii());
+        }
+        for text in [
+            "2023-02-29",
+            "2023-13-01",
+            "2023-00-10",
+            "2023-1-1",
+            "0000-01-01",
+            "20230101",
+            "",
+        ] {
+            assert_eq!(parse_date(text.as_bytes()), None, "{text}");
+        }
+        for text in [
+            "2000-01-01 24:00:00",
+            "2000-01-01 00:60:00",
+            "2000-01-01 00:00",
+            "2000-01-01 00:00:00.",
+            "2000-01-01 00:00:00.1234567",
+            "2000-01-01 00:00:00+02",
+            "2000-01-01x",
+        ] {
+            assert_eq!(parse_timestamp(text.as_bytes()), None, "{text}");
+        }
     }
 }

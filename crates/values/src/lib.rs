@@ -1,8 +1,10 @@
 //! Takes nothing from outside; gives values, rows, random streams and the interface of everything that makes rows.
 
 pub mod calendar;
+mod cell_type;
 mod column_type;
 mod comparable;
+mod decimal;
 mod digest;
 mod distribution;
 mod literal;
@@ -13,7 +15,9 @@ mod row;
 mod shapes;
 mod value;
 
+pub use cell_type::{CellType, from_hex};
 pub use column_type::{ColumnType, UnknownType};
+pub use decimal::Decimal;
 pub use digest::{RowHash, row_sum};
 pub use distribution::{Distribution, duration};
 pub use literal::LiteralStyle;
@@ -21,4 +25,4 @@ pub use number_text::{write_double, write_int};
 pub use piece::Piece;
 pub use random::Random;
 pub use row::{Cell, Row, RowSource, SourceError};
-pub use value::Value;
+pub use value::{Value, write_json_string};

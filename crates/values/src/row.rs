@@ -136,6 +136,8 @@ impl Row {
             Value::Int(number) => self.push_int(*number),
             Value::Double(number) => self.push_double(*number),
             Value::Text(text) => self.push_bytes(text.as_bytes()),
+            Value::Bytes(bytes) => self.push_bytes(bytes),
+            other => self.push_with(|buffer| other.write_text(buffer)),
         }
     }
 

@@ -1,5 +1,9 @@
 //! One value as scripts compute it, drivers send it and answers return it.
 
+use crate::calendar;
+use crate::decimal::Decimal;
+use crate::number_text::{write_double, write_int};
+
 /// A script variable, a bound parameter, or one cell of an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
@@ -8,4 +12,148 @@ pub enum Value {
     Int(i64),
     Double(f64),
     Text(Box<str>),
+    Bytes(Box<[u8]>),
+    Decimal(Decimal),
+    /// Days since 1970-01-01.
+    Date(i32),
+    /// Microseconds since midnight.
+    Time(i64),
+    /// Microseconds since the beginning of 1970, without a time zone.
+    Timestamp(i64),
+    List(Box<[Self]>),
+    /// Its JSON text.
+    Document(Box<str>),
+}
+
+// Values are copied for every statement: what would make all of them larger goes behind a pointer.
+const _: () = assert!(size_of::<Value>() == 24);
+
+impl Value {
+    /// Appends the text form, as SQL and JSON spell it without quotes; nothing for NULL. Bytes are `\x` and
+    /// hexadecimal digits, a list is its JSON text.
+    pub fn write_text(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Null => {}
+            Self::Bool(truth) => out.extend_from_slice(if *truth { b"true" } else { b"false" }),
+            Self::Int(number) => write_int(*number, out),
+            Self::Double(number) => write_double(*number, out),
+            Self::Text(text) | Self::Document(text) => out.extend_from_slice(text.as_bytes()),
+            Self::Bytes(bytes) => {
+                const DIGITS: &[u8; 16] = b"0123456789abcdef";
+                out.extend_from_slice(b"\\x");
+                for byte in bytes {
+                    let halves = [byte >> 4, byte & 15];
+                    out.extend(halves.map(|half| DIGITS[usize::from(half)]));
+                }
+            }
+            Self::Decimal(decimal) => decimal.write_text(out),
+            Self::Date(days) => calendar::write_date(*days, out),
+            Self::Time(us) => calendar::write_time(*us, out),
+            Self::Timestamp(us) => calendar::write_timestamp(*us, out),
+            Self::List(_) => self.write_json(out),
+        }
+    }
+
+    /// Appends the value as JSON has it; what JSON has no type for is a string.
+    pub fn write_json(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Null => out.extend_from_slice(b"null"),
+            Self::Double(number) if !number.is_finite() => out.extend_from_slice(b"null"),
+            Self::Bool(_)
+            | Self::Int(_)
+            | Self::Double(_)
+            | Self::Decimal(_)
+            | Self::Document(_) => {
+                self.write_text(out);
+            }
+            Self::List(values) => {
+                out.push(b'[');
+                for (number, value) in values.iter().enumerate() {
+                    if number > 0 {
+                        out.push(b',');
+                    }
+                    value.write_json(out);
+                }
+                out.push(b']');
+            }
+            Self::Text(text) => write_json_string(text, out),
+            Self::Bytes(_) | Self::Date(_) | Self::Time(_) | Self::Timestamp(_) => {
+                // None of them has a character that would have to be escaped, but the backslash of `\x`.
+                out.push(b'"');
+                if matches!(self, Self::Bytes(_)) {
+                    out.push(b'\\');
+                }
+                self.write_text(out);
+                out.push(b'"');
+            }
+        }
+    }
+
+    /// The text form.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let mut text = Vec::new();
+        self.write_text(&mut text);
+        String::from_utf8_lossy(&text).into_owned()
+    }
+}
+
+/// Appends a string of JSON.
+pub fn write_json_string(text: &str, out: &mut Vec<u8>) {
+    out.push(b'"');
+    for byte in text.bytes() {
+        match byte {
+            b'"' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            0..0x20 => out.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
+            _ => out.push(byte),
+        }
+    }
+    out.push(b'"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_value_has_a_text_and_a_json_form() {
+        let decimal = Decimal::parse("-1.50").expect("it is one");
+        let list = [
+            Value::Int(1),
+            Value::Null,
+            Value::Text("a\"\\\n".into()),
+            Value::Decimal(decimal),
+        ];
+        for (value, text, json) in [
+            (Value::Null, "", "null"),
+            (Value::Bool(true), "true", "true"),
+            (Value::Double(0.5), "0.5", "0.5"),
+            (Value::Double(f64::INFINITY), "Infinity", "null"),
+            (Value::Bytes([0, 0xAF].into()), "\\x00af", "\"\\\\x00af\""),
+            (Value::Decimal(decimal), "-1.50", "-1.50"),
+            (Value::Date(-1), "1969-12-31", "\"1969-12-31\""),
+            (Value::Time(3_723_000_000), "01:02:03", "\"01:02:03\""),
+            (
+                Value::Timestamp(86_400_500_000),
+                "1970-01-02 00:00:00.5",
+                "\"1970-01-02 00:00:00.5\"",
+            ),
+            (
+                Value::List(list.into()),
+                "[1,null,\"a\\\"\\\\\\n\",-1.50]",
+                "[1,null,\"a\\\"\\\\\\n\",-1.50]",
+            ),
+            (
+                Value::Document("{\"a\": 1}".into()),
+                "{\"a\": 1}",
+                "{\"a\": 1}",
+            ),
+        ] {
+            assert_eq!(value.to_text(), text);
+            let mut out = Vec::new();
+            value.write_json(&mut out);
+            assert_eq!(String::from_utf8_lossy(&out), json);
+        }
+    }
 }

@@ -1,7 +1,8 @@
 //! Takes a column definition; gives what is needed to read that column's cells.
 
-use super::constants::column_flag;
+use super::constants::{BINARY, column_flag, column_type as kind};
 use super::scan::Scan;
+use assay_values::CellType;
 
 #[derive(Debug)]
 pub(super) struct Column {
@@ -13,6 +14,7 @@ pub(super) struct Column {
     pub(super) decimals: u8,
     /// Width in characters, to which `ZEROFILL` fills.
     pub(super) width: u32,
+    character_set: u16,
 }
 
 impl Column {
@@ -25,7 +27,7 @@ impl Column {
         let name = scan.text()?;
         scan.text()?; // original name
         scan.length()?; // of what follows
-        scan.u16()?; // character set
+        let character_set = scan.u16()?;
         let width = scan.u32()?;
         let column_type = scan.u8()?;
         let flags = scan.u16()?;
@@ -38,6 +40,7 @@ impl Column {
                 flags,
                 decimals,
                 width,
+                character_set,
             },
         ))
     }
@@ -49,6 +52,20 @@ impl Column {
             name: String::from_utf8_lossy(name).into(),
             ..column
         })
+    }
+
+    /// What its values are, as far as they are no numbers and texts.
+    pub(super) fn cell_type(&self) -> CellType {
+        match self.column_type {
+            kind::NEWDECIMAL => CellType::Decimal,
+            kind::DATE | kind::NEWDATE => CellType::Date,
+            kind::TIME => CellType::Time,
+            kind::DATETIME | kind::TIMESTAMP => CellType::Timestamp,
+            kind::JSON => CellType::Document,
+            // Texts have these types as well.
+            kind::TINY_BLOB..=kind::BLOB if self.character_set == BINARY => CellType::Bytes,
+            _ => CellType::Plain,
+        }
     }
 
     pub(super) fn is_unsigned(&self) -> bool {

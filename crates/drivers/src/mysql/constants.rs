@@ -63,6 +63,8 @@ pub(super) const MORE_RESULTS: u16 = 1 << 3;
 /// Collation `utf8mb4_bin` in both families: text is compared byte by byte, as the systems beside
 /// these do.
 pub(super) const UTF8MB4_BIN: u8 = 46;
+/// The character set of what is no text.
+pub(super) const BINARY: u16 = 63;
 
 /// Types of columns and parameters.
 pub(super) mod column_type {
@@ -80,6 +82,10 @@ pub(super) mod column_type {
     pub(in crate::mysql) const DATETIME: u8 = 12;
     pub(in crate::mysql) const YEAR: u8 = 13;
     pub(in crate::mysql) const NEWDATE: u8 = 14;
+    pub(in crate::mysql) const JSON: u8 = 245;
+    pub(in crate::mysql) const NEWDECIMAL: u8 = 246;
+    pub(in crate::mysql) const TINY_BLOB: u8 = 249;
+    pub(in crate::mysql) const BLOB: u8 = 252;
     pub(in crate::mysql) const VAR_STRING: u8 = 253;
 }
 

@@ -37,6 +37,7 @@ mod server_reply;
 mod session;
 mod statement;
 mod statements;
+mod typed_value;
 
 use std::ops::ControlFlow;
 

@@ -155,7 +155,7 @@ impl Results {
             if self.is_first && answer.wants_columns() {
                 columns
                     .iter()
-                    .for_each(|column| answer.column(&column.name));
+                    .for_each(|column| answer.typed_column(&column.name, column.cell_type()));
             }
             self.stage = Stage::Row;
         } else {
@@ -173,13 +173,13 @@ impl Results {
         if self.format == Format::Binary {
             let column = Column::read_named(payload)?;
             if self.is_first && answer.wants_columns() {
-                answer.column(&column.name);
+                answer.typed_column(&column.name, column.cell_type());
             }
             columns.push(column);
         } else {
             let (name, column) = Column::read(payload)?;
             if self.is_first && answer.wants_columns() {
-                answer.column(&String::from_utf8_lossy(name));
+                answer.typed_column(&String::from_utf8_lossy(name), column.cell_type());
             }
             columns.push(column);
         }

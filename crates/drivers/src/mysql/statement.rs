@@ -8,6 +8,7 @@ use super::packet::Packets;
 use super::refusal;
 use super::results::Format;
 use super::scan::{Scan, write_text};
+use super::typed_value::write_typed;
 use crate::{ErrorClass, SystemError};
 use assay_values::Value;
 
@@ -107,13 +108,15 @@ impl Prepared {
                 Value::Int(number) => out.extend_from_slice(&number.to_le_bytes()),
                 Value::Double(number) => out.extend_from_slice(&number.to_le_bytes()),
                 Value::Text(text) => write_text(out, text.as_bytes()),
+                other => write_typed(other, out),
             }
         }
     }
 
     /// Keeps an execution to be patched, as it was sent with its packet header.
     fn keep(&mut self, parameters: &[Value], packet: &[u8]) {
-        let is_fixed = |value: &Value| !matches!(value, Value::Null | Value::Text(_));
+        let is_fixed =
+            |value: &Value| matches!(value, Value::Bool(_) | Value::Int(_) | Value::Double(_));
         let bytes = Packets::HEADER + self.head_bytes() + sizes(parameters);
         // One that told types is longer; the next one of its kind will not be.
         if packet.len() == bytes && parameters.iter().all(is_fixed) {
@@ -169,7 +172,12 @@ impl Prepared {
                 Value::Bool(_) => kind::TINY,
                 Value::Int(_) => kind::LONGLONG,
                 Value::Double(_) => kind::DOUBLE,
-                Value::Text(_) => kind::VAR_STRING,
+                Value::Text(_) | Value::List(_) | Value::Document(_) => kind::VAR_STRING,
+                Value::Bytes(_) => kind::BLOB,
+                Value::Decimal(_) => kind::NEWDECIMAL,
+                Value::Date(_) => kind::DATE,
+                Value::Time(_) => kind::TIME,
+                Value::Timestamp(_) => kind::DATETIME,
             };
             types_change |= bound[0] != needed;
             bound[0] = needed;

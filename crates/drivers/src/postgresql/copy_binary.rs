@@ -4,9 +4,12 @@
 //! A value that its column's type cannot hold is refused here, because the server would take its bytes
 //! for another value.
 
+use assay_values::calendar::{parse_date, parse_timestamp};
 use assay_values::{Cell, ColumnType, Row};
 
-use super::date_time;
+/// The server counts from the beginning of the year 2000: days and microseconds from 1970 to then.
+const DAYS_TO_2000: i32 = 10_957;
+const US_TO_2000: i64 = 946_684_800_000_000;
 
 /// Signature, flags, no extension.
 pub(super) const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
@@ -136,10 +139,10 @@ impl Field {
                 Some(())
             }
             (Self::Date, Cell::Text(text)) => {
-                date_time::days(text).map(|days| sized(out, days.to_be_bytes()))
+                parse_date(text).map(|days| sized(out, (days - DAYS_TO_2000).to_be_bytes()))
             }
             (Self::Timestamp, Cell::Text(text)) => {
-                date_time::microseconds(text).map(|moment| sized(out, moment.to_be_bytes()))
+                parse_timestamp(text).map(|us| sized(out, (us - US_TO_2000).to_be_bytes()))
             }
             (Self::Date | Self::Timestamp, _) => None,
             (Self::Bool, _) => truth(cell).map(|truth| sized(out, [u8::from(truth)])),

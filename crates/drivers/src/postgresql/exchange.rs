@@ -8,7 +8,7 @@ use assay_values::ColumnType;
 use super::message::{Fields, Message, tag};
 use super::parameter::ParameterType;
 use super::refusal::{self, Refusal};
-use super::rows;
+use super::rows::{self, Column};
 use super::statement::Statement;
 use crate::{Answer, ErrorClass, Progress, SystemError, TransactionStatus};
 
@@ -50,7 +50,7 @@ pub(super) struct Description {
     /// Parameters in the text.
     count: usize,
     types: Box<[ParameterType]>,
-    columns: Vec<String>,
+    columns: Vec<Column>,
 }
 
 impl Description {
@@ -223,12 +223,14 @@ impl Exchange {
             tag::ROW_DESCRIPTION => match self.asked {
                 Asked::Prepare { .. } => {
                     let columns = &mut kept.description.columns;
-                    rows::columns(message.body, |name| columns.push(name.to_owned()))?;
+                    rows::columns(message.body, |column| columns.push(column))?;
                 }
                 _ if answer.wants_columns() => {
                     // Of several result sets the last one names the columns.
-                    answer.columns.clear();
-                    rows::columns(message.body, |name| answer.column(name))?;
+                    answer.forget_columns();
+                    rows::columns(message.body, |column| {
+                        answer.typed_column(&column.name, column.cell_type);
+                    })?;
                 }
                 _ => {}
             },
@@ -353,12 +355,12 @@ impl Exchange {
 
     #[cold]
     fn name_columns(&self, kept: &Kept, answer: &mut Answer) {
-        for name in self
+        for column in self
             .statement(kept)
             .iter()
             .flat_map(|statement| &statement.columns)
         {
-            answer.column(name);
+            answer.typed_column(&column.name, column.cell_type);
         }
     }
 }

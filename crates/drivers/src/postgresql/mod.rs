@@ -12,7 +12,6 @@ mod authentication;
 mod copy_binary;
 mod copy_data;
 mod copy_text;
-mod date_time;
 mod direct;
 mod exchange;
 mod message;

@@ -21,6 +21,7 @@ pub(super) enum ParameterType {
     Float8,
     /// Of a number that no integer type holds, which as a literal is of this type; other values are not.
     Numeric,
+    Bytea,
     /// What a quoted literal is where it stands: the server finds its type. A number is none.
     Quoted,
     /// Everything else, spelled as a literal of that type would be.
@@ -41,6 +42,7 @@ impl ParameterType {
     pub fn from_oid(oid: u32) -> Self {
         match oid {
             16 => Self::Bool,
+            17 => Self::Bytea,
             20 => Self::Int8,
             21 => Self::Int2,
             23 => Self::Int4,
@@ -59,6 +61,7 @@ impl ParameterType {
     pub fn oid(self) -> u32 {
         match self {
             Self::Bool => 16,
+            Self::Bytea => 17,
             Self::Int8 => 20,
             Self::Int2 => 21,
             Self::Int4 => 23,
@@ -74,7 +77,15 @@ impl ParameterType {
         match value {
             // A number that came back from the server as text.
             Value::Text(text) if is_fraction(text) => Self::Numeric,
-            Value::Null | Value::Text(_) => Self::Quoted,
+            Value::Decimal(_) => Self::Numeric,
+            Value::Bytes(_) => Self::Bytea,
+            Value::Null
+            | Value::Text(_)
+            | Value::Date(_)
+            | Value::Time(_)
+            | Value::Timestamp(_)
+            | Value::List(_)
+            | Value::Document(_) => Self::Quoted,
             Value::Bool(_) => Self::Bool,
             Value::Int(number) if i32::try_from(*number).is_ok() => Self::Int4,
             Value::Int(_) => Self::Int8,
@@ -99,7 +110,7 @@ impl ParameterType {
             Self::Bool => Some(Value::Bool(false)),
             Self::Int2 | Self::Int4 | Self::Int8 => Some(Value::Int(0)),
             Self::Float4 | Self::Float8 => Some(Value::Double(0.0)),
-            Self::Numeric | Self::Quoted | Self::Text | Self::Unknown => None,
+            Self::Numeric | Self::Bytea | Self::Quoted | Self::Text | Self::Unknown => None,
         }
     }
 
@@ -154,9 +165,20 @@ impl ParameterType {
             (Self::Int2 | Self::Int4 | Self::Int8, Value::Double(number)) => {
                 return self.write(&Value::Int(whole(*number)?), out);
             }
+            (Self::Int2 | Self::Int4 | Self::Int8, Value::Decimal(number)) => {
+                return self.write(&Value::Int(number.whole()?), out);
+            }
+            (Self::Bytea, Value::Bytes(bytes)) => {
+                let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+                out.extend_from_slice(&length.to_be_bytes());
+                out.extend_from_slice(bytes);
+            }
             // Of a function's types for an unknown the server takes float8 (`abs(?) / 2`).
             (Self::Int2 | Self::Int4 | Self::Float8, Value::Int(_))
-            | (Self::Quoted, Value::Int(_) | Value::Double(_) | Value::Bool(_)) => return None,
+            | (
+                Self::Quoted,
+                Value::Int(_) | Value::Double(_) | Value::Bool(_) | Value::Decimal(_),
+            ) => return None,
             (Self::Numeric, value) if Self::of_literal(value) != Self::Numeric => return None,
             (_, value) => {
                 write_text(value, out);
@@ -222,17 +244,46 @@ fn write_text(value: &Value, out: &mut Vec<u8>) {
         Value::Bool(is_true) => out.extend_from_slice(if *is_true { b"true" } else { b"false" }),
         Value::Int(number) => write!(out, "{number}").expect("writing to memory is infallible"),
         Value::Double(number) => write!(out, "{number}").expect("writing to memory is infallible"),
-        Value::Text(text) => out.extend_from_slice(text.as_bytes()),
+        Value::List(values) => write_array(values, out),
+        other => other.write_text(out),
     }
     // A text beyond 4 GiB gets a wrong length here, and its message is refused as too large as a whole.
     let length = u32::try_from(out.len() - start - 4).unwrap_or(u32::MAX);
     out[start..start + 4].copy_from_slice(&length.to_be_bytes());
 }
 
+/// Appends the literal of an array: `{1,NULL,"a b"}`.
+fn write_array(values: &[Value], out: &mut Vec<u8>) {
+    out.push(b'{');
+    for (number, value) in values.iter().enumerate() {
+        if number > 0 {
+            out.push(b',');
+        }
+        match value {
+            Value::Null => out.extend_from_slice(b"NULL"),
+            Value::List(values) => write_array(values, out),
+            Value::Int(_) | Value::Double(_) | Value::Bool(_) | Value::Decimal(_) => {
+                value.write_text(out);
+            }
+            other => {
+                out.push(b'"');
+                for byte in other.to_text().bytes() {
+                    if matches!(byte, b'"' | b'\\') {
+                        out.push(b'\\');
+                    }
+                    out.push(byte);
+                }
+                out.push(b'"');
+            }
+        }
+    }
+    out.push(b'}');
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Format, ParameterType as Type};
-    use assay_values::Value;
+    use assay_values::{Decimal, Value};
 
     fn check(of: Type, value: Value, format: Format, expected: &[u8]) {
         let mut out = Vec::new();
@@ -306,6 +357,37 @@ mod tests {
         );
         check(Type::Text, Value::Bool(false), Format::Text, b"false");
         check(Type::Text, Value::Double(f64::NAN), Format::Text, b"NaN");
+    }
+
+    #[test]
+    fn values_of_further_types_travel_in_the_servers_own_form() {
+        let decimal = Decimal::parse("-1.50")
+            .map(Value::Decimal)
+            .expect("it is one");
+        check(
+            Type::Bytea,
+            Value::Bytes([0, 255].into()),
+            Format::Binary,
+            &[0, 255],
+        );
+        check(
+            Type::Text,
+            Value::Bytes([0, 255].into()),
+            Format::Text,
+            b"\\x00ff",
+        );
+        check(Type::Numeric, decimal.clone(), Format::Text, b"-1.50");
+        assert_eq!(Type::Quoted.write(&decimal, &mut Vec::new()), None);
+        check(Type::Quoted, Value::Date(0), Format::Text, b"1970-01-01");
+        let inner = Value::List([Value::Int(2), Value::Null].into());
+        let list = Value::List([Value::Text("a \"b\"".into()), inner].into());
+        check(Type::Text, list, Format::Text, br#"{"a \"b\"",{2,NULL}}"#);
+        check(
+            Type::Text,
+            Value::Document("{}".into()),
+            Format::Text,
+            b"{}",
+        );
     }
 
     #[test]

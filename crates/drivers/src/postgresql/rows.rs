@@ -1,5 +1,7 @@
 //! Takes the messages that carry an answer's rows and counts; tells them to the answer, in place.
 
+use assay_values::CellType;
+
 use super::message::Fields;
 use crate::{Answer, SystemError};
 
@@ -22,16 +24,39 @@ pub(super) fn row(body: &[u8], answer: &mut Answer) -> Result<(), SystemError> {
     Ok(())
 }
 
-/// The column names of a RowDescription, told one by one.
-pub(super) fn columns(body: &[u8], mut tell: impl FnMut(&str)) -> Result<(), SystemError> {
-    /// Table, column number, type, type size, type modifier, format: of no use to us.
-    const BEHIND_THE_NAME_BYTES: usize = 18;
+/// A column of an answer.
+pub(super) struct Column {
+    pub name: Box<str>,
+    pub cell_type: CellType,
+}
+
+/// The columns of a RowDescription, one by one.
+pub(super) fn columns(body: &[u8], mut give: impl FnMut(Column)) -> Result<(), SystemError> {
+    /// Table and column number before the type; type size, type modifier and format behind it.
+    const BEFORE_THE_TYPE_BYTES: usize = 6;
+    const BEHIND_THE_TYPE_BYTES: usize = 8;
     let mut fields = Fields(body);
     for _ in 0..fields.count()? {
-        tell(&String::from_utf8_lossy(fields.text()?));
-        fields.bytes(BEHIND_THE_NAME_BYTES)?;
+        let name = String::from_utf8_lossy(fields.text()?).into();
+        fields.bytes(BEFORE_THE_TYPE_BYTES)?;
+        let cell_type = cell_type(fields.int32()?);
+        fields.bytes(BEHIND_THE_TYPE_BYTES)?;
+        give(Column { name, cell_type });
     }
     Ok(())
+}
+
+/// By the object id of the type.
+fn cell_type(oid: i32) -> CellType {
+    match oid {
+        17 => CellType::HexBytes,
+        114 | 3802 => CellType::Document,
+        1082 => CellType::Date,
+        1083 => CellType::Time,
+        1114 => CellType::Timestamp,
+        1700 => CellType::Decimal,
+        _ => CellType::Plain,
+    }
 }
 
 /// The rows that a statement changed, from the tag of its CommandComplete; 0 for those that change

@@ -16,6 +16,7 @@ use postgres_protocol::message::frontend;
 
 use super::message::{LARGEST_BYTES, too_large};
 use super::parameter::{Format, ParameterType};
+use super::rows::Column;
 use crate::{ErrorClass, SystemError};
 
 /// What follows the parameters: no result format codes (all text), which is the end of Bind; Execute of
@@ -38,7 +39,7 @@ pub(super) struct Statement {
     declared: Box<[bool]>,
     tail: &'static [u8],
     text: Box<str>,
-    pub columns: Vec<String>,
+    pub columns: Vec<Column>,
 }
 
 /// The text of a statement with `$1`, `$2` … for its values, and how many it has.
@@ -62,7 +63,7 @@ impl Statement {
         id: u32,
         text: Box<str>,
         types: Box<[ParameterType]>,
-        columns: Vec<String>,
+        columns: Vec<Column>,
     ) -> Result<Self, SystemError> {
         Self::shaped(id, text, types, Box::default(), TAIL, columns)
     }
@@ -73,7 +74,7 @@ impl Statement {
         types: Box<[ParameterType]>,
         declared: Box<[bool]>,
         tail: &'static [u8],
-        columns: Vec<String>,
+        columns: Vec<Column>,
     ) -> Result<Self, SystemError> {
         let count = u16::try_from(types.len()).map_err(|_| {
             let message = format!(

@@ -15,7 +15,7 @@ mod regexp;
 use std::path::Path;
 use std::sync::Arc;
 
-use assay_values::{Piece, Row, Value};
+use assay_values::{CellType, Piece, Row, Value};
 use rusqlite::config::DbConfig;
 use rusqlite::types::{Null, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OpenFlags, Statement};
@@ -178,8 +178,9 @@ impl SqliteConnection {
     fn step(&self, statement: &mut Statement<'_>, answer: &mut Answer) -> rusqlite::Result<()> {
         let columns = statement.column_count();
         if answer.wants_columns() {
-            for index in 0..columns {
-                answer.column(statement.column_name(index)?);
+            for (index, column) in statement.columns().enumerate() {
+                let cell_type = column.decl_type().map_or(CellType::Plain, cell_type);
+                answer.typed_column(statement.column_name(index)?, cell_type);
             }
         }
         // The library's count of changed rows stays as it was after a statement that changes none.
@@ -344,6 +345,25 @@ fn spelled(pieces: &[Piece]) -> String {
     })
 }
 
+/// What a column's values are, by the type that it was declared with; the library itself does not care.
+fn cell_type(declared: &str) -> CellType {
+    let word = declared.split(['(', ' ']).next().unwrap_or_default();
+    let types = [
+        ("blob", CellType::Bytes),
+        ("decimal", CellType::Decimal),
+        ("numeric", CellType::Decimal),
+        ("date", CellType::Date),
+        ("time", CellType::Time),
+        ("timestamp", CellType::Timestamp),
+        ("datetime", CellType::Timestamp),
+        ("json", CellType::Document),
+    ];
+    let found = types
+        .iter()
+        .find(|(name, _)| word.eq_ignore_ascii_case(name));
+    found.map_or(CellType::Plain, |&(_, cell_type)| cell_type)
+}
+
 /// Binds one parameter, counted from 1. Truth values are 1 and 0, as the library has no others.
 fn bind(statement: &mut Statement<'_>, index: usize, value: &Value) -> rusqlite::Result<()> {
     match value {
@@ -355,5 +375,14 @@ fn bind(statement: &mut Statement<'_>, index: usize, value: &Value) -> rusqlite:
             let text = ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes()));
             statement.raw_bind_parameter(index, text)
         }
+        Value::Bytes(bytes) => {
+            statement.raw_bind_parameter(index, ToSqlOutput::Borrowed(ValueRef::Blob(bytes)))
+        }
+        // The library has no decimals: as a literal of these digits would be.
+        Value::Decimal(decimal) => match decimal.whole() {
+            Some(integer) if decimal.scale() == 0 => statement.raw_bind_parameter(index, integer),
+            _ => statement.raw_bind_parameter(index, decimal.double()),
+        },
+        other => statement.raw_bind_parameter(index, other.to_text()),
     }
 }

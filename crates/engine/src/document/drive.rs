@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use assay_script::Lexer;
+use assay_script::{Lexer, of_json};
 use assay_values::{Distribution, Value};
 use serde::{Deserialize, Deserializer};
 
@@ -294,19 +294,6 @@ pub(super) fn optional_seconds<'de, D: Deserializer<'de>>(
 
 fn variables<'de, D: Deserializer<'de>>(reader: D) -> Result<BTreeMap<String, Value>, D::Error> {
     let plain = Option::<BTreeMap<String, serde_json::Value>>::deserialize(reader)?;
-    let value = |name: &str, json: serde_json::Value| match json {
-        serde_json::Value::Null => Ok(Value::Null),
-        serde_json::Value::Bool(bool) => Ok(Value::Bool(bool)),
-        serde_json::Value::String(text) => Ok(Value::Text(text.into())),
-        serde_json::Value::Number(number) => (number.as_i64().map(Value::Int))
-            .or_else(|| number.as_f64().map(Value::Double))
-            .ok_or_else(|| format!("variable `{name}`: {number} is beyond every number here")),
-        other => Err(format!(
-            "variable `{name}`: expected a single value, found {other}"
-        )),
-    };
-    (plain.unwrap_or_default().into_iter())
-        .map(|(name, json)| Ok((name.clone(), value(&name, json)?)))
-        .collect::<Result<_, String>>()
-        .map_err(serde::de::Error::custom)
+    let values = plain.unwrap_or_default().into_iter();
+    Ok(values.map(|(name, json)| (name, of_json(&json))).collect())
 }

@@ -17,7 +17,7 @@ use assay_values::Random;
 
 use super::arrivals::Arrival;
 use super::phase::{Before, Phase, Queued, Then};
-use super::plan::Travel;
+use super::plan::{Travel, operation};
 use super::schedule::Schedule;
 use super::shared::Shared;
 use super::think_time::REFUSED_PAUSE_NS;
@@ -183,8 +183,7 @@ impl<'a> Client<'a> {
                 };
                 let request = match travel {
                     Travel::Text => Request::Text(text),
-                    Travel::Begin => Request::Begin,
-                    Travel::Commit => Request::Commit,
+                    Travel::Operation => operation(how.kind),
                     Travel::Prepared => Request::Execute {
                         id: statement,
                         parameters,
@@ -553,6 +552,7 @@ fn reply<'r>(answer: &'r Answer, error: Option<&'r SystemError>) -> Reply<'r> {
         rows: answer.rows,
         affected: answer.affected,
         columns: &answer.columns,
+        types: &answer.cell_types,
         first_row: answer.kept.first().map(Vec::as_slice),
         last_row: answer.kept.last().map(Vec::as_slice),
         error: error.map(|error| (error.class.word(), &*error.message)),

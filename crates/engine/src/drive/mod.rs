@@ -28,7 +28,7 @@ mod suspension_detector;
 mod think_time;
 mod transaction_state;
 
-pub use plan::compile;
+pub use plan::{compile, operation};
 pub use supervisor::{DrainProgress, DriveProgress};
 
 use std::num::NonZero;

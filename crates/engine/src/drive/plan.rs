@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use assay_drivers::Keep;
+use assay_drivers::{Keep, Request};
 use assay_script::{Need, Options, Program, ScriptError, Source, StatementKind, Values};
 use assay_values::Value;
 
@@ -64,10 +64,8 @@ pub enum Travel {
     Direct,
     /// By the name under which it was prepared.
     Prepared,
-    /// The driver begins a transaction.
-    Begin,
-    /// The driver commits.
-    Commit,
+    /// Not at all: it is the driver that begins or commits ([`operation`]).
+    Operation,
 }
 
 impl Travel {
@@ -95,8 +93,7 @@ impl Plan {
                 let is_of_rows = matches!(kind, StatementKind::Rows | StatementKind::Other);
                 StatementPlan {
                     travel: match (document.protocol, kind) {
-                        (_, StatementKind::Begin) if statement.is_operation => Travel::Begin,
-                        _ if statement.is_operation => Travel::Commit,
+                        _ if statement.is_operation => Travel::Operation,
                         (Protocol::Extended, _) => Travel::Direct,
                         (Protocol::Prepared, StatementKind::Rows) => Travel::Prepared,
                         (Protocol::Prepared, _) if has_parameters => Travel::Prepared,
@@ -259,6 +256,16 @@ pub fn compile(document: &DriveDocument) -> Result<Program, EngineError> {
     match &document.site {
         Some(site) if !Site::has_transactions(&site.driver)? => without_transactions(program),
         _ => Ok(program),
+    }
+}
+
+/// What the driver is asked for where a script leaves it to the driver.
+#[must_use]
+pub fn operation(kind: StatementKind) -> Request<'static> {
+    match kind {
+        StatementKind::Begin => Request::Begin,
+        StatementKind::Commit => Request::Commit,
+        StatementKind::Rollback | StatementKind::Rows | StatementKind::Other => Request::Rollback,
     }
 }
 

@@ -30,4 +30,5 @@ mod slices;
 mod transactions;
 mod truth;
 mod two_pieces;
+mod typed_values;
 mod values;

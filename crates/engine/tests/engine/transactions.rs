@@ -7,6 +7,7 @@ use crate::mysql_server::Server as MariaDb;
 use crate::serve::served;
 use crate::support::server::Server;
 use crate::support::{document, null_site, observe, outcomes, the_error};
+use crate::typed_values::are_sent_and_read_back;
 use assay_engine::{Session, SiteDocument, null_protocols};
 
 /// Statements that look like an end of the transaction and are none.
@@ -107,6 +108,12 @@ fn postgresql_says_itself_whether_a_transaction_is_open() {
     is_rolled_back(&site, "DO $$ BEGIN PERFORM 1; END $$");
     texts_of_several_statements(&site);
 
+    execute(
+        &site,
+        "CREATE TABLE kinds (d date, t time, ts timestamp, n numeric(12, 2), b bytea, doc jsonb)",
+    );
+    are_sent_and_read_back(&site, "::jsonb");
+
     // What the driver commits is committed, and errors of the commit are those of a statement.
     execute(
         &site,
@@ -144,6 +151,12 @@ fn mariadb_says_itself_whether_a_transaction_is_open() {
     }
     texts_of_several_statements(&site);
 
+    execute(
+        &site,
+        "CREATE TABLE kinds (d date, t time(6), ts datetime(6), n decimal(12, 2), b blob, doc json)",
+    );
+    are_sent_and_read_back(&site, "");
+
     // A procedure that commits leaves nothing to roll back, and nothing open.
     execute(&site, "DELETE FROM t");
     execute(&site, "CREATE PROCEDURE finish() COMMIT");
@@ -164,6 +177,11 @@ fn sqlite_says_itself_whether_a_transaction_is_open() {
     for statement in NO_ENDS {
         is_rolled_back(&site, statement);
     }
+    execute(
+        &site,
+        "CREATE TABLE kinds (d date, t time, ts timestamp, n decimal(12, 2), b blob, doc json)",
+    );
+    are_sent_and_read_back(&site, "");
 }
 
 /// The third statement fails within a transaction, so that the fourth must be the rollback. The session is lost

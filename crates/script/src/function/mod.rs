@@ -9,6 +9,7 @@ mod numbers;
 mod permutation;
 mod texts;
 mod times;
+mod typed;
 
 use crate::number::Fault;
 use assay_values::{Random, Value};
@@ -33,6 +34,8 @@ pub(crate) struct Function {
     /// What can be wrong with the arguments that are known before anything runs; the others are `None`.
     pub check: fn(&[Option<&Value>]) -> Result<(), Fault>,
     pub body: Body,
+    /// Where the text of its body stands for a value of another type: the function that gives it.
+    pub typed: Option<Typed>,
     /// The same for integers alone; `None` where there is no value, and [`Function::body`] says why.
     pub whole: Option<Whole>,
 }
@@ -48,6 +51,8 @@ pub(crate) enum Nature {
     Outside,
 }
 
+type Typed = fn(Arguments<'_>, &mut Random) -> Result<Value, Fault>;
+
 type Whole = fn(&[i64], &mut Random) -> Option<i64>;
 
 pub(crate) enum Body {
@@ -60,6 +65,9 @@ impl Function {
     pub fn apply(&self, arguments: Arguments<'_>, random: &mut Random) -> Result<Value, Fault> {
         if self.is_null_for(arguments) {
             return Ok(Value::Null);
+        }
+        if let Some(typed) = self.typed {
+            return typed(arguments, random);
         }
         match self.body {
             Body::Value(body) => body(arguments, random),
@@ -144,7 +152,18 @@ pub(crate) static FUNCTIONS: &[Function] = &[
     // Ours.
     text("concat", "x [, ...]", "the texts of its arguments, one after the other", 1, ANY, Nature::Pure, texts::concat),
     ours(pure("constant", "x", "`x` as a double: a pause that is always the same", 1, 1, numbers::double)),
-    text("date", "days", "the date so many days after 1970-01-01, as `2011-03-04`", 1, 1, Nature::Pure, times::date),
+    Function { typed: Some(typed::date),
+        ..text("date", "x", "the date so many days after 1970-01-01, or of the text `2011-03-04`, or of a timestamp",
+            1, 1, Nature::Pure, times::date) },
+    ours(pure("bytes", "hex", "the bytes of pairs of hexadecimal digits: `bytes('00ff')`", 1, 1, typed::bytes)),
+    ours(pure("decimal", "x [, scale]", "`x` as an exact decimal number, of `scale` digits behind the point", 1, 2,
+        typed::decimal)),
+    Function { takes_null: true,
+        ..ours(pure("document", "json | key, value [, ...]", "a JSON document, of its text or of keys and values", 1, ANY,
+            typed::document)) },
+    Function { takes_null: true, ..ours(pure("list", "[x, ...]", "a list of values", 0, ANY, typed::list)) },
+    ours(pure("time", "x", "the time of day so many seconds after midnight, or of the text `17:53:38`, or of a timestamp",
+        1, 1, typed::time)),
     text("digits", "n", "a text of `n` random digits", 1, 1, Nature::Random, texts::digits),
     ours(random("exponential", "mean [, most]", "a double by the exponential distribution; what would be more than \
         `most` is `most`", 1, 2, choices::exponential_duration)),
@@ -167,8 +186,8 @@ pub(crate) static FUNCTIONS: &[Function] = &[
         at most", 2, 3, Nature::Pure, texts::substr),
     text("text", "min, max", "a text of `min` to `max` random letters (`A` to `Z`, `a` to `z`) and digits", 2, 2,
         Nature::Random, texts::text),
-    text("timestamp", "seconds", "the moment so many seconds after the beginning of 1970, as `2011-03-04 17:53:38`", 1, 1,
-        Nature::Pure, times::timestamp),
+    Function { typed: Some(typed::timestamp), ..text("timestamp", "seconds", "the moment so many seconds after the beginning of 1970, as `2011-03-04 17:53:38`", 1, 1,
+        Nature::Pure, times::timestamp) },
     ours(random("uniform", "least, most", "a double between the two", 2, 2, choices::uniform_duration)),
     text("upper", "x", "the text of `x` in upper case", 1, 1, Nature::Pure, texts::upper),
 ];
@@ -201,6 +220,7 @@ const fn pure(
         check: |_| Ok(()),
         takes_null: false,
         body: Body::Value(body),
+        typed: None,
         whole: None,
     }
 }

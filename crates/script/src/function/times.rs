@@ -1,8 +1,8 @@
-//! Takes days or seconds since 1970; appends dates and moments as SQL spells them. No time zones.
+//! Takes days or seconds since 1970; gives dates and moments, and their texts as SQL spells them. No time zones.
 
-use super::Arguments;
+use super::{Arguments, typed};
 use crate::number::{Fault, number, shown};
-use assay_values::calendar::{DAY_S, Moment, moment_of};
+use assay_values::calendar::{DAY_S, Moment, moment_of, seconds_of};
 use assay_values::{Random, Value};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -33,32 +33,29 @@ fn moment(value: &Value, unit_s: i64) -> Result<Moment, Fault> {
     }
 }
 
-pub(super) fn date(x: Arguments<'_>, _: &mut Random, out: &mut Vec<u8>) -> Result<(), Fault> {
-    write_day(&moment(&x[0], DAY_S)?, out);
+/// Days since 1970, of the years that four digits can spell.
+pub(super) fn day(value: &Value) -> Result<i32, Fault> {
+    let at = moment(value, DAY_S)?;
+    Ok(i32::try_from(seconds_of(at.year, at.month, at.day) / DAY_S).expect("4 digits of years"))
+}
+
+/// Seconds since 1970, likewise.
+pub(super) fn second(value: &Value) -> Result<i64, Fault> {
+    let at = moment(value, 1)?;
+    let midnight = seconds_of(at.year, at.month, at.day);
+    Ok(midnight + at.hour * 3600 + at.minute * 60 + at.second)
+}
+
+pub(super) fn date(x: Arguments<'_>, random: &mut Random, out: &mut Vec<u8>) -> Result<(), Fault> {
+    typed::date(x, random)?.write_text(out);
     Ok(())
 }
 
-pub(super) fn timestamp(x: Arguments<'_>, _: &mut Random, out: &mut Vec<u8>) -> Result<(), Fault> {
-    let at = moment(&x[0], 1)?;
-    write_day(&at, out);
-    for (mark, number) in [(b' ', at.hour), (b':', at.minute), (b':', at.second)] {
-        out.push(mark);
-        write_two_digits(number, out);
-    }
+pub(super) fn timestamp(
+    x: Arguments<'_>,
+    random: &mut Random,
+    out: &mut Vec<u8>,
+) -> Result<(), Fault> {
+    typed::timestamp(x, random)?.write_text(out);
     Ok(())
-}
-
-fn write_day(at: &Moment, out: &mut Vec<u8>) {
-    write_two_digits(at.year / 100, out);
-    write_two_digits(at.year % 100, out);
-    for number in [at.month, at.day] {
-        out.push(b'-');
-        write_two_digits(number, out);
-    }
-}
-
-/// By hand, because formatting costs five times as much and every row may have a moment.
-fn write_two_digits(number: i64, out: &mut Vec<u8>) {
-    let number = u8::try_from(number).expect("parts of moments have two digits");
-    out.extend_from_slice(&[b'0' + number / 10, b'0' + number % 10]);
 }

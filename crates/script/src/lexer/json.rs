@@ -168,20 +168,14 @@ fn valid(example: &str, start: usize) -> Result<(), Defect> {
 
 /// Appends a string of JSON.
 pub(super) fn string(text: &str, out: &mut String) {
-    out.push_str(&serde_json::Value::from(text).to_string());
+    paste(&Value::Text(text.into()), out);
 }
 
 /// Appends a value as JSON has it.
 pub(super) fn paste(value: &Value, out: &mut String) {
-    match value {
-        Value::Text(text) => string(text, out),
-        Value::Double(number) if !number.is_finite() => out.push_str("null"),
-        Value::Double(number) => {
-            write!(out, "{number:?}").expect("writing to memory is infallible");
-        }
-        Value::Null => out.push_str("null"),
-        other => crate::pasted::paste(other, out),
-    }
+    let mut json = Vec::new();
+    value.write_json(&mut json);
+    out.push_str(&String::from_utf8_lossy(&json));
 }
 
 #[cfg(test)]

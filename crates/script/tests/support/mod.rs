@@ -190,6 +190,6 @@ fn shown(value: &Value) -> String {
         Value::Bool(truth) => truth.to_string(),
         Value::Int(number) => number.to_string(),
         Value::Double(number) => format!("{number:?}"),
-        Value::Text(text) => format!("'{text}'"),
+        other => format!("'{}'", other.to_text()),
     }
 }

@@ -1,0 +1,130 @@
+//! Takes texts and numbers; gives values of the types that systems have beside them.
+
+use super::Arguments;
+use crate::number::{Fault, number, plain, shown};
+use assay_values::calendar::{parse_date, parse_time, parse_timestamp};
+use assay_values::{Decimal, Random, Value, from_hex};
+
+type Made = Result<Value, Fault>;
+
+const DAY_S: f64 = 86_400.0;
+
+fn expected(what: &str, found: &Value) -> Fault {
+    Fault::of(format!("expected {what}, found {}", shown(found)))
+}
+
+/// Days of a text, a number, or a moment.
+pub(super) fn date(x: Arguments<'_>, _: &mut Random) -> Made {
+    let days = match &x[0] {
+        Value::Text(text) if text.contains('-') && parse_date(text.as_bytes()).is_some() => {
+            parse_date(text.as_bytes())
+        }
+        Value::Timestamp(us) => i32::try_from(us.div_euclid(86_400_000_000)).ok(),
+        other => Some(super::times::day(other)?),
+    };
+    days.map(Value::Date)
+        .ok_or_else(|| expected("a date", &x[0]))
+}
+
+/// Seconds of a text, a number, or a date.
+pub(super) fn timestamp(x: Arguments<'_>, _: &mut Random) -> Made {
+    let us = match &x[0] {
+        Value::Text(text) if text.contains('-') && parse_timestamp(text.as_bytes()).is_some() => {
+            parse_timestamp(text.as_bytes())
+        }
+        Value::Timestamp(us) => Some(*us),
+        Value::Date(days) => Some(i64::from(*days) * 86_400_000_000),
+        other => Some(super::times::second(other)? * 1_000_000),
+    };
+    us.map(Value::Timestamp)
+        .ok_or_else(|| expected("a moment", &x[0]))
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the bounds are tested before"
+)]
+pub(super) fn time(x: Arguments<'_>, _: &mut Random) -> Made {
+    let us = match &x[0] {
+        Value::Text(text) => parse_time(text.as_bytes()),
+        Value::Timestamp(us) => Some(us.rem_euclid(86_400_000_000)),
+        other => {
+            let seconds = number(other)?.double();
+            (0.0..DAY_S)
+                .contains(&seconds)
+                .then_some((seconds * 1e6).round() as i64)
+        }
+    };
+    us.map(Value::Time)
+        .ok_or_else(|| expected("a time of day or seconds since midnight", &x[0]))
+}
+
+/// Of a number or its text, exactly; or rounded to so many digits behind the point, half a unit away from zero.
+pub(super) fn decimal(x: Arguments<'_>, _: &mut Random) -> Made {
+    let given = match &x[0] {
+        Value::Decimal(decimal) => Some(*decimal),
+        Value::Int(number) => Decimal::new((*number).into(), 0),
+        Value::Double(number) => Decimal::try_from(*number).ok(),
+        other => Decimal::parse(plain(other).trim()),
+    };
+    let given = given.ok_or_else(|| expected("a decimal number of up to 38 digits", &x[0]))?;
+    let rounded = match x.len() {
+        1 => Some(given),
+        _ => u8::try_from(number(&x[1])?.int()?)
+            .ok()
+            .and_then(|scale| rescaled(given, scale)),
+    };
+    let too_many = || Fault::of("expected at most 38 digits, 38 of them behind the point");
+    rounded.map(Value::Decimal).ok_or_else(too_many)
+}
+
+fn rescaled(decimal: Decimal, scale: u8) -> Option<Decimal> {
+    let (digits, has) = (decimal.digits(), decimal.scale());
+    if scale >= has {
+        let factor = 10_i128.checked_pow(u32::from(scale - has))?;
+        return Decimal::new(digits.checked_mul(factor)?, scale);
+    }
+    let unit = 10_i128.checked_pow(u32::from(has - scale))?;
+    let half = if digits < 0 { -unit / 2 } else { unit / 2 };
+    Decimal::new((digits + half) / unit, scale)
+}
+
+/// Of hexadecimal digits, with or without `\x` before them.
+pub(super) fn bytes(x: Arguments<'_>, _: &mut Random) -> Made {
+    if let Value::Bytes(_) = &x[0] {
+        return Ok(x[0].clone());
+    }
+    let text = plain(&x[0]);
+    let digits = text.strip_prefix("\\x").unwrap_or(&text);
+    let bytes = from_hex(format!("\\x{digits}").as_bytes());
+    let bytes = bytes.ok_or_else(|| expected("pairs of hexadecimal digits", &x[0]))?;
+    Ok(Value::Bytes(bytes.into()))
+}
+
+pub(super) fn list(x: Arguments<'_>, _: &mut Random) -> Made {
+    Ok(Value::List(x.iter().cloned().collect()))
+}
+
+/// Of its JSON text, or of keys and values in turn.
+pub(super) fn document(x: Arguments<'_>, _: &mut Random) -> Made {
+    if x.len() == 1 {
+        let text = plain(&x[0]);
+        let read = serde_json::from_str::<serde::de::IgnoredAny>(&text);
+        read.map_err(|error| Fault::of(format!("expected JSON, found {}: {error}", shown(&x[0]))))?;
+        return Ok(Value::Document(text.into()));
+    }
+    if !x.len().is_multiple_of(2) {
+        return Err(Fault::of("document expects keys and values in turn"));
+    }
+    let mut json = vec![b'{'];
+    for pair in 0..x.len() / 2 {
+        if pair > 0 {
+            json.push(b',');
+        }
+        assay_values::write_json_string(&plain(&x[2 * pair]), &mut json);
+        json.push(b':');
+        x[2 * pair + 1].write_json(&mut json);
+    }
+    json.push(b'}');
+    Ok(Value::Document(String::from_utf8_lossy(&json).into()))
+}
