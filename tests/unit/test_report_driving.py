@@ -45,6 +45,10 @@ def transaction(name: str, count: int, **changes: Any) -> dict[str, Any]:
     return {"name": name, "outcome": "ok", "count": count, **times, **changes}
 
 
+def seconds(each: list[int]) -> list[dict[str, Any]]:
+    return [{"second": second, "group": "", "ok": ok} for second, ok in enumerate(each)]
+
+
 def open_loop(**changes: Any) -> dict[str, Any]:
     stalled = [100] * 8 + [0] * 3 + [100] * 9
     return {
@@ -61,7 +65,7 @@ def open_loop(**changes: Any) -> dict[str, Any]:
                 },
             )
         ],
-        "intervals": [{"second": place, "ok": ok} for place, ok in enumerate(stalled)],
+        "intervals": seconds(stalled),
         "outages": [{"from_ns": 8 * S, "to_ns": 11 * S}],
         "reconnects": 4,
         "results": [],
@@ -250,7 +254,7 @@ def kinds(record: ExperimentRecord) -> dict[str, str]:
         ),
         (
             CLOSED,
-            {"intervals": [{"ok": 10}] * 4 + [{"ok": 100}] * 16},
+            {"intervals": seconds([10] * 4 + [100] * 16)},
             Kind.SHORT_WARM_UP,
             "10.00/s in the first 4 seconds, 100.0/s then",
         ),
@@ -276,7 +280,7 @@ def test_each_way_to_be_misled_is_told(
     assert detail in told[kind.id]
 
 
-SLOW_END = {"elapsed_s": 6.0, "drained_ns": 2 * S, "intervals": [{"ok": 100}] * 4 + [{"ok": 0}] * 2}
+SLOW_END = {"elapsed_s": 6.0, "drained_ns": 2 * S, "intervals": seconds([100] * 4 + [0] * 2)}
 """Nothing was begun in the last two of six seconds."""
 
 
@@ -296,7 +300,7 @@ def test_what_was_spent_on_the_last_transactions_is_told_and_blames_nothing_else
 def test_the_beginning_is_compared_with_the_seconds_in_which_transactions_began(
     tmp_path: Path,
 ) -> None:
-    steady = {"drained_ns": 7 * S, "intervals": [{"ok": 100}] * 5 + [{"ok": 1}] * 7}
+    steady = {"drained_ns": 7 * S, "intervals": seconds([100] * 5 + [1] * 7)}
     told = kinds(experiment(tmp_path, CLOSED, **open_loop(elapsed_s=12.0, **steady)))
     assert Kind.SHORT_WARM_UP.id not in told
 
@@ -314,7 +318,7 @@ def test_where_the_latency_limit_skipped_the_missing_ones_it_is_named(tmp_path: 
 def test_what_is_as_it_should_be_is_not_warned_of(tmp_path: Path) -> None:
     fine = {
         "outcomes": {**OUTCOMES, "ok": 1990, "skipped": 0, "late": 0},
-        "intervals": [{"ok": 100}] * 20,
+        "intervals": seconds([100] * 20),
         "outages": [],
     }
     assert set(kinds(experiment(tmp_path, OPEN, **open_loop(**fine)))) == {"fits-in-memory"}
@@ -391,3 +395,22 @@ def test_the_mean_latency_is_that_of_all_types_by_their_counts() -> None:
     }
     assert times.mean_ns(observation) == 20.0
     assert outcomes.throughput_per_s({"outcomes": {"ok": 4}, "elapsed_ns": 2 * S}) == 2.0
+
+
+def test_groups_of_clients_and_steps_have_tables_and_seconds_add_up(tmp_path: Path) -> None:
+    move = transaction("move", 1950, times={"latency": 4 * MS})
+    group = {"clients": 4, "outcomes": OUTCOMES, "transactions": [move]}
+    groups = [{"name": "readers", **group}, {"name": "writers", **group}]
+    intervals = [
+        {"second": second, "group": name, "ok": 50, "failed": 0}
+        for second in range(20)
+        for name in ("readers", "writers")
+    ]
+    observed = open_loop(transactions=[move], groups=groups, intervals=intervals)
+    record = experiment(tmp_path, OPEN, **observed)
+    shown = found(build(record), "load_groups")
+    assert [row[1:4] for row in rows(shown)] == [
+        ["readers", "4", "97.50"],
+        ["writers", "4", "97.50"],
+    ]
+    assert timeline.whole_seconds(record.runs[0])[:3] == [100, 100, 100]

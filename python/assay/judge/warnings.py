@@ -9,7 +9,7 @@ import statistics
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from assay.judge import headroom, kinds, service, standstills
+from assay.judge import headroom, kinds, per_second, service, standstills
 from assay.judge.evidence import Evidence
 from assay.judge.kinds import Kind
 from assay.judge.machine_load import client_shares, memory_of, processor_wait
@@ -148,8 +148,7 @@ def _of_driving(run: Evidence) -> Iterator[tuple[Kind, str]]:
 
 def _of_warm_up(run: Evidence, name: str, asked_ns: int) -> Iterator[tuple[Kind, str]]:
     """Whether the first fifth of the whole seconds in which transactions began is like the rest."""
-    intervals = (run.observation or {}).get("intervals", ())
-    ok = [one["ok"] for one in intervals][: int(asked_ns // 1_000_000_000)]
+    ok = per_second.ok(run.observation or {})[: int(asked_ns // 1_000_000_000)]
     if len(ok) < _LEAST_SECONDS:
         return
     fifth = len(ok) // 5

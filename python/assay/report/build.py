@@ -16,6 +16,7 @@ from assay.report import (
     costs,
     declaration,
     footnotes,
+    groups,
     joined,
     loads,
     outcomes,
@@ -86,6 +87,7 @@ def _test_sections(
         *(
             one
             for one in (
+                groups.section(test, found),
                 outcomes.section(test, found),
                 service.section(test, found),
                 answers.section(test, found),

@@ -7,6 +7,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Collection, Sequence
 
+from assay.judge import per_second
 from assay.record import RunRecord
 from assay.report import cell_runs, standstills
 from assay.report.cell_runs import CellRuns
@@ -45,13 +46,12 @@ def whole_seconds(run: RunRecord) -> list[int]:
     observation = run.observation or {}
     asked_ns = observation.get("elapsed_ns", 0) - observation.get("drained_ns", 0)
     seconds = int(asked_ns // 1_000_000_000)
-    return [one["ok"] for one in observation.get("intervals", ())][:seconds]
+    return per_second.ok(observation)[:seconds]
 
 
 def suspended_seconds(run: RunRecord) -> frozenset[int]:
     """The seconds in which this program did not run all the time."""
-    intervals = (run.observation or {}).get("intervals", ())
-    return frozenset(at for at, one in enumerate(intervals) if one.get("suspended_ns"))
+    return per_second.suspended(run.observation or {})
 
 
 def bars(series: Sequence[int], suspended: Collection[int] = ()) -> str:

@@ -1,0 +1,27 @@
+"""Takes an observation; gives what happened in each of its seconds, all groups together."""
+
+from __future__ import annotations
+
+from assay.judge.evidence import Document
+
+
+def ok(observation: Document) -> list[int]:
+    """Transactions that ended ok, second by second."""
+    return [sum(one["ok"] for one in groups) for groups in _seconds(observation)]
+
+
+def suspended(observation: Document) -> frozenset[int]:
+    """The seconds in which this program did not run all the time."""
+    return frozenset(
+        at
+        for at, groups in enumerate(_seconds(observation))
+        if any(one.get("suspended_ns") for one in groups)
+    )
+
+
+def _seconds(observation: Document) -> list[list[Document]]:
+    """The rows of each second, one of each group."""
+    by_second: dict[int, list[Document]] = {}
+    for one in observation.get("intervals", ()):
+        by_second.setdefault(one["second"], []).append(one)
+    return [by_second[second] for second in sorted(by_second)]
