@@ -61,19 +61,19 @@ def calibrate(
     with provision(choice, StorageChoice(), connections=clients) as deployment:
         observation = observe(deployment, document, progress)
         driver = deployment.address.driver
-    times = observation["transactions"][0]["latency"]
-    cost, elapsed_ns = observation["client_cost"], observation["elapsed_ns"]
-    statements = observation["statements"]
+    times = observation.transactions[0].latency
+    cost, elapsed_ns = observation.client_cost, observation.elapsed_ns
+    statements = observation.statements
     return CalibrationRecord(
         driver=driver,
         clients=clients,
-        threads=observation["threads"],
+        threads=observation.threads,
         begun_unix_ns=begun_unix_ns,
         statements=statements,
         elapsed_ns=elapsed_ns,
         statements_per_s=statements / (elapsed_ns / 1e9),
-        client_ns_per_statement=(cost["user_ns"] + cost["system_ns"]) / max(1, statements),
-        p50_ns=times["p50_ns"],
-        p99_ns=times["p99_ns"],
-        observation=observation,
+        client_ns_per_statement=(cost.user_ns + cost.system_ns) / max(1, statements),
+        p50_ns=times.p50_ns,
+        p99_ns=times.p99_ns,
+        observation=observation.document,
     )

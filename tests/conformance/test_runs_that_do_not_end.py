@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from assay.drive.transactions import observe
+from assay.observation import Unfinished
 from assay.provision.deployment import StorageFacts
 from assay.record import DEFAULT_FILE_NAME, Store
 from assay.systems import System
@@ -48,8 +49,8 @@ def test_what_is_given_up_is_cancelled_on_the_server(server: System, storage: St
     }
     with provisioned(server, storage) as deployment:
         observation = observe(deployment, document)
-        assert observation["outcomes"]["unknown"] == 3
-        assert observation["unfinished"] == {"transactions": 3, "cancelled": 3, "limit_s": 0.3}
+        assert observation.outcomes.unknown == 3
+        assert observation.unfinished == Unfinished(transactions=3, cancelled=3, limit_s=0.3)
         assert ask(deployment, UNDER_WAY[server.name]) == [("0",)]
 
 

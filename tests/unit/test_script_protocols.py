@@ -13,9 +13,11 @@ from assay.drive.document import document_of, scripts_of
 from assay.drive.prepare import Compiled
 from assay.errors import ScriptError
 from assay.experiment.words import Words, experiment
+from assay.observation import Observation
 from assay.plan import plan
 from assay.plan.drives import drives
 from assay.registry import system
+from tests.support import observations
 
 QUOTED = "\\set c_last random(1, 9)\nSELECT ':c_last', :c_last;\n"
 
@@ -83,10 +85,12 @@ def test_every_test_that_comes_with_assay_compiles_with_its_own_protocol() -> No
 
 
 def test_conflicts_of_a_script_by_itself_are_counted_and_no_reason() -> None:
-    def observation(**classes: int) -> dict[str, Any]:
-        errors = [{"class": one, "message": "m", "count": n} for one, n in classes.items()]
-        outcomes = {"failed": sum(classes.values()), "unknown": 0}
-        return {"ended_by": "stop", "outcomes": outcomes, "errors": errors}
+    def observation(**classes: int) -> Observation:
+        errors = [{"class": one, "count": n} for one, n in classes.items()]
+        return observations.observation(
+            outcomes=observations.outcomes(failed=sum(classes.values())),
+            errors=[observations.error(**one) for one in errors],
+        )
 
     conflicts = observation(serialization=2, deadlock=1)
     assert why_failed(conflicts, [], None, counted=CONFLICTS) is None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from assay.drive.sampler import TimedSample
 from assay.drive.server_cost import device_cost, server_cost
+from assay.observation import Observation
 from assay.systems.protocol import ProcessSample
+from tests.support import observations
 
 S = 1_000_000_000
 
@@ -16,12 +16,12 @@ def sample(at_s: float, cpu_ns: int, resident_bytes: int = 10) -> TimedSample:
     return TimedSample(at_s, process, cpu_ns // 5, cpu_ns // 10)
 
 
-def observation(from_s: float, seconds: float, count: int) -> dict[str, Any]:
-    return {
-        "started_unix_ns": int(from_s * S),
-        "elapsed_ns": int(seconds * S),
-        "transactions": [{"count": count}],
-    }
+def observation(from_s: float, seconds: float, count: int) -> Observation:
+    return observations.observation(
+        started_unix_ns=int(from_s * S),
+        elapsed_ns=int(seconds * S),
+        outcomes=observations.outcomes(ok=count),
+    )
 
 
 def test_what_was_spent_before_and_after_the_measurement_is_left_out() -> None:
@@ -30,23 +30,23 @@ def test_what_was_spent_before_and_after_the_measurement_is_left_out() -> None:
     samples += [sample(6, 4 * S, resident_bytes=99), sample(9, 4 * S)]
     cost = server_cost(samples, 0, observation(2, 4, 1000))
     assert cost is not None
-    assert cost["cpu_ns"] == 2 * S
-    assert cost["per_transaction_ns"] == 2_000_000
-    assert cost["resident_peak_bytes"] == 99
+    assert cost.cpu_ns == 2 * S
+    assert cost.per_transaction_ns == 2_000_000
+    assert cost.resident_peak_bytes == 99
     moved = device_cost(samples, 0, observation(2, 4, 1000))
-    assert moved == {"read_bytes": 2 * S // 5, "written_bytes": S // 5}
+    assert moved == (2 * S // 5, S // 5)
 
 
 def test_between_two_samples_a_sum_grows_evenly() -> None:
     cost = server_cost([sample(0, 0), sample(10, S)], 0, observation(2.5, 5, 1))
     assert cost is not None
-    assert cost["cpu_ns"] == S // 2
+    assert cost.cpu_ns == S // 2
 
 
 def test_the_clock_of_the_samples_is_that_of_the_observation() -> None:
     cost = server_cost([sample(0, 0), sample(10, S)], 100 * S, observation(102, 5, 1))
     assert cost is not None
-    assert cost["cpu_ns"] == S // 2
+    assert cost.cpu_ns == S // 2
 
 
 def test_one_sample_tells_no_cost() -> None:
@@ -58,5 +58,5 @@ def test_what_one_sample_did_not_see_is_unknown_and_not_zero() -> None:
     unseen = TimedSample(5, ProcessSample(1, 1, 10, 20, 0, S, None))
     samples = [sample(0, 0), unseen, sample(9, S)]
     cost = server_cost(samples, 0, observation(1, 7, 1))
-    assert cost is not None and cost["read_bytes"] is None
+    assert cost is not None and cost.read_bytes is None
     assert device_cost(samples, 0, observation(1, 7, 1)) is None

@@ -7,7 +7,6 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from assay.bibsql import beebe, declared, update
 from assay.bibsql.bibliography import Bibliography, files_of, resolve
@@ -16,6 +15,7 @@ from assay.bibsql.reported import Entries, reported_entries
 from assay.dialects.protocol import Table
 from assay.experiment.values import Experiment, Scalar
 from assay.files.toml_file import Section
+from assay.observation import UpdateReport
 from assay.provision.deployment import Deployment
 from assay.row_sources.protocol import Asked, Download, Listener, RowSource
 from assay.row_sources.request import DataRequest
@@ -77,7 +77,7 @@ class BibliographyRows:
         tables: Sequence[Table],
         parameters: Mapping[str, Scalar],
         seed: int,
-    ) -> dict[str, Any]:
+    ) -> UpdateReport:
         rule = self.workload.data.update
         assert rule is not None, "refuse_update has said so"
         task = update.UpdateTask(int(parameters["changed"]), int(parameters["vanished"]), seed)

@@ -13,7 +13,6 @@ import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from assay.bibsql.changed_files import changed_files, mark, update
 from assay.bibsql.declared import FileRows
@@ -21,6 +20,8 @@ from assay.dialects.protocol import Table
 from assay.errors import ArgumentError
 from assay.load.digest import table_digest
 from assay.load.stage import load
+from assay.observation import UpdateReport
+from assay.observation.other_reports import UpdatedTable
 from assay.provision.deployment import Deployment
 from assay.row_sources.request import DataRequest
 from assay.systems.protocol import System
@@ -49,7 +50,7 @@ def observe(
     folder: Path,
     task: UpdateTask,
     request_of: RequestOf,
-) -> dict[str, Any]:
+) -> UpdateReport:
     """Edits copies of ``files`` in ``folder``, updates the deployment, then loads it afresh and
     compares.
 
@@ -87,19 +88,18 @@ def observe(
     updated = _digests(deployment, system, tables)
     load(deployment, system, tables, request)
     fresh = _digests(deployment, system, tables)
-    return {
-        "kind": "update",
-        "changed_files": len(changed),
-        "vanished_files": len(vanished),
-        "deleted_rows": report.deleted_rows,
-        "inserted_rows": report.inserted_rows,
-        "elapsed_ns": report.elapsed_ns,
-        "equals_fresh_load": updated == fresh,
-        "tables": {
-            name: {"rows": rows, "digest": digest, "fresh_rows": fresh[name][0]}
+    return UpdateReport(
+        changed_files=len(changed),
+        vanished_files=len(vanished),
+        deleted_rows=report.deleted_rows,
+        inserted_rows=report.inserted_rows,
+        elapsed_ns=report.elapsed_ns,
+        equals_fresh_load=updated == fresh,
+        tables={
+            name: UpdatedTable(rows, digest, fresh_rows=fresh[name][0])
             for name, (rows, digest) in updated.items()
         },
-    }
+    )
 
 
 def _digests(

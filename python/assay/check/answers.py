@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypedDict
+from typing import TypedDict
+
+from assay.observation import Observation
 
 
 class Check(TypedDict):
@@ -35,7 +37,7 @@ class Agreement:
 
 
 def check_answers(
-    observation: Mapping[str, Any],
+    observation: Observation,
     expected: Mapping[str, int | None],
     titles: Mapping[str, str],
     agreement: Agreement | None,
@@ -48,20 +50,19 @@ def check_answers(
     unequal answers and only a known number of rows is checked.
     """
     checks = []
-    for result in observation["results"]:
-        name = result["transaction"]
-        rows, known = result["rows"], expected.get(name)
-        statement = f"{name}/{result['statement']}"
+    for result in observation.results:
+        name = result.transaction
+        rows, known = result.rows, expected.get(name)
+        statement = f"{name}/{result.statement}"
         other = None
         if agreement is not None:
-            other = agreement.differs_from(data, statement, result["digest"], label)
+            other = agreement.differs_from(data, statement, result.digest or "", label)
         elif known is None:
             continue
         notes = []
-        if result["differing"] and agreement is not None:
+        if result.differing and agreement is not None:
             notes.append(
-                f"{result['differing']} of {result['answers']} answers differ: "
-                f"{result['first_difference']}"
+                f"{result.differing} of {result.answers} answers differ: {result.first_difference}"
             )
         if known is not None and rows != known:
             notes.append(f"{known} {'row' if known == 1 else 'rows'} expected")

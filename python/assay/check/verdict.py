@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
-from typing import Any
+from collections.abc import Sequence, Set
 
 from assay.check.answers import Check
-from assay.errors import says_disk_is_full
+from assay.errors import RESOURCES, says_disk_is_full
+from assay.observation import Observation, OtherReport, UpdateReport
 
 _ENDED = {
     "refused": "not every client could connect",
@@ -23,7 +23,7 @@ CONFLICTS = frozenset({"serialization", "deadlock"})
 
 
 def why_failed(
-    observation: Mapping[str, Any],
+    observation: Observation | OtherReport,
     checks: Sequence[Check],
     died: str | None,
     *,
@@ -36,32 +36,32 @@ def why_failed(
     """
     if died is not None:
         return died
-    if observation.get("kind") == "update":
-        if not observation["equals_fresh_load"]:
-            return "after the update the tables differ from a fresh load"
-        return None
-    if observation.get("kind") == "limit":
+    if isinstance(observation, UpdateReport):
+        is_right = observation.equals_fresh_load
+        return None if is_right else "after the update the tables differ from a fresh load"
+    if not isinstance(observation, Observation):
         return None
     first = _first_error(observation, counted)
-    if (ended := _ENDED.get(observation["ended_by"])) is not None:
+    if (ended := _ENDED.get(observation.ended_by)) is not None:
         return f"{ended}{first}"
     wrong = [check for check in checks if check["ok"] is False]
     if wrong:
         return f"wrong answers: {wrong_answers(wrong)}"
-    outcomes = observation["outcomes"]
-    is_counted = all(error["class"] in counted for error in observation["errors"])
-    bad = outcomes["failed"] + outcomes["unknown"]
+    outcomes = observation.outcomes
+    is_counted = all(error.class_ in counted for error in observation.errors)
+    bad = outcomes.failed + outcomes.unknown
     if bad and not is_counted:
         return f"{bad} {'transaction' if bad == 1 else 'transactions'} failed{first}"
     return None
 
 
-def is_out_of_space(observation: Mapping[str, Any], died: str | None) -> bool:
+def is_out_of_space(observation: Observation | OtherReport, died: str | None) -> bool:
     """Whether a full disk, or another resource that ran out, is the reason: the fault is neither
     the system's nor the workload's."""
     if died is not None and says_disk_is_full(died):
         return True
-    return any(error["class"] == "resources" for error in observation.get("errors", ()))
+    errors = observation.errors if isinstance(observation, Observation) else ()
+    return any(error.class_ == RESOURCES for error in errors)
 
 
 def wrong_answers(wrong: Sequence[Check]) -> str:
@@ -78,10 +78,7 @@ def _count(found: int | None) -> str:
     return f"{found} row" if found == 1 else f"{found} rows"
 
 
-def _first_error(observation: Mapping[str, Any], counted: Set[str]) -> str:
-    every = observation["errors"]
-    errors = [error for error in every if error["class"] not in counted] or every
-    if not errors:
-        return ""
-    error = errors[0]
-    return f": {error['class']}: {error['message']}"
+def _first_error(observation: Observation, counted: Set[str]) -> str:
+    every = observation.errors
+    errors = [error for error in every if error.class_ not in counted] or every
+    return f": {errors[0].class_}: {errors[0].message}" if errors else ""

@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any
 
 from assay import _engine
-from assay.drive.transactions import Observation
+from assay.observation import LimitReport
+from assay.observation.other_reports import SessionsFound
+from assay.observation.shape import read
 from assay.provision.deployment import Deployment
 from assay.provision.session import raise_as_ours
 
@@ -22,20 +23,17 @@ DeploymentOpener = Callable[[int | None], AbstractContextManager[Deployment]]
 default."""
 
 
-def observe(open_deployment: DeploymentOpener, upto: int) -> Observation:
+def observe(open_deployment: DeploymentOpener, upto: int) -> LimitReport:
     """Opens sessions one by one, up to ``upto``, with the default limit and with it raised."""
-    return {
-        "kind": "limit",
-        "upto": upto,
-        "default": _probe(open_deployment, None, upto),
-        "raised": _probe(open_deployment, upto, upto),
-    }
+    return LimitReport(
+        upto, _probe(open_deployment, None, upto), _probe(open_deployment, upto, upto)
+    )
 
 
-def _probe(open_deployment: DeploymentOpener, connections: int | None, upto: int) -> dict[str, Any]:
+def _probe(open_deployment: DeploymentOpener, connections: int | None, upto: int) -> SessionsFound:
     with open_deployment(connections) as deployment:
         try:
             found = json.loads(_engine.probe(json.dumps(deployment.address.for_engine()), upto))
         except _engine.EngineError as error:
             raise_as_ours(error)
-        return {"limit": deployment.connection_limit, **found}
+        return read(SessionsFound, {"limit": deployment.connection_limit, **found}, "probe")

@@ -6,18 +6,18 @@ grow evenly, so that it is known also at the instants at which the measurement b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any
 
 from assay.drive.sampler import TimedSample
+from assay.observation import Observation, ServerCost
 
 _Sum = Callable[[TimedSample], int | None]
 
 
 def server_cost(
-    samples: Sequence[TimedSample], began_unix_ns: int, observation: Mapping[str, Any]
-) -> dict[str, int | None] | None:
+    samples: Sequence[TimedSample], began_unix_ns: int, observation: Observation
+) -> ServerCost | None:
     """Processor time and bytes read in the measurement, and the most memory seen.
 
     ``began_unix_ns``: when sampling began. None where the samples do not reach over any of it.
@@ -25,42 +25,40 @@ def server_cost(
     cpu_ns = _grown(samples, lambda one: one.sample.cpu_ns, began_unix_ns, observation)
     if cpu_ns is None:
         return None
-    ended = sum(one["count"] for one in observation["transactions"])
-    return {
-        "cpu_ns": cpu_ns,
-        "read_bytes": _grown(
-            samples, lambda one: one.sample.read_bytes, began_unix_ns, observation
-        ),
-        "resident_peak_bytes": max(one.sample.resident_bytes for one in samples),
-        "per_transaction_ns": round(cpu_ns / ended) if ended else 0,
-    }
+    ended = observation.outcomes.ended
+    return ServerCost(
+        cpu_ns=cpu_ns,
+        read_bytes=_grown(samples, lambda one: one.sample.read_bytes, began_unix_ns, observation),
+        resident_peak_bytes=max(one.sample.resident_bytes for one in samples),
+        per_transaction_ns=round(cpu_ns / ended) if ended else 0,
+    )
 
 
 def device_cost(
-    samples: Sequence[TimedSample], began_unix_ns: int, observation: Mapping[str, Any]
-) -> dict[str, int] | None:
+    samples: Sequence[TimedSample], began_unix_ns: int, observation: Observation
+) -> tuple[int, int] | None:
     """Bytes that the whole device under the data read and wrote in the measurement; None where
     that cannot be known."""
     read = _grown(samples, lambda one: one.device_read_bytes, began_unix_ns, observation)
     written = _grown(samples, lambda one: one.device_written_bytes, began_unix_ns, observation)
     if read is None or written is None:
         return None
-    return {"read_bytes": read, "written_bytes": written}
+    return read, written
 
 
 def _grown(
     samples: Sequence[TimedSample],
     sum_of: _Sum,
     began_unix_ns: int,
-    observation: Mapping[str, Any],
+    observation: Observation,
 ) -> int | None:
-    if len(samples) < 2 or not observation.get("elapsed_ns"):
+    if len(samples) < 2 or not observation.elapsed_ns:
         return None
     sums = [(one.at_s, total) for one in samples if (total := sum_of(one)) is not None]
     if len(sums) < len(samples):
         return None
-    from_s = (observation["started_unix_ns"] - began_unix_ns) / 1e9
-    to_s = from_s + observation["elapsed_ns"] / 1e9
+    from_s = (observation.started_unix_ns - began_unix_ns) / 1e9
+    to_s = from_s + observation.elapsed_ns / 1e9
     return max(0, _at(sums, to_s) - _at(sums, from_s))
 
 

@@ -8,11 +8,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from assay import _engine
+from assay.observation import Observation, read_observation
 from assay.provision.deployment import Deployment
 from assay.provision.session import raise_as_ours
-
-Observation = dict[str, Any]
-"""The engine's `Observation` as plain data (its fields: `crates/engine/src/observation.rs`)."""
 
 
 def observe(
@@ -33,12 +31,13 @@ def observe(
 
     document = {**document, "site": deployment.for_engine(session_statements)}
     try:
-        return dict(json.loads(_engine.drive(json.dumps(document), told)))
+        text = _engine.drive(json.dumps(document), told)
     except _engine.EngineError as error:
         raise_as_ours(error)
+    return read_observation(json.loads(text))
 
 
 def first_error(observation: Observation) -> str:
     """The first error of the observation, as the end of a sentence."""
-    errors = observation["errors"]
-    return f": {errors[0]['class']}: {errors[0]['message']}" if errors else ""
+    errors = observation.errors
+    return f": {errors[0].class_}: {errors[0].message}" if errors else ""

@@ -12,10 +12,13 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from assay.drive.sampler import Sampler, TimedSample
 from assay.drive.server_cost import device_cost, server_cost
-from assay.drive.transactions import Observation, observe
+from assay.drive.transactions import observe
 from assay.errors import SystemUnderTestError
+from assay.observation import DeviceCost, Observation
 from assay.provision.deployment import Deployment
 from assay.provision.session import responds
 from assay.systems.abilities import Counters
@@ -39,19 +42,22 @@ def observe_watched(
 
     with Sampler(deployment, system) as sampler:
         observation = observe(deployment, document, told, session_statements)
+    found: dict[str, Any] = {}
     cost = server_cost(sampler.samples, sampler.began_unix_ns, observation)
     if cost is not None and not deployment.is_embedded:
-        observation["server_cost"] = cost
+        found["server_cost"] = cost
     moved = device_cost(sampler.samples, sampler.began_unix_ns, observation)
     if moved is not None and sampler.devices is not None:
-        observation["device_cost"] = {"device": sampler.devices.label, **moved}
-    unfinished = observation.get("unfinished")
+        found["device_cost"] = DeviceCost(sampler.devices.label, *moved)
+    unfinished = observation.unfinished
     if unfinished is not None:
-        # Whoever left transactions open may be deaf to any other session too.
-        unfinished["responds"] = responds(deployment.address)
-    if (unfinished is None or unfinished["responds"]) and (grown := counters.grown()):
-        observation["server_counters"] = grown
-    return observation, sampler.samples
+        # A server whose transactions are left open may not answer any other session either.
+        unfinished = replace(unfinished, responds=responds(deployment.address))
+        found["unfinished"] = unfinished
+    is_deaf = unfinished is not None and unfinished.is_deaf
+    if not is_deaf and (grown := counters.grown()):
+        found["server_counters"] = grown
+    return replace(observation, **found), sampler.samples
 
 
 class _Counters:

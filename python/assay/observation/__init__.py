@@ -15,6 +15,7 @@ from assay.observation.groups import Arrival, GroupReport
 from assay.observation.intervals import Interval
 from assay.observation.latency import EncodedHistogram, Latency, Resolution
 from assay.observation.observation import VERSION, EngineObservation, Observation
+from assay.observation.other_reports import LimitReport, OtherReport, UpdateReport
 from assay.observation.outcomes import Outcomes, TransactionOutcomes
 from assay.observation.results import ResultReport
 from assay.observation.service import LittlesLaw, Outage, Standstill, TransactionsPerClient
@@ -36,8 +37,10 @@ __all__ = [
     "GroupReport",
     "Interval",
     "Latency",
+    "LimitReport",
     "LittlesLaw",
     "Observation",
+    "OtherReport",
     "Outage",
     "Outcomes",
     "Passes",
@@ -52,6 +55,7 @@ __all__ = [
     "TransactionReport",
     "TransactionsPerClient",
     "Unfinished",
+    "UpdateReport",
     "newest",
     "read_observation",
 ]

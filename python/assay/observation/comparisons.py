@@ -6,14 +6,15 @@ from assay.observation.shape import Shape
 
 
 class ReferenceReport(Shape, frozen=True):
-    """How clients of which each leaves rows of its own were together."""
+    """How clients of which each leaves rows of its own were together, as far as the test's steps
+    say it."""
 
-    alone_elapsed_ns: int
-    one_alone_ns: int
-    stagger_ns: int
-    pause_ns: int
-    least_at_once: int
-    most_at_once: int
+    alone_elapsed_ns: int | None = None
+    one_alone_ns: int | None = None
+    stagger_ns: int | None = None
+    pause_ns: int | None = None
+    least_at_once: int | None = None
+    most_at_once: int | None = None
     equal_dumps: int | None = None
     overtaken: int | None = None
 

@@ -13,6 +13,7 @@ from assay import registry
 from assay.dialects.protocol import Dialect, Table
 from assay.experiment.values import Experiment, Scalar
 from assay.files.toml_file import Section
+from assay.observation import UpdateReport
 from assay.provision.deployment import Deployment
 from assay.row_sources.request import DataRequest
 from assay.systems.protocol import System
@@ -70,9 +71,9 @@ class UpdatesRows(Protocol):
         tables: Sequence[Table],
         parameters: Mapping[str, Scalar],
         seed: int,
-    ) -> dict[str, Any]:
+    ) -> UpdateReport:
         """Changes copies of the input, brings the rows of the deployment up to date, and compares
-        them with a fresh load; gives the observation."""
+        them with a fresh load."""
 
 
 @dataclass(frozen=True)

@@ -52,10 +52,10 @@ def take_all(context: Context, planned: PlannedRun) -> str | None:
     position = 0
     for position, step in enumerate(state.test.steps, 1):
         store.begin_step(position - 1, step.do, step.name)
-        before, checks = state.observation, len(state.checks)
+        checks, state.new_report = len(state.checks), None
         TAKEN_BY[step.do](state, step)
-        observed = None if state.observation is before else state.observation
-        _end(context, conclusion.why_step_failed(state, observed, state.checks[checks:]))
+        failed = conclusion.why_step_failed(state, state.new_report, state.checks[checks:])
+        _end(context, failed)
         if conclusion.is_over(state):
             break
     if conclusion.has_rules(state):

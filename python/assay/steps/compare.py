@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from assay.check.dumps import check_dumps
+from assay.observation import ReferenceReport
 from assay.steps.context import RunState
 from assay.workload.steps import Compare, Dump
 
@@ -25,4 +28,5 @@ def take(state: RunState, step: Compare) -> None:
     verdicts = [check["ok"] for check in checks]
     counts = {"equal_dumps": verdicts.count(True), "overtaken": verdicts.count(None)}
     if state.observation is not None:
-        state.add(reference={**state.observation.get("reference", {}), **counts})
+        reference = state.observation.reference or ReferenceReport()
+        state.add(reference=replace(reference, **counts))

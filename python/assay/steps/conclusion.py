@@ -12,8 +12,8 @@ from assay.check.answers import Check
 from assay.check.consistency import chosen
 from assay.check.verdict import CONFLICTS, LOSSES, is_out_of_space, why_failed, wrong_answers
 from assay.drive.read_only import WHY_REFUSED, session_statements
-from assay.drive.transactions import Observation
 from assay.errors import RESOURCES, RESOURCES_HINT, SystemRefused
+from assay.observation import Observation, OtherReport
 from assay.steps.consistency import broken_rules
 from assay.steps.context import RunState
 from assay.systems.abilities import CrashReport
@@ -31,10 +31,11 @@ def is_over(state: RunState) -> bool:
 def has_rules(state: RunState) -> bool:
     """Whether the rules of the data are to be asked behind the last step, and can be."""
     observation = state.observation
-    if observation is None or not state.test.drives or _is_lost(observation):
+    is_deaf = observation is not None and _is_deaf(observation)
+    if state.report is None or not state.test.drives or _is_lost(observation) or is_deaf:
         return False
     known = state.workload.checks_for(state.up().system.dialect.name)
-    return bool(chosen(known, state.test.checks)) and not _is_deaf(observation)
+    return bool(chosen(known, state.test.checks))
 
 
 def ask_rules(state: RunState) -> None:
@@ -47,18 +48,18 @@ def ask_rules(state: RunState) -> None:
 
 def reason(state: RunState) -> str | None:
     """A system that is broken, or was made into another one, is not used again."""
-    context, observation = state.context, state.observation
-    if observation is None:
+    context, report = state.context, state.report
+    if report is None:
         _discard_if_changed(state)
         return None
     died = _why_it_died(state) if state.pooled is not None else None
     if died is not None or is_over(state):
         context.pool.discard(state.planned)
     _discard_if_changed(state)
-    failed = _why_failed(state, observation, died)
-    if failed is not None and _is_held_to_reading(state, observation):
+    failed = _why_failed(state, report, died)
+    if failed is not None and _is_held_to_reading(state):
         failed += f"; {WHY_REFUSED}"
-    if failed is not None and is_out_of_space(observation, died):
+    if failed is not None and is_out_of_space(report, died):
         raise SystemRefused(failed, error_class=RESOURCES, hint=RESOURCES_HINT)
     return failed
 
@@ -69,31 +70,32 @@ def _discard_if_changed(state: RunState) -> None:
 
 
 def why_step_failed(
-    state: RunState, observation: Observation | None, checks: Sequence[Check]
+    state: RunState, report: Observation | OtherReport | None, checks: Sequence[Check]
 ) -> str | None:
     """The reason in what one step gave, or None."""
-    if observation is not None:
-        return why_failed(observation, checks, None, counted=_counted(state))
+    if report is not None:
+        return why_failed(report, checks, None, counted=_counted(state))
     wrong = [check for check in checks if check["ok"] is False]
     return f"wrong answers: {wrong_answers(wrong)}" if wrong else None
 
 
-def _why_failed(state: RunState, observation: Observation, died: str | None) -> str | None:
+def _why_failed(state: RunState, report: Observation | OtherReport, died: str | None) -> str | None:
     """The first reason among those of all steps; checks belong to the last of them."""
-    for earlier in state.observations.values():
-        if died is None and earlier is not observation:
+    for earlier in state.reports.values():
+        if died is None and earlier is not report:
             failed = why_failed(earlier, [], None, counted=_counted(state))
             if failed is not None:
                 return failed
-    return why_failed(observation, state.checks, died, counted=_counted(state))
+    return why_failed(report, state.checks, died, counted=_counted(state))
 
 
-def _is_held_to_reading(state: RunState, observation: Observation) -> bool:
+def _is_held_to_reading(state: RunState) -> bool:
     """Whether a statement was refused because its session may only read."""
     dialect = registry.system(state.planned.cell.system.name).dialect
-    return any(
-        error["code"] in dialect.read_only_codes for error in observation.get("errors", ())
-    ) and bool(session_statements(state.workload, state.planned, dialect))
+    errors = state.observation.errors if state.observation else ()
+    return any(error.code in dialect.read_only_codes for error in errors) and bool(
+        session_statements(state.workload, state.planned, dialect)
+    )
 
 
 def _counted(state: RunState) -> set[str]:
@@ -106,28 +108,27 @@ def _counted(state: RunState) -> set[str]:
     return counted
 
 
-def _is_lost(observation: Observation) -> bool:
-    return observation.get("ended_by") == "lost"
+def _is_lost(observation: Observation | None) -> bool:
+    return observation is not None and observation.ended_by == "lost"
 
 
 def _is_deaf(observation: Observation) -> bool:
     """Whether transactions did not end, and the system opened no further session behind them."""
-    unfinished = observation.get("unfinished")
-    return unfinished is not None and not unfinished["responds"]
+    return observation.unfinished is not None and observation.unfinished.is_deaf
 
 
 def _is_in_disorder(observation: Observation) -> bool:
     """Whether the system may still be at work on transactions that were given up."""
-    unfinished = observation.get("unfinished")
+    unfinished = observation.unfinished
     if unfinished is None:
         return False
-    return _is_deaf(observation) or unfinished["cancelled"] < unfinished["transactions"]
+    return unfinished.is_deaf or unfinished.cancelled < unfinished.transactions
 
 
 def _why_it_died(state: RunState) -> str | None:
     """What the system says of its own end. Connections are lost before their server has ended, so
     after a loss it is asked again for a while."""
-    is_lost = state.observation is not None and _is_lost(state.observation)
+    is_lost = _is_lost(state.observation)
     under_test, deployment = registry.system(state.planned.cell.system.name), state.up().deployment
     if not isinstance(under_test, CrashReport):
         return None

@@ -7,12 +7,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec.structs import replace
+
 from assay.check.answers import Agreement, Check
 from assay.drive.prepare import Compiled
 from assay.drive.query import Answer
-from assay.drive.transactions import Observation
 from assay.errors import Bug
 from assay.load.dataset import Dataset
+from assay.observation import Observation, OtherReport
 from assay.plan import PlannedRun
 from assay.pool import Pool, PooledSystem
 from assay.progress import Progress
@@ -63,8 +65,10 @@ class RunState:
     """The system of the run; None: its steps bring up their own."""
     request: DataRequest | None = None
     """The data that were loaded last."""
-    observations: dict[str, Observation] = field(default_factory=dict)
+    reports: dict[str, Observation | OtherReport] = field(default_factory=dict)
     """By the step that gave them."""
+    new_report: Observation | OtherReport | None = None
+    """Of the step under way."""
     dumps: dict[str, Dumps] = field(default_factory=dict)
     checks: list[Check] = field(default_factory=list)
     must_be_discarded: bool = False
@@ -79,9 +83,21 @@ class RunState:
         return self.workload.test(self.planned.cell.test)
 
     @property
-    def observation(self) -> Observation | None:
+    def report(self) -> Observation | OtherReport | None:
         """Of the last step that gave one: what is reported of the run."""
-        return next(reversed(self.observations.values()), None)
+        return next(reversed(self.reports.values()), None)
+
+    @property
+    def observation(self) -> Observation | None:
+        """The same, where that step drove clients."""
+        return self.report if isinstance(self.report, Observation) else None
+
+    def driven(self, step: str) -> Observation:
+        """What that step has observed of its clients; raises `Bug` where it has none."""
+        found = self.reports.get(step)
+        if not isinstance(found, Observation):
+            raise Bug(f"the step {step} has not driven any clients")
+        return found
 
     def up(self) -> PooledSystem:
         """The system of the run; raises `Bug` where it was not brought up."""
@@ -94,16 +110,17 @@ class RunState:
         self.pooled = self.context.pool.acquire(self.planned)
         self.context.store.provisioned(self.pooled.deployment)
 
-    def observed(self, name: str, observation: Observation) -> None:
+    def observed(self, name: str, report: Observation | OtherReport) -> None:
         """Keeps what the step under way has observed."""
-        self.observations[name] = observation
-        self.context.store.observed(observation)
+        self.reports[name] = self.new_report = report
+        self.context.store.observed(report.document)
 
     def add(self, **found: Any) -> None:
         """Keeps what a later step says of the last observation: in it, for reports look there."""
         if self.observation is not None:
-            self.observation.update(found)
-            self.context.store.amended(self.observation)
+            whole = replace(self.observation, **found)
+            self.reports[next(reversed(self.reports))] = whole
+            self.context.store.amended(whole.document)
 
     def checked(self, checks: list[Check]) -> None:
         """Keeps the checks of the step under way; a step calls this once."""

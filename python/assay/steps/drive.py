@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from assay.check.answers import check_answers
 from assay.drive.document import document_of, scripts_of
 from assay.drive.read_only import WHY_REFUSED, may_change_data, session_statements
 from assay.drive.sampler import TimedSample
-from assay.drive.transactions import Observation
 from assay.drive.watched import observe_watched
 from assay.errors import RunFailed
+from assay.observation import Observation
 from assay.plan.drives import PlannedDrive, drive
 from assay.row_sources.request import DataRequest
 from assay.steps.context import RunState
@@ -66,8 +68,8 @@ def observe(
         if reading and error.code in dialect.read_only_codes:
             raise RunFailed(f"{error.message}; {WHY_REFUSED}") from error
         raise
-    observation["script_warnings"] = list(context.compiled.warnings(planned))
-    return observation, samples
+    warned = tuple(context.compiled.warnings(planned))
+    return replace(observation, script_warnings=warned), samples
 
 
 def _expected(

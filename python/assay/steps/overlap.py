@@ -12,12 +12,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from msgspec import structs
+
 from assay.check.together import check_together
 from assay.drive import pacing
 from assay.drive.document import document_of, scripts_of
 from assay.drive.pacing import Pace
-from assay.drive.transactions import Observation, first_error
+from assay.drive.transactions import first_error
 from assay.errors import RunFailed
+from assay.observation import Observation, ReferenceReport
 from assay.plan.drives import PlannedDrive
 from assay.steps.context import RunState
 from assay.steps.drive import observe
@@ -30,35 +33,35 @@ def take(state: RunState, step: Overlap) -> None:
 
     Raises `RunFailed` where the single client before it did not end its work.
     """
-    alone = state.observations[step.alone]
-    if alone["outcomes"]["ok"] < alone["outcomes"]["scheduled"]:
+    alone = state.driven(step.alone)
+    if alone.outcomes.ok < alone.outcomes.scheduled:
         raise RunFailed(f"the single client failed{first_error(alone)}")
     cell = state.planned.cell
     asked = _Asked(state, step)
     wanted = min(step.at_once, cell.clients)
     given = Pace(float(cell.parameters[step.stagger]), float(cell.parameters[step.pause]))
     # Tables grow with the clients' work, so that the last of them has more to do than the first.
-    one_ns = max(asked.one_alone_ns(), 2 * alone["elapsed_ns"] // cell.clients)
-    longest_ns = max(one["latency"]["max_ns"] for one in alone["transactions"])
+    one_ns = max(asked.one_alone_ns(), 2 * alone.elapsed_ns // cell.clients)
+    longest_ns = max(one.latency.max_ns for one in alone.transactions)
     apart_s = pacing.least_stagger_s(longest_ns / 1e9)
     pace = pacing.found_pace(given, one_ns / 1e9, asked.transactions, wanted, apart_s)
     for attempt in range(1, pacing.MOST_ATTEMPTS + 1):
         observation = asked.drive(cell.clients, asked.transactions, pace)
-        ends_ns = [end["elapsed_ns"] for end in observation["client_ends"]]
+        ends_ns = [end.elapsed_ns for end in observation.client_ends]
         together = pacing.at_work(ends_ns, round(pace.stagger_s * 1e9), wanted)
         if min(together) >= wanted or given.stagger_s or attempt == pacing.MOST_ATTEMPTS:
             break
         pace = replace(pace, stagger_s=pace.stagger_s / 2)
-    observation["reference"] = {
-        "alone_elapsed_ns": alone["elapsed_ns"],
-        "one_alone_ns": one_ns,
-        "stagger_ns": round(pace.stagger_s * 1e9),
-        "pause_ns": round(pace.pause_s * 1e9),
-        "least_at_once": min(together),
-        "most_at_once": max(together),
-    }
-    asked.keep(observation)
-    state.checked([check_together(observation, wanted)])
+    report = ReferenceReport(
+        alone_elapsed_ns=alone.elapsed_ns,
+        one_alone_ns=one_ns,
+        stagger_ns=round(pace.stagger_s * 1e9),
+        pause_ns=round(pace.pause_s * 1e9),
+        least_at_once=min(together),
+        most_at_once=max(together),
+    )
+    asked.keep(structs.replace(observation, reference=report))
+    state.checked([check_together(report, wanted)])
 
 
 class _Asked:
@@ -73,7 +76,7 @@ class _Asked:
     def one_alone_ns(self) -> int:
         """What one client takes for all of its transactions, by itself."""
         some = min(pacing.TRIED_TRANSACTIONS, self.transactions)
-        elapsed_ns: int = self.drive(1, some, Pace())["elapsed_ns"]
+        elapsed_ns = self.drive(1, some, Pace()).elapsed_ns
         return round(elapsed_ns * self.transactions / some)
 
     def drive(self, clients: int, transactions: int, pace: Pace) -> Observation:

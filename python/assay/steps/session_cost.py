@@ -7,8 +7,9 @@ measured the connect+disconnect overhead».
 
 from __future__ import annotations
 
-from assay.drive.transactions import Observation, first_error
+from assay.drive.transactions import first_error
 from assay.errors import RunFailed
+from assay.observation import ConnectReport, Observation
 from assay.steps.context import RunState
 from assay.workload.steps import SessionCost
 
@@ -16,18 +17,14 @@ from assay.workload.steps import SessionCost
 def take(state: RunState, step: SessionCost) -> None:
     """The last observation gets ``connect``: the times of one round of both loops, and their
     difference."""
-    outside_ns = _round_ns(state.observations[step.kept])
-    inside_ns = _round_ns(state.observations[step.per_transaction])
-    connect_ns = inside_ns - outside_ns
-    times = {"inside_ns": inside_ns, "outside_ns": outside_ns, "connect_ns": connect_ns}
-    state.add(connect=times)
+    outside_ns = _round_ns(state.driven(step.kept))
+    inside_ns = _round_ns(state.driven(step.per_transaction))
+    state.add(connect=ConnectReport(inside_ns, outside_ns, inside_ns - outside_ns))
 
 
 def _round_ns(observation: Observation) -> int:
     """One transaction of one client, with whatever the loop has around it."""
-    ended: int = observation["outcomes"]["ok"]
-    if not ended or ended < observation["outcomes"]["scheduled"]:
+    ended = observation.outcomes.ok
+    if not ended or ended < observation.outcomes.scheduled:
         raise RunFailed(f"a transaction of the loop failed{first_error(observation)}")
-    rounds: int = ended // observation["clients"]
-    elapsed_ns: int = observation["elapsed_ns"]
-    return round(elapsed_ns / rounds)
+    return round(observation.elapsed_ns / (ended // observation.clients))
