@@ -40,7 +40,7 @@ def package(request: pytest.FixtureRequest) -> list[Path]:
         folder.mkdir(parents=True, exist_ok=True)
         try:
             debian_package.take(request.param, inside, names, folder, print)
-        except debian_package.NotToBeHad as reason:
+        except debian_package.PackageUnavailable as reason:
             pytest.skip(f"the package {request.param} cannot be had: {reason}")
     return files
 

@@ -63,7 +63,7 @@ def manifest() -> Manifest:
 
 
 def default_folder() -> Path:
-    """Where the files are kept unless told otherwise."""
+    """Where the files are kept by default."""
     return input_folder() / "beebe"
 
 
@@ -117,7 +117,7 @@ def _fetch(wanted: Manifest, to: Path, tell: Tell) -> None:
     tell(f"no TeX tree on this machine holds {wanted.folder}")
     try:
         debian_package.take(wanted.package, wanted.folder, wanted.files, to, tell)
-    except debian_package.NotToBeHad as error:
+    except debian_package.PackageUnavailable as error:
         raise InputError(
             f"the bibliographies are not to be had: no TeX tree here holds {wanted.folder}, and "
             f"the package {wanted.package} cannot be brought: {error}",

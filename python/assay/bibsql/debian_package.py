@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 TIMEOUT_S = 900
 
 
-class NotToBeHad(Exception):
+class PackageUnavailable(Exception):
     """Why the package did not come; the caller knows what to do instead."""
 
 
@@ -27,17 +27,17 @@ def take(
 ) -> None:
     """Puts the files ``names`` of the package's ``…/folder/`` into ``to``.
 
-    Raises `NotToBeHad` where the machine has no such client, the client cannot bring the package,
-    or the package lacks one of the files.
+    Raises `PackageUnavailable` where the machine has no such client, the client cannot bring the
+    package, or the package lacks one of the files.
     """
     for program in ("apt-get", "dpkg-deb"):
         if shutil.which(program) is None:
-            raise NotToBeHad(f"{program} is not on this machine")
+            raise PackageUnavailable(f"{program} is not on this machine")
     with tempfile.TemporaryDirectory(prefix="assay-package-") as temporary:
         archive = _download(package, Path(temporary), tell)
         found = unpack(archive, folder, set(names), to)
     if missing := sorted(set(names) - found):
-        raise NotToBeHad(f"{archive.name} holds no {folder}/{missing[0]}")
+        raise PackageUnavailable(f"{archive.name} holds no {folder}/{missing[0]}")
 
 
 def _download(package: str, temporary: Path, tell: Callable[[str], None]) -> Path:
@@ -46,14 +46,14 @@ def _download(package: str, temporary: Path, tell: Callable[[str], None]) -> Pat
     tell(f"downloading the package {package} (it is not installed)")
     try:
         _apt(["download", package], downloads)
-    except NotToBeHad:
+    except PackageUnavailable:
         tell("this machine's package index does not name it; fetching an index of our own")
         own = _own_index(temporary)
         _apt([*own, "update"], downloads)
         _apt([*own, "download", package], downloads)
     archives = list(downloads.glob("*.deb"))
     if len(archives) != 1:
-        raise NotToBeHad(f"apt-get left {len(archives)} packages, expected one")
+        raise PackageUnavailable(f"apt-get left {len(archives)} packages, expected one")
     return archives[0]
 
 
@@ -80,11 +80,11 @@ def _apt(arguments: list[str], downloads: Path) -> None:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise NotToBeHad(f"apt-get did not end within {TIMEOUT_S} s") from None
+        raise PackageUnavailable(f"apt-get did not end within {TIMEOUT_S} s") from None
     if done.returncode != 0:
         lines = [line for line in done.stderr.splitlines() if line.startswith("E:")]
         said = "; ".join(line[2:].strip() for line in lines[:2]) or f"status {done.returncode}"
-        raise NotToBeHad(f"apt-get {arguments[-1]}: {said}")
+        raise PackageUnavailable(f"apt-get {arguments[-1]}: {said}")
 
 
 def unpack(archive: Path, folder: str, names: set[str], to: Path) -> set[str]:

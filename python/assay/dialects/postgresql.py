@@ -72,7 +72,7 @@ class PostgresqlDialect(StandardSql):
         return added + super().create_indexes(table)
 
     def after_load(self, tables: Sequence[Table]) -> list[str]:
-        """VACUUM too: otherwise whoever reads a row first pays for marking it as committed."""
+        """VACUUM too: otherwise the first query that reads a row pays for marking it committed."""
         return [f"VACUUM (ANALYZE) {self.identifier(table.name)}" for table in tables]
 
     def bulk_statement(self, table: Table) -> str:

@@ -140,7 +140,7 @@ class Copies:
         return found if found is not None and found.facts == facts else None
 
     def make(
-        self, facts: Facts, data: Path, dataset: Dataset, told: OnCopied | None = None
+        self, facts: Facts, data: Path, dataset: Dataset, on_copied: OnCopied | None = None
     ) -> Copy:
         """Copies the data directory of a stopped server. Where another Assay was faster, its copy
         is the one.
@@ -155,7 +155,7 @@ class Copies:
         with undone_at_end(identity) as entry:
             entry.add(Directory(str(unfinished)))
             _in_place(lambda: unfinished.mkdir(mode=0o700), unfinished)
-            copied = copy_directory(data, unfinished / DATA, told)
+            copied = copy_directory(data, unfinished / DATA, on_copied)
             document = _document(facts, dataset, copied)
             _in_place(lambda: self._finish(unfinished, target, document), unfinished)
         found = self.find(facts)
@@ -203,11 +203,11 @@ class Copies:
             ) from error
 
 
-def restore(copy: Copy, data: Path, told: OnCopied | None = None) -> Copied:
+def restore(copy: Copy, data: Path, on_copied: OnCopied | None = None) -> Copied:
     """Puts the copy where a stopped server's data directory is."""
     if data.exists():
         shutil.rmtree(data)
-    return copy_directory(copy.data, data, told)
+    return copy_directory(copy.data, data, on_copied)
 
 
 def _document(facts: Facts, dataset: Dataset, copied: Copied) -> dict[str, Any]:

@@ -27,12 +27,12 @@ def verify(
     dialect: Dialect,
     tables: Sequence[Table],
     checksums: Mapping[str, str],
-    tell: Callable[[str], None] = lambda _: None,
+    on_stage: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Reads every table back; raises `RunFailed` for the first whose rows are not those that were
     made (``checksums``: table → its digest, as the engine made them)."""
     for table in tables:
-        tell(f"verify {table.name}")
+        on_stage(f"verify {table.name}")
         rows, found = table_digest(deployment, dialect, table)
         if found != checksums[table.name]:
             raise RunFailed(

@@ -33,7 +33,7 @@ def refuse_foreign_tables(
     deployment: Deployment, dialect: Dialect, tables: Sequence[Table]
 ) -> None:
     """Raises `ArgumentError` where a server that is not ours holds a table of such a name: a load
-    would replace what somebody else may need. What a killed Assay has left is nobody's."""
+    would replace the data of someone else. What a killed Assay has left may be replaced."""
     with session(deployment.address) as opened:
         marks = _marks(opened, dialect)
         for table in tables:

@@ -14,7 +14,7 @@ from assay.provision.session import session
 from assay.provision.signals import is_ending
 
 _HURRIED_S = 2.0
-"""For a session that drops tables while somebody waits for the prompt."""
+"""For a session that drops tables after an interruption."""
 
 
 def schema(dialect: Dialect, tables: Sequence[Table], deployment: Deployment) -> list[str]:

@@ -83,10 +83,10 @@ def measure(source: Mapping[str, Any], *, with_checksums: bool = False) -> list[
     """Of each table its name, how many rows, about how many bytes; with checksums also the digest
     of its rows, for which all of them are made."""
     try:
-        told = json.loads(_engine.measure(json.dumps(source), with_checksums))
+        measured = json.loads(_engine.measure(json.dumps(source), with_checksums))
     except _engine.EngineError as error:
         raise placed(error) from error
-    return list(told["tables"])
+    return list(measured["tables"])
 
 
 def _checksums(source: Mapping[str, Any]) -> dict[str, str]:

@@ -58,8 +58,8 @@ def main() -> None:
 def run(arguments: list[str]) -> int | None:
     """Becomes the client, and so returns only where it has less to do."""
     parsed = parse(arguments, OPTIONS, pass_unknown=True)
-    if told := standard_answer("bibsql", _help(), parsed):
-        sys.stdout.write(told)
+    if answer := standard_answer("bibsql", _help(), parsed):
+        sys.stdout.write(answer)
         return None
     workload = reader.read("bibsql")
     server = servers.server(parsed.last_or("server", workload.default_system))

@@ -71,8 +71,8 @@ def run(arguments: list[str]) -> int | None:
     """Writes the script, or what ``--help`` and the like ask for."""
     parsed = parse(arguments, OPTIONS, pass_unknown=False)
     workload = reader.read("bibsql")
-    if told := standard_answer("bibtosql", _help(workload), parsed):
-        sys.stdout.write(told)
+    if answer := standard_answer("bibtosql", _help(workload), parsed):
+        sys.stdout.write(answer)
         return None
     server = servers.server(parsed.last_or("server", workload.default_system))
     files = [] if parsed.rest == ["-"] else parsed.rest
