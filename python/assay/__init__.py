@@ -1,12 +1,66 @@
-"""Assay: which database, on which storage, with which settings, is fast enough for your work?"""
+"""Assay: which database, on which storage, with which settings, is fast enough for your work?
 
-from typing import Any
+`run` runs an experiment and gives its `Result`; `open` gives the `Records` of a record file. What
+goes wrong is raised as one of `assay.errors`.
+
+>>> import assay
+>>> result = assay.run("tpcb", on="null", duration_s=0.5, clients=[1, 2])
+>>> [cell.clients for cell in result.cells]
+[1, 2]
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from assay import errors
+    from assay.api.records import Records
+    from assay.api.records import open_records as open  # noqa: A004  (it is called assay.open)
+    from assay.api.results import Cell, Check, Percentiles, Result, Run, Spread, WarningNote
+    from assay.api.running import run
+
+    __version__: str
+
+__all__ = [
+    "Cell",
+    "Check",
+    "Percentiles",
+    "Records",
+    "Result",
+    "Run",
+    "Spread",
+    "WarningNote",
+    "__version__",
+    "errors",
+    "open",
+    "run",
+]
+
+_HOMES = {
+    "Records": "records",
+    "open": "records",
+    "run": "running",
+    **dict.fromkeys(
+        ("Cell", "Check", "Percentiles", "Result", "Run", "Spread", "WarningNote"), "results"
+    ),
+}
 
 
 def __getattr__(name: str) -> Any:
-    """``__version__``, looked up only when asked for: it costs a tenth of the program's start."""
+    """Everything is looked up only when it is asked for: the program starts without it."""
     if name == "__version__":
         from importlib.metadata import version
 
         return version("assay-db")
+    if name == "errors":
+        return import_module("assay.errors")
+    if name in _HOMES:
+        module = import_module(f"assay.api.{_HOMES[name]}")
+        return getattr(module, "open_records" if name == "open" else name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

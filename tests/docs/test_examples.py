@@ -36,10 +36,11 @@ def examples(page: Path) -> Iterator[Example]:
 
 
 def files(page: Path) -> Iterator[tuple[str, str]]:
-    """(name, text) of the files a page shows: a block whose first line is ``# name.toml`` or
-    ``-- name.sql``."""
+    """(name, text) of the files a page shows: a block whose first line is ``# name.toml``,
+    ``# name.py`` or ``-- name.sql``."""
     text = page.read_text(encoding="utf-8")
     yield from re.findall(r"```toml\n# (\S+\.toml)\n(.*?)```", text, re.S)
+    yield from re.findall(r"```python\n# (\S+\.py)\n(.*?)```", text, re.S)
     yield from re.findall(r"```sql\n-- (\S+\.sql)\n(.*?)```", text, re.S)
 
 

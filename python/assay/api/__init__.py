@@ -1,0 +1,1 @@
+"""Assay for Python programs: `assay.run`, `assay.open`, and the values they give."""

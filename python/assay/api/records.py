@@ -1,0 +1,66 @@
+"""Takes the path of a record file; gives its experiments, read and never changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from assay.api.results import Result, data_frame
+from assay.record import DEFAULT_FILE_NAME, Store
+
+
+def open_records(records: str | PathLike[str] = DEFAULT_FILE_NAME) -> Records:
+    """The experiments of a record file.
+
+    >>> import assay
+    >>> number = assay.run("tpcb", on="null", duration_s=0.5).number
+    >>> records = assay.open("assay-records.sqlite")
+    >>> records[number].runs[0].state
+    'done'
+    >>> records.latest.number == number
+    True
+
+    Raises `assay.errors.ArgumentError` where there is no such record file.
+    """
+    return Records(Path(records))
+
+
+class Records:
+    """A record file. Experiments are read when they are asked for, so that a file which another
+    process writes is seen as it is then."""
+
+    def __init__(self, path: Path) -> None:
+        with Store(path, must_exist=True):
+            self.path = path
+
+    def __repr__(self) -> str:
+        return f"<assay.Records: {self.path}>"
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """Of the experiments that have runs, in their order."""
+        with Store(self.path, must_exist=True) as store:
+            return tuple(sorted({one.experiment_id for one in store.runs()}))
+
+    @property
+    def latest(self) -> Result:
+        """The experiment that was begun last."""
+        with Store(self.path, must_exist=True) as store:
+            return Result(store.latest())
+
+    def __getitem__(self, number: int) -> Result:
+        """The experiment of that number; raises `assay.errors.ArgumentError` where it is none."""
+        with Store(self.path, must_exist=True) as store:
+            return Result(store.experiment(number))
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __iter__(self) -> Iterator[Result]:
+        return (self[number] for number in self.numbers)
+
+    def to_pandas(self, table: str = "runs") -> Any:
+        """A tidy table of all experiments as one ``pandas.DataFrame``; see `Result.to_pandas`."""
+        return data_frame([row for one in self for row in one.table(table)])

@@ -1,0 +1,291 @@
+"""Takes an experiment's record; gives its `Result`: typed values, tables of rows, a report as text.
+
+A time is in nanoseconds and says so in its name; what is not known is None.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from assay import registry
+from assay.errors import ArgumentError
+from assay.experiment import Scalar
+from assay.observation import Observation, Outcomes, read_observation
+from assay.record import ExperimentRecord, RunRecord
+from assay.report.build import build
+from assay.report.tidy_tables import TABLES
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A number over the repetitions of a cell."""
+
+    median: float
+    least: float
+    greatest: float
+
+
+@dataclass(frozen=True)
+class Percentiles:
+    """Latency of the transactions that ended ok, from their intended start. A percentile is None
+    where there are too few samples for it."""
+
+    min_ns: int | None
+    mean_ns: float | None
+    p50_ns: int | None
+    p90_ns: int | None
+    p95_ns: int | None
+    p99_ns: int | None
+    p99_9_ns: int | None
+    max_ns: int | None
+
+
+@dataclass(frozen=True)
+class Check:
+    """An answer, or a rule of the data, and whether it was as it must be."""
+
+    name: str
+    expected: int | None
+    found: int | None
+    is_right: bool | None
+    """None: what is right is not known for these data."""
+    note: str
+
+
+@dataclass(frozen=True)
+class WarningNote:
+    """A way in which the numbers can mislead: its name, what it is, what it says here, the fix."""
+
+    name: str
+    cause: str
+    details: tuple[str, ...]
+    fix: str
+
+
+@dataclass(frozen=True)
+class _Factors:
+    workload: str
+    test: str
+    system: str
+    """Its name, options and settings."""
+    storage: str
+    clients: int
+    protocol: str
+    arrival: str
+    offered_rate_per_s: float | None
+    parameters: Mapping[str, Scalar]
+    """Of the workload."""
+
+
+@dataclass(frozen=True)
+class Cell(_Factors):
+    """One combination of factors, over its repetitions."""
+
+    fingerprint: str
+    """Equal cells have equal ones, in all records."""
+    repetitions: int
+    measured: int
+    """How many of them were measured."""
+    verdict: str
+    """valid, indicative, invalid; empty: there is no number."""
+    verdict_reason: str
+    throughput_per_s: Spread | None
+    """Transactions that ended ok, per second of the measurement."""
+    elapsed_ns: Spread | None
+    latency: Percentiles
+    """Of the repetition with the median throughput."""
+
+
+@dataclass(frozen=True)
+class Run(_Factors):
+    """One execution of one cell."""
+
+    number: int
+    """In its record."""
+    fingerprint: str
+    repetition: int
+    seed: int
+    state: str
+    """done, failed, interrupted, refused …"""
+    reason: str
+    """Why it failed or was refused."""
+    verdict: str
+    verdict_reason: str
+    warnings: tuple[str, ...]
+    """Names."""
+    throughput_per_s: float | None
+    elapsed_ns: int | None
+    latency: Percentiles
+    checks: tuple[Check, ...]
+    document: Mapping[str, Any] | None = field(repr=False)
+    """All that was observed, as it is recorded; see `observation`."""
+
+    @cached_property
+    def observation(self) -> Observation | None:
+        """All that was observed, typed: outcomes, times, intervals, errors; None: nothing was."""
+        return None if self.document is None else read_observation(self.document)
+
+    @property
+    def outcomes(self) -> Outcomes | None:
+        """How many transactions ended how."""
+        return None if self.observation is None else self.observation.outcomes
+
+
+class Result:
+    """What an experiment found."""
+
+    def __init__(self, record: ExperimentRecord) -> None:
+        self._record = record
+        self._report = build(record)
+
+    def __repr__(self) -> str:
+        return f"<assay.Result: experiment {self.number} of {self.record}, {len(self.runs)} runs>"
+
+    @property
+    def number(self) -> int:
+        """Of the experiment in its record."""
+        return self._record.id
+
+    @property
+    def title(self) -> str:
+        return self._record.title
+
+    @property
+    def seed(self) -> int:
+        return self._record.seed
+
+    @property
+    def record(self) -> Path:
+        """The record file."""
+        return self._record.path
+
+    @property
+    def machine(self) -> Mapping[str, Any]:
+        """On which the clients ran."""
+        return self._record.machine
+
+    @cached_property
+    def cells(self) -> tuple[Cell, ...]:
+        """In the order in which they were run."""
+        return tuple(map(_cell, self.table("cells")))
+
+    @cached_property
+    def runs(self) -> tuple[Run, ...]:
+        """In their order."""
+        rows = {row["run"]: row for row in self.table("runs")}
+        return tuple(_run(one, rows[one.id]) for one in self._record.runs)
+
+    @cached_property
+    def warnings(self) -> tuple[WarningNote, ...]:
+        return tuple(
+            WarningNote(one.name, one.cause, tuple(one.details), one.fix)
+            for one in self._report.warnings
+        )
+
+    @property
+    def is_ok(self) -> bool:
+        """Whether every run ended well, or was refused because its system lacks what it needs."""
+        return all(one.state in ("done", "refused") for one in self.runs)
+
+    def table(self, name: str = "runs") -> list[Row]:
+        """The rows of a tidy table, with stable names, units and plain values: ``cells``, ``runs``,
+        ``transactions``, ``intervals``, ``errors`` … They are those of ``--format json``, which
+        docs/reference/report.schema.json describes."""
+        if name not in TABLES:
+            raise registry.unknown("table", name, TABLES)
+        rows: list[Row] = self._report.tidy["tables"][name]
+        return rows
+
+    def to_pandas(self, table: str = "runs") -> Any:
+        """A tidy table as a ``pandas.DataFrame``. Raises `ArgumentError` where pandas is not
+        installed."""
+        return data_frame(self.table(table))
+
+    def report(self, form: str = "table", *, detail: bool | None = None) -> str:
+        """The report as ``assay report --format`` prints it: table, markdown, csv, json."""
+        stream = io.StringIO()
+        registry.report_form(form)(self._report, stream, detail=detail)
+        return stream.getvalue()
+
+
+def data_frame(rows: list[Row]) -> Any:
+    """The rows as a ``pandas.DataFrame``; a column for each name that any row has."""
+    try:
+        import pandas  # type: ignore[import-untyped, unused-ignore]
+    except ImportError as error:
+        raise ArgumentError(
+            "to_pandas() needs pandas, which is not installed", hint="pip install pandas"
+        ) from error
+    return pandas.DataFrame.from_records([dict(row) for row in rows])
+
+
+def _factors(row: Row) -> dict[str, Any]:
+    names = ("workload", "test", "system", "storage", "clients", "protocol", "arrival")
+    prefix = "parameter_"
+    return {
+        **{name: row[name] for name in names},
+        "offered_rate_per_s": row["offered_rate_per_s"],
+        "parameters": {
+            name.removeprefix(prefix): value
+            for name, value in row.items()
+            if name.startswith(prefix)
+        },
+    }
+
+
+def _cell(row: Row) -> Cell:
+    return Cell(
+        **_factors(row),
+        fingerprint=row["cell"],
+        repetitions=row["repetitions"],
+        measured=row["measured"],
+        verdict=row["verdict"],
+        verdict_reason=row["verdict_reason"],
+        throughput_per_s=_spread(row, "throughput", "_per_s"),
+        elapsed_ns=_spread(row, "elapsed", "_ns"),
+        latency=_latency(row),
+    )
+
+
+def _run(record: RunRecord, row: Row) -> Run:
+    return Run(
+        **_factors(row),
+        number=record.id,
+        fingerprint=record.cell_fingerprint,
+        repetition=record.repetition,
+        seed=record.seed,
+        state=record.state,
+        reason=record.reason,
+        verdict=row["verdict"],
+        verdict_reason=row["verdict_reason"],
+        warnings=tuple(row["warnings"]),
+        throughput_per_s=row["throughput_per_s"],
+        elapsed_ns=row["elapsed_ns"],
+        latency=_latency(row),
+        checks=tuple(
+            Check(
+                str(one["id"]), one.get("expected"), one.get("found"), one.get("ok"),
+                str(one.get("note") or ""),
+            )
+            for one in record.checks
+        ),
+        document=record.observation,
+    )  # fmt: skip
+
+
+def _spread(row: Row, name: str, unit: str) -> Spread | None:
+    median = row[f"{name}{unit}"]
+    if median is None:
+        return None
+    return Spread(median, row[f"{name}_min{unit}"], row[f"{name}_max{unit}"])
+
+
+def _latency(row: Row) -> Percentiles:
+    return Percentiles(**{name: row[f"latency_{name}"] for name in Percentiles.__annotations__})

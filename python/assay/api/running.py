@@ -1,0 +1,128 @@
+"""`assay.run`: an experiment, asked for in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from os import fspath
+from pathlib import Path as FilePath
+
+from assay import lab
+from assay.api import asked
+from assay.api.asked import Levels, Path
+from assay.api.results import Result
+from assay.cli.progress import progress as shown_on_standard_error
+from assay.experiment import words as command_line
+from assay.experiment.settings import ORDERS
+from assay.experiment.values import ARRIVALS, CONNECTIONS, ISOLATION_LEVELS, PROTOCOLS
+from assay.load.loading import Loading
+from assay.progress import Silent
+from assay.record import DEFAULT_FILE_NAME, Store
+from assay.text import quantities
+
+Seconds = float | str
+"""A number of seconds, or a text with a unit: ``"2min"``."""
+
+
+def run(
+    workload: Path = "",
+    *,
+    on: str | Sequence[str] = (),
+    storage: str | Sequence[str] = (),
+    set: Mapping[str, Levels] | None = None,  # noqa: A002  (as --set)
+    scripts: Path | Iterable[Path] | None = None,
+    clients: int | Sequence[int] | None = None,
+    duration_s: Seconds | None = None,
+    transactions: int | None = None,
+    warm_up_s: Seconds | None = None,
+    ramp_up_s: Seconds | None = None,
+    drain_s: Seconds | None = None,
+    arrival: str | None = None,
+    offered_rate_per_s: float | Sequence[float] | None = None,
+    latency_limit_s: Seconds | None = None,
+    think_time: str | None = None,
+    keying_time: str | None = None,
+    retries: int | None = None,
+    reconnect: bool = False,
+    isolation: str | None = None,
+    connection: str | None = None,
+    per_statement: bool = False,
+    allow_shell: bool = False,
+    repetitions: int | None = None,
+    order: str | None = None,
+    seed: int | None = None,
+    threads: int | None = None,
+    protocol: str | None = None,
+    input_paths: Path | Iterable[Path] | None = None,
+    encoding: str | None = None,
+    keep_going: bool = False,
+    feed: Path | None = None,
+    load_sessions: int | None = None,
+    verify: bool = False,
+    datasets: Path | None = None,
+    records: Path = DEFAULT_FILE_NAME,
+    show_progress: bool = False,
+) -> Result:
+    """Runs an experiment, keeps it in the record file ``records``, and gives its result.
+
+    ``workload`` is what ``assay run`` takes: the name of a workload (``"tpcb"``) or of a test of
+    it, a folder, a script (``"mine.sql"``), an experiment file (``"e.toml"``); it may be left out
+    where ``scripts`` are given. The other arguments are the options of ``assay run``, by the names
+    that experiment files have for them. Several values of one are levels: each is run.
+
+    >>> import assay
+    >>> result = assay.run("tpcb", on="null", clients=[1, 2], transactions=10)
+    >>> [(run.clients, run.outcomes.ok) for run in result.runs]
+    [(1, 10), (2, 20)]
+    >>> result.is_ok
+    True
+
+    A run that fails is part of the result. Raises `assay.errors.ArgumentError` and its like for
+    what cannot be done as asked, before anything is started, and
+    `assay.errors.SystemUnderTestError` where a system is not to be had.
+    """
+    number = asked.number
+    latency_limit_s = number("latency_limit_s", latency_limit_s, quantities.LATENCY_LIMIT_S)
+    words = command_line.Words(
+        target=fspath(workload),
+        on=asked.paths(on),
+        storage=asked.paths(storage),
+        set=asked.settings(set or {}),
+        script=asked.paths(scripts),
+        clients=asked.numbers(clients),
+        duration=number("duration_s", duration_s, quantities.DURATION_S),
+        transactions=number("transactions", transactions, quantities.TRANSACTIONS),
+        warm_up=number("warm_up_s", warm_up_s, quantities.WAIT_S),
+        ramp_up=number("ramp_up_s", ramp_up_s, quantities.WAIT_S),
+        drain=number("drain_s", drain_s, quantities.WAIT_S),
+        arrival=asked.choice("arrival", arrival, ARRIVALS),
+        offered_rate=asked.numbers(offered_rate_per_s),
+        latency_limit=None if latency_limit_s is None else float(latency_limit_s) * 1000,
+        think_time=think_time,
+        keying_time=keying_time,
+        retries=number("retries", retries, quantities.RETRIES),
+        reconnect=reconnect,
+        isolation=asked.choice("isolation", isolation, ISOLATION_LEVELS),
+        connection=asked.choice("connection", connection, CONNECTIONS),
+        per_statement=per_statement,
+        allow_shell=allow_shell,
+        repetitions=number("repetitions", repetitions, quantities.REPETITIONS),
+        order=asked.choice("order", order, ORDERS),
+        seed=number("seed", seed, quantities.SEED),
+        threads=number("threads", threads, quantities.THREADS),
+        protocol=asked.choice("protocol", protocol, PROTOCOLS),
+        input=asked.paths(input_paths),
+        encoding=asked.choice("encoding", encoding, ("utf-8", "latin-1")),
+        keep_going=keep_going,
+        feed=None if feed is None else fspath(feed),
+    )
+    loading = Loading(
+        number("load_sessions", load_sessions, quantities.LOAD_SESSIONS),
+        verify,
+        None if datasets is None else FilePath(datasets),
+    )
+    experiment, _ = command_line.experiment(words)
+    with shown_on_standard_error() if show_progress else nullcontext(Silent()) as progress:
+        ended = lab.run(experiment, records=FilePath(records), progress=progress, loading=loading)
+    with Store(ended.rescue or FilePath(records), must_exist=True) as store:
+        return Result(store.experiment(ended.experiment_id))

@@ -1,0 +1,145 @@
+"""`import assay` gives typed values, the same as the reports have, and its examples run."""
+
+from __future__ import annotations
+
+import doctest
+import json
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import assay
+from assay.cli.options import _EXPERIMENT_OPTIONS
+from assay.experiment.words import Words
+from assay.observation import Observation
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
+
+
+@pytest.mark.parametrize("module", ["assay", "assay.api.running", "assay.api.records"])
+def test_the_examples_of_the_docstrings_run(module: str) -> None:
+    failed, tried = doctest.testmod(import_module(module))
+    assert tried > 2
+    assert not failed
+
+
+def test_everything_public_is_there_documented_and_imported_late() -> None:
+    for name in assay.__all__:
+        found = getattr(assay, name)
+        assert name == "__version__" or found.__doc__, name
+    with pytest.raises(AttributeError, match="no attribute 'rnu'"):
+        _ = assay.rnu  # type: ignore[attr-defined]
+    # The program must not pay for it at its start.
+    code = "import assay, sys; print('assay.api' in sys.modules, 'assay.lab' in sys.modules)"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout == "False False\n"
+
+
+def test_every_option_of_a_run_is_an_argument() -> None:
+    import inspect
+
+    arguments = set(inspect.signature(assay.run).parameters)
+    renamed = {
+        "target": "workload",
+        "input": "input_paths",
+        "script": "scripts",
+        "scale": "set",
+        **{one: f"{one}_s" for one in ("duration", "warm_up", "ramp_up", "drain", "latency_limit")},
+        "offered_rate": "offered_rate_per_s",
+    }
+    assert len(Words.__dataclass_fields__) == len(_EXPERIMENT_OPTIONS)
+    assert {renamed.get(one, one) for one in Words.__dataclass_fields__} <= arguments
+
+
+def test_a_result_holds_what_the_reports_hold() -> None:
+    Path("one.sql").write_text("\\set y :x\nSELECT :y;\n")
+    result = assay.run(
+        scripts="one.sql",
+        on=("sqlite", "null"),
+        set={"x": [1, 2]},
+        clients=2,
+        transactions=400,
+        repetitions=2,
+        latency_limit_s="1s",
+        records=Path("r.sqlite"),
+    )
+    assert result.is_ok
+    assert [(one.system, one.parameters["x"]) for one in result.cells] == [
+        ("sqlite", 1), ("null", 1), ("sqlite", 2), ("null", 2),
+    ]  # fmt: skip
+    cell = result.cells[0]
+    assert (cell.repetitions, cell.measured) == (2, 2)
+    assert cell.throughput_per_s is not None
+    assert cell.throughput_per_s.least <= cell.throughput_per_s.median
+    assert cell.latency.p99_ns is not None
+    assert cell.latency.p99_9_ns is None, "too few samples"
+    run = result.runs[0]
+    assert isinstance(run.observation, Observation)
+    assert run.outcomes is not None
+    assert run.outcomes.ok == 800
+    assert run.fingerprint == cell.fingerprint
+    assert "TPS" in result.report("table")
+    document = json.loads(result.report("json"))
+    assert document["tables"]["runs"] == result.table("runs")
+
+    records = assay.open("r.sqlite")
+    assert (len(records), records.numbers) == (1, (1,))
+    assert records[1].runs == records.latest.runs == result.runs
+    with pytest.raises(assay.errors.ArgumentError, match="unknown table 'rnus'"):
+        result.table("rnus")
+    with pytest.raises(assay.errors.ArgumentError, match="no experiment 7"):
+        records[7]
+    with pytest.raises(assay.errors.ArgumentError, match="no records at nowhere"):
+        assay.open("nowhere")
+
+
+def test_a_data_frame_has_the_names_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("one.sql").write_text("SELECT 1;\n")
+    result = assay.run("one.sql", on="null", transactions=5)
+    (once,) = (one for one in result.warnings if one.name == "one-repetition")
+    assert (once.fix, type(once)) == ("--repetitions 3 or more", assay.WarningNote)
+    with monkeypatch.context() as without:
+        without.setitem(sys.modules, "pandas", None)
+        with pytest.raises(assay.errors.ArgumentError, match="needs pandas") as missing:
+            result.to_pandas()
+        assert missing.value.hint == "pip install pandas"
+    pytest.importorskip("pandas")
+    frame = assay.open().to_pandas("runs")
+    assert list(frame.columns) == list(result.table("runs")[0])
+    assert frame["ok"].tolist() == [5]
+
+
+def test_a_run_that_fails_is_part_of_the_result() -> None:
+    Path("bad.sql").write_text("selec 1;\n")
+    result = assay.run("bad.sql", on="sqlite", transactions=1)
+    assert not result.is_ok
+    assert result.runs[0].state == "failed"
+    assert "syntax error" in result.runs[0].reason
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"clients": 0}, "expected a whole number from 1"),
+        ({"duration_s": 0}, "duration_s: expected a number of seconds from 0.001"),
+        ({"duration_s": True}, "duration_s: expected a number of seconds"),
+        ({"arrival": "poison"}, "unknown arrival 'poison'"),
+        ({"set": {"y": "a,b"}}, "no script uses the variable :y"),
+        ({"on": "oracel"}, "unknown system 'oracel'"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_anything_is_started(
+    asked: dict[str, object], said: str
+) -> None:
+    Path("one.sql").write_text("SELECT 1;\n")
+    with pytest.raises(assay.errors.ArgumentError) as refused:
+        assay.run("one.sql", **{"on": "sqlite", **asked})  # type: ignore[arg-type]
+    assert said in refused.value.message
+    assert not Path("assay-records.sqlite").exists()
