@@ -3,6 +3,7 @@ cause and the fix, and no password."""
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
@@ -122,3 +123,22 @@ def test_a_folder_that_is_missing_is_named_with_a_hint_that_works(tmp_path: Path
     _, said = run(tmp_path, f"sqlite://{tmp_path}/there/x.db")
     assert f"an absolute path has four slashes: sqlite:///{tmp_path}/there/x.db" in said
     assert "sqlite3 " not in said
+
+
+def test_a_plan_says_where_each_part_of_an_address_comes_from(tmp_path: Path) -> None:
+    (tmp_path / "one.sql").write_text("SELECT 1;\n")
+    environment = {"PGHOST": "db.example", "PGUSER": "me", "PGPASSWORD": "geheim", "HOME": "/tmp"}
+    ended = subprocess.run(
+        [BIN / "assay", "plan", "one.sql", "--on", "postgresql:///shop"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, **environment},
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert "postgresql at db.example: postgresql://me@db.example/shop; host from PGHOST, port" in (
+        ended.stderr
+    )
+    assert "password from PGPASSWORD" in ended.stderr
+    assert "geheim" not in ended.stdout + ended.stderr

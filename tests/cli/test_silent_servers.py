@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import signal
 import socket
 import struct
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from assay import registry
+from assay.cli.program import run_program
+from assay.drive import silent_server
 from assay.errors import SystemDied
 from assay.experiment.values import SystemChoice
 from assay.systems import first_session
@@ -66,3 +72,49 @@ def test_a_server_that_does_not_answer_is_given_up(
             registry.system("postgresql").attach(SystemChoice("postgresql", url=url)),
         ):
             pass
+
+
+def test_a_server_that_stops_answering_ends_a_run_without_a_duration(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
+    monkeypatch.setattr(silent_server, "QUIET_S", 0.5)
+    Path("one.sql").write_text("SELECT 1;\n")
+    words = ["null-server", "--protocol", "postgresql", "--port", "0"]
+    with subprocess.Popen(
+        [Path(sys.executable).parent / "assay", *words], stdout=subprocess.PIPE, text=True
+    ) as server:
+        try:
+            assert server.stdout is not None
+            url = f"postgresql://u@{server.stdout.readline().strip()}/d?sslmode=disable"
+            stopping = threading.Timer(2, server.send_signal, [signal.SIGSTOP])
+            stopping.start()
+            run = ["run", "one.sql", "--on", url, "--transactions", "1000000000"]
+            assert run_program(run) == 3
+            stopping.join()
+        finally:
+            server.kill()
+    said = capfd.readouterr().err
+    assert "warning: no transaction has ended for" in said
+    assert "does not answer: no transaction has ended for" in said
+
+
+def test_a_long_transaction_ends_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
+    monkeypatch.setattr(silent_server, "QUIET_S", 0.2)
+    Path("one.sql").write_text("SELECT 1;\n")
+    words = ["null-server", "--protocol", "postgresql", "--delay", "constant:1200ms", "--port", "0"]
+    with subprocess.Popen(
+        [Path(sys.executable).parent / "assay", *words], stdout=subprocess.PIPE, text=True
+    ) as server:
+        try:
+            assert server.stdout is not None
+            url = f"postgresql://u@{server.stdout.readline().strip()}/d?sslmode=disable"
+            assert run_program(["run", "one.sql", "--on", url, "--transactions", "1"]) == 0
+        finally:
+            server.kill()
+    assert "warning: no transaction has ended for" in capfd.readouterr().err

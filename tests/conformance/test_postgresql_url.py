@@ -8,12 +8,14 @@ import pytest
 
 from assay.errors import ArgumentError, SystemMissing
 from assay.systems.postgresql import installation
-from assay.systems.postgresql.url import address_of
+from assay.systems.postgresql.url import VARIABLES, address_of
 
 
 @pytest.fixture(autouse=True)
 def _no_password(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("PGPASSWORD", raising=False)
+    for variable in VARIABLES:
+        monkeypatch.delenv(variable.name, raising=False)
+    monkeypatch.setenv("HOME", "/nonexistent")
 
 
 def test_every_part_of_a_url_is_read(tmp_path: Path) -> None:

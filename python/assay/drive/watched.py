@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from assay.drive.sampler import Sampler, TimedSample
 from assay.drive.server_cost import device_cost, server_cost
+from assay.drive.silent_server import SilentServer
 from assay.drive.transactions import observe
 from assay.errors import SystemUnderTestError
 from assay.observation import DeviceCost, Observation
@@ -31,12 +32,17 @@ def observe_watched(
     document: Mapping[str, Any],
     progress: Callable[[dict[str, Any]], None] | None = None,
     session_statements: Iterable[str] = (),
+    warn: Callable[[str], None] = lambda _: None,
 ) -> tuple[Observation, list[TimedSample]]:
-    """The observation, and the samples of the server's processes."""
+    """The observation, and the samples of the server's processes. Raises `SystemDied` where the
+    server answers nobody any more, and nothing else would end the run."""
     counters = _Counters(deployment, system, document)
+    silence = None if _has_duration(document) else SilentServer(deployment, warn)
 
     def told(report: dict[str, Any]) -> None:
         counters.told(report)
+        if silence is not None:
+            silence.told(report)
         if progress is not None:
             progress(report)
 
@@ -58,6 +64,10 @@ def observe_watched(
     if not is_deaf and (grown := counters.grown()):
         found["server_counters"] = grown
     return replace(observation, **found), sampler.samples
+
+
+def _has_duration(document: Mapping[str, Any]) -> bool:
+    return (document.get("stop") or {}).get("duration_s") is not None
 
 
 class _Counters:

@@ -62,7 +62,12 @@ def observe(
         pooled.forget()  # from here on it holds something else than what was loaded
     try:
         observation, samples = observe_watched(
-            pooled.deployment, pooled.system, document, context.progress.driving, statements
+            pooled.deployment,
+            pooled.system,
+            document,
+            context.progress.driving,
+            statements,
+            context.progress.warning,
         )
     except RunFailed as error:
         if reading and error.code in dialect.read_only_codes:
