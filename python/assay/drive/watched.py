@@ -58,7 +58,7 @@ def observe_watched(
     unfinished = observation.unfinished
     if unfinished is not None:
         # A server whose transactions are left open may not answer any other session either.
-        unfinished = replace(unfinished, responds=responds(deployment.address))
+        unfinished = replace(unfinished, responds=all(map(responds, deployment.endpoints)))
         found["unfinished"] = unfinished
     is_deaf = unfinished is not None and unfinished.is_deaf
     if not is_deaf and (grown := counters.grown()):
