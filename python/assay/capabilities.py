@@ -6,9 +6,8 @@ the reason stands where the number would stand.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
-from typing import Protocol
 
 from assay.errors import ArgumentError
 
@@ -28,14 +27,6 @@ CAPABILITIES: Mapping[str, str] = MappingProxyType(
 """Name → what it means, in one sentence."""
 
 
-class HasCapabilities(Protocol):
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def capabilities(self) -> frozenset[str]: ...
-
-
 def check(needs: Iterable[str]) -> None:
     """Raises `ArgumentError` for the first word that is no capability."""
     for word in needs:
@@ -45,14 +36,12 @@ def check(needs: Iterable[str]) -> None:
             )
 
 
-def missing(needs: Iterable[str], system: HasCapabilities) -> str | None:
-    """Why a test with these needs is refused on this system; None: it has them all.
+def missing(needs: Iterable[str], system: str, had: Collection[str]) -> str | None:
+    """Why a test with these needs is refused on a system of this name; None: it has them all.
 
     Raises `ArgumentError` for a need that is no capability.
     """
     needs = list(needs)
     check(needs)
-    lacking = [
-        f"{name} ({CAPABILITIES[name]})" for name in needs if name not in system.capabilities
-    ]
-    return f"{system.name} has no {', no '.join(lacking)}" if lacking else None
+    lacking = [f"{name} ({CAPABILITIES[name]})" for name in needs if name not in had]
+    return f"{system} has no {', no '.join(lacking)}" if lacking else None

@@ -12,7 +12,9 @@ from assay import registry, storages, systems
 from assay.capabilities import CAPABILITIES, missing
 from assay.contract import ContractBroken
 from assay.errors import ArgumentError
+from assay.experiment.values import SystemChoice
 from assay.systems import OptionSpec
+from assay.systems.abilities import capabilities_of
 from assay.systems.null import NULL
 from assay.systems.sqlite import SQLITE
 
@@ -54,6 +56,10 @@ def refuses_all(choice: object) -> None:
         ),
         ({"option_specs": (OptionSpec("a", "z", ("x", "y"), ""),)}, "a has no help"),
         ({"option_specs": (OptionSpec("a", "z", ("x", "y"), ""),)}, "the default 'z', which is no"),
+        (
+            {"capabilities_with": lambda _choice: frozenset({"sql", "restart"})},
+            "capabilities_with() gives 'restart', which is not in capabilities",
+        ),
         ({"attach": None}, "attach is missing, as ReachedByUrl has it"),
         ({"check_url": lambda text: int(text)}, "raises ValueError, not ArgumentError"),
         ({"url_schemes": ("NULL",)}, "url_schemes: expected lower-case letters"),
@@ -97,11 +103,19 @@ def test_what_breaks_the_contract_of_a_storage_is_said(storage: object, said: st
 
 
 def test_a_test_that_needs_what_a_system_lacks_is_refused_in_words() -> None:
-    assert missing(["sql", "restart"], SQLITE) is None
-    assert missing(["sql", "restart", "foreign keys"], NULL) == (
+    assert missing(["sql", "restart"], "sqlite", SQLITE.capabilities) is None
+    assert missing(["sql", "restart", "foreign keys"], "null", NULL.capabilities) == (
         "null has no restart (a private server can be stopped and started again on its data), "
         "no foreign keys (a table can refer to rows of another)"
     )
     with pytest.raises(ArgumentError, match="unknown capability 'tansactions'") as unknown:
-        missing(["tansactions"], NULL)
+        missing(["tansactions"], "null", NULL.capabilities)
     assert all(name in str(unknown.value.hint) for name in CAPABILITIES)
+
+
+def test_an_option_can_take_capabilities_away() -> None:
+    mariadb = registry.system("mariadb")
+    assert "transactions" in capabilities_of(mariadb, SystemChoice("mariadb"))
+    without = SystemChoice("mariadb", options={"engine": "MyISAM"})
+    assert "transactions" not in capabilities_of(mariadb, without)
+    assert "bulk load" in capabilities_of(mariadb, without)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from assay import capabilities, registry
 from assay.plan import PlannedRun
+from assay.systems.abilities import capabilities_of
 from assay.workload.values import Workload
 
 
 def why_refused(workload: Workload, run: PlannedRun) -> str | None:
     """Nothing is started for a run that is refused, and its experiment goes on."""
     test, choice = workload.test(run.cell.test), run.cell.system
-    lacking = capabilities.missing(test.all_needs, registry.system(choice.name))
+    had = capabilities_of(registry.system(choice.name), choice)
+    lacking = capabilities.missing(test.all_needs, choice.label, had)
     if lacking is None and choice.url is not None and "restart" in test.all_needs:
         return f"{choice.label} is not started by Assay, so it cannot be restarted"
     return lacking

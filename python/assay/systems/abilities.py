@@ -13,7 +13,7 @@ from assay.env_vars import EnvVar
 from assay.experiment.values import SystemChoice
 from assay.provision.deployment import Address, Deployment
 from assay.server_url import Resolved
-from assay.systems.protocol import ProcessSample
+from assay.systems.protocol import ProcessSample, System
 
 
 @runtime_checkable
@@ -43,6 +43,15 @@ class CompletesUrls(Protocol):
         """The URL with what its clients would use where it is silent, without a password that it
         does not hold itself, and the origin of each value. Raises `ArgumentError`. Reaches
         nothing."""
+        ...
+
+
+@runtime_checkable
+class VaryingCapabilities(Protocol):
+    """Some of its options take capabilities away (a storage engine without transactions)."""
+
+    def capabilities_with(self, choice: SystemChoice) -> frozenset[str]:
+        """Those of `System.capabilities` that it has with these options. Reaches nothing."""
         ...
 
 
@@ -128,6 +137,7 @@ class OwnClient(Protocol):
 
 ABILITIES: tuple[type, ...] = (
     ReachedByUrl,
+    VaryingCapabilities,
     CompletesUrls,
     SessionLimit,
     Restartable,
@@ -138,3 +148,10 @@ ABILITIES: tuple[type, ...] = (
     CrashReport,
     OwnClient,
 )
+
+
+def capabilities_of(system: System, choice: SystemChoice) -> frozenset[str]:
+    """What the system has as it is chosen."""
+    if isinstance(system, VaryingCapabilities):
+        return system.capabilities_with(choice)
+    return system.capabilities

@@ -14,7 +14,7 @@ from assay.capabilities import CAPABILITIES
 from assay.contract import ContractBroken, half_an_ability, members_missing
 from assay.errors import ArgumentError
 from assay.experiment.values import SystemChoice
-from assay.systems.abilities import ABILITIES, ReachedByUrl, Restartable
+from assay.systems.abilities import ABILITIES, ReachedByUrl, Restartable, VaryingCapabilities
 from assay.systems.protocol import OptionSpec, System
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")
@@ -38,6 +38,9 @@ def _violations(system: Any) -> Iterator[str]:
         return
     yield from _values(system)
     yield from _capabilities(system)
+    declared = system.capabilities
+    if isinstance(system, VaryingCapabilities):
+        yield from _narrowed(system, declared)
     yield from _options(system)
     yield from _check(system)
     if isinstance(system, ReachedByUrl):
@@ -67,6 +70,16 @@ def _capabilities(system: System) -> Iterator[str]:
         if is_had != (name in system.capabilities):
             says, shows = ("has", "not") if name in system.capabilities else ("has not", "it has")
             yield f"capabilities: it says that it {says} {name!r}, and {where} shows {shows}"
+
+
+def _narrowed(system: VaryingCapabilities, declared: frozenset[str]) -> Iterator[str]:
+    try:
+        found = system.capabilities_with(SystemChoice(getattr(system, "name", "")))
+    except Exception as error:
+        yield f"capabilities_with() fails without any option: {error!r}"
+        return
+    for name in sorted(found - declared):
+        yield f"capabilities_with() gives {name!r}, which is not in capabilities"
 
 
 def _options(system: System) -> Iterator[str]:

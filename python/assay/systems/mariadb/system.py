@@ -38,6 +38,8 @@ BULK_FORM = OptionSpec(
     "takes whose local_infile is off.",
 )
 
+_OF_INNODB = frozenset({"transactions", "isolation levels", "foreign keys"})
+
 _DEFAULT_CONNECTIONS = 151
 _DEFAULT_TABLE_OPEN_CACHE = 2000
 _OPEN_TABLES_PER_CONNECTION = 4
@@ -103,6 +105,12 @@ class Mariadb:
             )
             _insist_on_room(deployment, room)
             yield deployment
+
+    def capabilities_with(self, choice: SystemChoice) -> frozenset[str]:
+        """The engines beside the default one know no transactions; of a server by URL the default
+        is not known, and taken to be the usual one."""
+        engine = choice.options.get(ENGINE.name, ENGINE.default)
+        return self.capabilities if engine == ENGINE.default else self.capabilities - _OF_INNODB
 
     def check_url(self, text: str) -> None:
         url.address_of(text)
