@@ -5,9 +5,12 @@ from __future__ import annotations
 import io
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from assay.cli.live import Live
+from assay.cli.program import run_program
 from assay.cli.progress import progress
 from assay.experiment import Driving, StorageChoice, SystemChoice
 from assay.plan import Cell, PlannedRun
@@ -85,7 +88,7 @@ def test_a_run_that_ends_by_time_says_how_long_it_takes_and_what_it_is_doing() -
     assert "8 clients, 100 offered/s, repetition 2\n  drive parallel, about 35 s\n" in (
         lines.getvalue()
     )
-    assert "measuring: 3 transactions, 8 clients, 1 failed" in terminal.getvalue()
+    assert "measuring: 0 TPS, 8 clients, 1 failed; about 36 s left" in terminal.getvalue()
 
 
 def test_a_server_by_url_has_no_storage_of_ours() -> None:
@@ -93,3 +96,62 @@ def test_a_server_by_url_has_no_storage_of_ours() -> None:
     with progress(stream) as told:
         told.run(BY_URL, 9)
     assert "postgresql at h, 8 clients" in stream.getvalue()
+
+
+def test_throughput_p99_and_the_time_left_of_the_whole_experiment_are_shown() -> None:
+    driving = Driving(duration_s=30.0)
+    timed = replace(RUN, position=0, cell=replace(RUN.cell, driving=driving))
+    seconds = iter([0.0, 0.0, 10.0])
+    live = Live(lambda: next(seconds))
+    live.run(timed, 3)
+    report = {**DRIVEN, "elapsed_s": 10.0, "last_second": {"ok": 26_091, "p99_ns": 1_040_000}}
+    assert live.numbers(report) == "26091 TPS, p99 1.04 ms, 8 clients, 1 failed"
+    # 20 s of this run, and two more runs of 30 s.
+    assert live.left(report) == "about 80 s left"
+
+
+def test_throughput_is_that_of_the_last_second_where_nobody_counts_it() -> None:
+    live = Live()
+    live.run(RUN, 1)
+    told = [
+        {**DRIVEN, "elapsed_s": at, "ok": ok} for at, ok in ((1.0, 100), (1.5, 150), (2.0, 400))
+    ]
+    assert [live.numbers(report).partition(",")[0] for report in told] == [
+        "8 clients",
+        "8 clients",
+        "300.0 TPS",
+    ]
+
+
+def test_a_log_gets_a_line_from_time_to_time() -> None:
+    def lines(every_s: float) -> list[str]:
+        stream = io.StringIO()
+        with progress(stream, every_s) as shown:
+            shown.run(RUN, 12)
+            shown.stage("drive parallel")
+            for tenth in range(1, 251):
+                shown.driving({**DRIVEN, "elapsed_s": tenth / 10, "scheduled": None})
+        return stream.getvalue().splitlines()[2:]
+
+    assert [line.partition(":")[0].strip() for line in lines(10)] == ["10 s", "20 s"]
+    assert lines(0) == []
+
+
+def test_a_run_says_how_fast_it_is_while_it_is_under_way(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "one.sql").write_text("select 1;\n")
+    words = [
+        "run",
+        "one.sql",
+        "--on",
+        "null[delay=constant:1ms]",
+        "--duration",
+        "3.5",
+        "--progress",
+        "1",
+    ]
+    assert run_program([*words, "--progress", "1"]) == 0
+    told = capsys.readouterr().err
+    assert re.search(r"^  \d s: [\d.]+ TPS, p99 [\d.]+ m?µ?s, 1 client; about", told, re.M), told

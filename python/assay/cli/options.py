@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from assay import env_vars, registry
+from assay.cli.live import LINE_EVERY_S
 from assay.cli.numbers import Number
 from assay.experiment.settings import ORDERS
 from assay.experiment.values import ARRIVALS, CONNECTIONS, ISOLATION_LEVELS, PROTOCOLS
@@ -65,6 +66,20 @@ def detail_option(function: Callable[..., Any]) -> Callable[..., Any]:
         default=None,
         help="Show percentiles per transaction type and the reason behind each number. "
         "[default: as the form and the number of cells decide]",
+    )(function)
+
+
+def progress_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``--progress SECONDS``."""
+    return click.option(
+        "--progress",
+        "progress_s",
+        type=Number(quantities.WAIT_S),
+        default=LINE_EVERY_S,
+        show_default=True,
+        metavar="SECONDS",
+        help="How often to print a line with throughput, p99 and the time left while a run is "
+        "under way, where standard error is no terminal; 0: never.",
     )(function)
 
 

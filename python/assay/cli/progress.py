@@ -1,5 +1,5 @@
-"""Shows on standard error what `lab` is doing: bars with the time left, or lines where there is no
-terminal."""
+"""Shows on standard error what `lab` is doing: a bar with throughput, p99 and the time left, or
+lines where there is no terminal."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import rich.progress
 from rich.console import Console
 from rich.text import Text
 
+from assay.cli.live import LINE_EVERY_S, Live
 from assay.experiment import Driving
 from assay.plan import PlannedRun
 from assay.progress import Progress
@@ -23,14 +24,14 @@ _SAY_AFTER_S = 1.0
 
 
 @contextmanager
-def progress(stream: TextIO | None = None) -> Iterator[Progress]:
-    """What suits ``stream`` (standard error unless told otherwise); a bar is taken away at the end,
-    also when the work is interrupted."""
+def progress(stream: TextIO | None = None, every_s: float = LINE_EVERY_S) -> Iterator[Progress]:
+    """What suits ``stream`` (by default standard error); a bar is taken away at the end, also when
+    the work is interrupted. ``every_s``: between lines; 0: none."""
     console = Console(
         file=stream or sys.stderr, highlight=False, markup=False, emoji=False, soft_wrap=True
     )
     if not console.is_terminal:
-        yield Lines(console)
+        yield Lines(console, every_s)
         return
     bars = rich.progress.Progress(
         rich.progress.SpinnerColumn(),
@@ -38,7 +39,6 @@ def progress(stream: TextIO | None = None) -> Iterator[Progress]:
         rich.progress.BarColumn(bar_width=24),
         rich.progress.TextColumn("{task.fields[detail]}", markup=False),
         rich.progress.TimeElapsedColumn(),
-        rich.progress.TimeRemainingColumn(elapsed_when_finished=True),
         console=console,
         transient=True,
         redirect_stdout=False,
@@ -48,19 +48,24 @@ def progress(stream: TextIO | None = None) -> Iterator[Progress]:
 
 
 class Lines:
-    """One line per run and stage: for logs."""
+    """One line per run and stage, and every so many seconds one of how far it is: for logs."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, every_s: float) -> None:
         self._console = console
+        self._every_s = every_s
+        self._live = Live()
         self._driving = Driving()
         self._drained = False
+        self._said_s = 0.0
+        """When the last line was written, on the clock of the stage."""
 
     def run(self, planned: PlannedRun, of: int) -> None:
         self._driving = planned.cell.driving
+        self._live.run(planned, of)
         self._say(_name(planned, of))
 
     def stage(self, name: str) -> None:
-        self._drained = False
+        self._drained, self._said_s = False, 0.0
         planned_s = self._driving.planned_s if name.startswith("drive ") else None
         self._say(f"  {name}" + (f", about {duration(planned_s)}" if planned_s else ""))
 
@@ -68,7 +73,12 @@ class Lines:
         """Nothing: its stage has been told."""
 
     def driving(self, report: dict[str, Any]) -> None:
-        """Nothing but that its end is waited for: its stage has been told."""
+        """A line from time to time, and that its end is waited for."""
+        numbers, elapsed_s = self._live.numbers(report), report["elapsed_s"]
+        if self._every_s and elapsed_s - self._said_s >= self._every_s:
+            self._said_s = elapsed_s
+            left = self._live.left(report)
+            self._say(f"  {elapsed_s:.0f} s: {numbers}" + (f"; {left}" if left else ""))
         if not self._drained and (line := _still_open(report)):
             self._drained = True
             self._say(f"  {line}")
@@ -94,11 +104,13 @@ class Bars:
         self._console = console
         self._bars = bars
         self._task: rich.progress.TaskID | None = None
+        self._live = Live()
         self._driving = Driving()
         self._drained = False
 
     def run(self, planned: PlannedRun, of: int) -> None:
         self._driving = planned.cell.driving
+        self._live.run(planned, of)
         self._console.print(_line(_name(planned, of)))
 
     def stage(self, name: str) -> None:
@@ -122,9 +134,8 @@ class Bars:
         if not self._drained and (line := _still_open(report)):
             self._drained = True
             self._console.print(Text(f"  {line}"))
-        failed = f", {report['failed']} failed" if report["failed"] else ""
-        clients = counted(report["clients_running"], "client")
-        detail = f"{counted(report['done'], 'transaction')}, {clients}{failed}"
+        left = self._live.left(report)
+        detail = self._live.numbers(report) + (f"; {left}" if left else "")
         planned_s = self._driving.planned_s
         if planned_s is None or report.get("scheduled"):
             self._show(report["done"], report.get("scheduled"), detail)

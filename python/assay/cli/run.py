@@ -12,6 +12,7 @@ from assay.cli.loading_options import loading_options, refuse_unused_loading
 from assay.cli.options import (
     detail_option,
     experiment_options,
+    progress_option,
     records_option,
     report_format_option,
 )
@@ -27,9 +28,15 @@ from assay.record import DEFAULT_FILE_NAME
 @loading_options
 @report_format_option
 @detail_option
+@progress_option
 @records_option
 def command(
-    words: command_line.Words, loading: Loading, form: str, detail: bool | None, records: Path
+    words: command_line.Words,
+    loading: Loading,
+    form: str,
+    detail: bool | None,
+    progress_s: float,
+    records: Path,
 ) -> int | None:
     """Run a workload on systems and storages, and print the report.
 
@@ -61,7 +68,7 @@ def command(
     from assay.report.build import build
 
     experiment = with_passwords(experiment)
-    with progress() as shown:
+    with progress(every_s=progress_s) as shown:
         result = lab.run(experiment, records=records, progress=shown, loading=loading)
     kept_in = result.rescue or records
     with Store(kept_in, must_exist=True) as store:

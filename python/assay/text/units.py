@@ -35,6 +35,12 @@ def time(value_ns: float, unit: str, *, resolution_ns: int = 0) -> str:
     return digits(float(f"{value_ns / scale:.{significant}g}"), significant)
 
 
+def latency(value_ns: float) -> str:
+    """In the unit in which it is best read: ``9.79 µs``, ``1.04 ms``, ``2.5 s``."""
+    unit = "µs" if value_ns < 1_000_000 else "ms" if value_ns < 1_000_000_000 else "s"
+    return f"{digits(value_ns / _NS_PER[unit], PERCENTILE_DIGITS)} {unit}"
+
+
 def size(value_bytes: float) -> str:
     """Decimal, as storage is sold: ``20.5 MB``."""
     for unit, factor in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use assay_histogram::{EncodedHistogram, LatencyHistogram};
+use serde::Serialize;
 
 use super::completion_gaps::{CompletionGaps, Completions, TimeSpan};
 use super::{Layout, Outcome};
@@ -181,6 +182,15 @@ fn merge(mine: &mut Option<Box<LatencyHistogram>>, theirs: Option<&LatencyHistog
     }
 }
 
+/// What a second was, all groups of clients together.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct LastSecond {
+    /// Transactions that ended ok.
+    pub ok: u64,
+    /// Of their latencies, in the group where it is greatest.
+    pub p99_ns: u64,
+}
+
 /// The lines of all seconds so far.
 #[derive(Debug)]
 pub struct Series {
@@ -241,6 +251,19 @@ impl Series {
             whole.merge(late);
             *line = whole.line(number, &line.group);
         }
+    }
+
+    /// What the newest second that has its lines was.
+    pub fn newest(&self) -> Option<LastSecond> {
+        let number = self.lines.last()?.second;
+        let lines = self.lines.iter().rev();
+        let newest = lines.take_while(|line| line.second == number);
+        Some(
+            newest.fold(LastSecond { ok: 0, p99_ns: 0 }, |sum, line| LastSecond {
+                ok: sum.ok + line.ok,
+                p99_ns: sum.p99_ns.max(line.p99_ns),
+            }),
+        )
     }
 
     /// Writes the lines of all seconds before `horizon`, empty ones where nothing ended.

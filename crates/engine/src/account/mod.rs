@@ -30,7 +30,7 @@ pub use aggregator::Aggregator;
 pub use completion_gaps::{TimeSpan, while_asked};
 pub use durations::Durations;
 pub use errors::ErrorLog;
-pub use intervals::Series;
+pub use intervals::{LastSecond, Series};
 pub use layout::{GroupLayout, Layout, TypeLayout};
 pub use outages::Outages;
 pub use results::{Agreement, ResultLog};

@@ -12,7 +12,7 @@ use super::call_timeout::CallTimeout;
 use super::schedule::{Drain, Draining, Schedule};
 use super::shared::Shared;
 use super::start_barrier::Start;
-use crate::account::Series;
+use crate::account::{LastSecond, Series};
 use crate::cost;
 use crate::observation::{ClientCost, Outcomes};
 
@@ -33,6 +33,9 @@ pub struct DriveProgress {
     /// Failed, or of unknown outcome.
     pub failed: u64,
     pub clients_running: u32,
+    /// The newest whole second of the measurement.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_second: Option<LastSecond>,
     /// The measurement has ended, and transactions that are under way are waited for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub draining: Option<DrainProgress>,
@@ -128,7 +131,7 @@ impl Supervisor<'_> {
                 // A thread has panicked before it arrived.
                 return true;
             }
-            if !is_interrupted && self.tell(None).is_break() {
+            if !is_interrupted && self.tell(None, None).is_break() {
                 is_interrupted = true;
                 self.shared.barrier.cancel();
             }
@@ -183,7 +186,10 @@ impl Supervisor<'_> {
                 tell_ns = now_ns + TELL_EVERY_NS;
                 self.shared.flush_buffers(schedule.measure_ns);
                 self.close_seconds(now_ns, schedule, &mut watched.series);
-                if self.tell(Some(&schedule)).is_break() {
+                if self
+                    .tell(Some(&schedule), watched.series.newest())
+                    .is_break()
+                {
                     watched.was_interrupted = true;
                     signals.interrupt();
                 }
@@ -226,7 +232,11 @@ impl Supervisor<'_> {
         }
     }
 
-    fn tell(&mut self, schedule: Option<&Schedule>) -> ControlFlow<()> {
+    fn tell(
+        &mut self,
+        schedule: Option<&Schedule>,
+        last_second: Option<LastSecond>,
+    ) -> ControlFlow<()> {
         let mut outcomes = Outcomes::default();
         for aggregator in &self.shared.aggregators {
             outcomes.add(
@@ -248,6 +258,7 @@ impl Supervisor<'_> {
             ok: outcomes.ok,
             failed: outcomes.failed + outcomes.unknown,
             clients_running,
+            last_second,
             draining: stopped.map(|schedule| DrainProgress {
                 open: clients_running,
                 elapsed_s: Duration::from_nanos(now_ns - schedule.stop_ns).as_secs_f64(),

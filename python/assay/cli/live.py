@@ -1,0 +1,72 @@
+"""Takes what the engine tells while it drives; gives throughput, p99 and how long the experiment
+still takes, in words.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from assay.experiment import Driving
+from assay.plan import PlannedRun
+from assay.text.units import counted, digits, duration, latency
+
+LINE_EVERY_S = 10.0
+"""Between two lines about a run that is under way, where there is no terminal."""
+
+
+class Live:
+    """How far an experiment is. ``clock`` gives seconds."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._began_s = self._run_began_s = clock()
+        self._driving = Driving()
+        self._position, self._of = 0, 1
+        self._before: tuple[float, int] | None = None
+        self._rate_per_s: float | None = None
+
+    def run(self, planned: PlannedRun, of: int) -> None:
+        self._driving, self._position, self._of = planned.cell.driving, planned.position, of
+        self._run_began_s = self._clock()
+        self._before = self._rate_per_s = None
+
+    def numbers(self, report: dict[str, Any]) -> str:
+        """``26091 TPS, p99 1.04 ms, 8 clients, 3 failed``; of the last second, as far as known."""
+        last = report.get("last_second")
+        rate_per_s = last["ok"] if last else self._rate(report)
+        parts = [] if rate_per_s is None else [f"{digits(rate_per_s)} TPS"]
+        if last and last["ok"]:
+            parts.append(f"p99 {latency(last['p99_ns'])}")
+        parts.append(counted(report["clients_running"], "client"))
+        if report["failed"]:
+            parts.append(f"{report['failed']} failed")
+        return ", ".join(parts)
+
+    def left(self, report: dict[str, Any]) -> str:
+        """``about 4 min left``, of the whole experiment; empty where that is not known."""
+        own_s = self._own_left_s(report)
+        if own_s is None:
+            return ""
+        runs_after = self._of - self._position - 1
+        passed_s = self._clock() - self._began_s
+        each_s = (passed_s + own_s) / (self._position + 1)
+        return f"about {duration(round(own_s + runs_after * each_s))} left"
+
+    def _own_left_s(self, report: dict[str, Any]) -> float | None:
+        """Of the run under way."""
+        planned_s, elapsed_s = self._driving.planned_s, float(report["elapsed_s"])
+        if planned_s is not None:
+            return max(0.0, planned_s - elapsed_s)
+        scheduled, done = int(report.get("scheduled") or 0), int(report["done"])
+        return elapsed_s * (scheduled - done) / done if scheduled and done else None
+
+    def _rate(self, report: dict[str, Any]) -> float | None:
+        """From one second to the next, where the engine does not say it."""
+        at_s, ok = report["elapsed_s"], report["ok"]
+        if self._before is None or at_s - self._before[0] >= 1:
+            if self._before is not None:
+                self._rate_per_s = (ok - self._before[1]) / (at_s - self._before[0])
+            self._before = (at_s, ok)
+        return self._rate_per_s
