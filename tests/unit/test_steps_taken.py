@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from assay import _engine
+from assay.errors import ScriptError
 from step_workloads import folder_of, ran
 
 PLAIN = 'scripts = ["read.sql"]\ntransactions = 5\nclients = [2]\n'
@@ -162,3 +163,30 @@ def test_a_queue_is_shared_by_all_clients(tmp_path: Path) -> None:
     for run in runs:
         assert run.observation is not None
         assert (run.state, run.observation["outcomes"]["ok"]) == ("done", 90)
+
+
+def test_a_script_of_a_step_that_does_not_compile_is_told_before_anything_is_started(
+    tmp_path: Path,
+) -> None:
+    declared = PLAIN + steps('load; drive; ddl script="bad.sql"')
+    folder = folder_of(tmp_path, declared, bad="\\sett a 1\n")
+    with pytest.raises(ScriptError, match=r"bad\.sql:1"):
+        ran(folder, "null")
+    assert not (folder / "records.sqlite").exists()
+
+
+INTEGRITY = """\
+INSERT INTO data VALUES (1, 0);
+\\expect error constraint
+SELECT value FROM data WHERE id = 1;
+\\expect rows 1
+"""
+
+
+def test_a_statement_that_must_be_refused_is_no_failure(tmp_path: Path) -> None:
+    declared = "changes_data = true\n" + PLAIN.replace("read", "twice")
+    (run,) = ran(folder_of(tmp_path, declared, twice=INTEGRITY), "sqlite").runs
+    assert (run.state, run.reason) == ("done", "")
+    accepted = INTEGRITY.replace("(1, 0)", "(11, 0)")
+    (run,) = ran(folder_of(tmp_path / "b", declared, twice=accepted), "sqlite").runs
+    assert run.state == "failed"

@@ -11,11 +11,13 @@ from typing import TypeVar
 
 from assay import _engine, registry
 from assay.dialects.protocol import Dialect
+from assay.drive import query
 from assay.drive.document import document_of, scripts_of
 from assay.errors import ScriptError
 from assay.plan import PlannedRun
-from assay.plan.drives import PlannedDrive, drives
+from assay.plan.drives import PlannedDrive, drives, parameters_of
 from assay.provision.session import as_ours
+from assay.workload.steps import Ddl, Dump
 from assay.workload.values import Script, Workload
 
 Found = TypeVar("Found")
@@ -27,6 +29,7 @@ class Compiled:
     def __init__(self, workload: Workload) -> None:
         self._workload = workload
         self._warnings: dict[object, tuple[str, ...]] = {}
+        self._asked: list[object] = []
 
     def check(self, runs: Iterable[PlannedRun]) -> tuple[str, ...]:
         """What the scripts of all runs probably do not mean, each with its place.
@@ -36,11 +39,35 @@ class Compiled:
         found: list[str] = []
         for run in runs:
             dialect = registry.system(run.cell.system.name).dialect
-            if run.cell.driving.isolation:
-                dialect.session_isolation(run.cell.driving.isolation)
             for drive in drives(self._workload, run):
+                if isolation := drive.run.cell.driving.isolation:
+                    dialect.session_isolation(isolation)
                 found += self.warnings(drive)
+            for step in self._workload.test(run.cell.test).steps:
+                if isinstance(step, Ddl | Dump):
+                    self._check_asked(run, step, dialect)
         return tuple(dict.fromkeys(found))
+
+    def _check_asked(self, run: PlannedRun, step: Ddl | Dump, dialect: Dialect) -> None:
+        """Raises `ScriptError` where a script that is run once does not compile."""
+        key = dialect.name, run.cell.test, step, tuple(run.cell.parameters.items())
+        if key in self._asked:
+            return
+        self._asked.append(key)
+        parameters = parameters_of(self._workload, run, step)
+        variables = self._workload.with_defaults(parameters)
+        names = [step.script]
+        if isinstance(step, Dump):
+            names += [step.own] if step.own else []
+            variables |= {step.each: 0} if step.each else {}
+        identifiers = self._workload.identifiers_for(parameters)
+        for name in names:
+            script = self._workload.script_for(name, dialect.name)
+            document = query.document_of(script, variables, identifiers, dialect.language)
+            try:
+                _engine.script_warnings(json.dumps(document))
+            except _engine.EngineError as error:
+                raise as_ours(error) from error
 
     def warnings(self, drive: PlannedDrive) -> tuple[str, ...]:
         """What the scripts of the step probably do not mean: a sentence with place and fix each."""

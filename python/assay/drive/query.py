@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from assay import _engine, registry
 from assay.drive.document import script_texts
@@ -26,6 +27,26 @@ class Answer:
     rows: tuple[Row, ...]
 
 
+def document_of(
+    script: Script,
+    variables: Mapping[str, Scalar],
+    identifiers: Mapping[str, list[str]],
+    language: str,
+) -> dict[str, Any]:
+    """What the engine is told, without a deployment."""
+    return {
+        "scripts": script_texts([script]),
+        "variables": dict(variables),
+        "identifiers": dict(identifiers),
+        "lexer": language,
+        "order": "sequence",
+        "clients": 1,
+        "protocol": "prepared",
+        "stop": {"passes": 1},
+        "seed": 1,
+    }
+
+
 def ask(
     deployment: Deployment,
     script: Script,
@@ -40,20 +61,10 @@ def ask(
     """
     own = deployment.address.session_statements
     address = replace(deployment.address, session_statements=(*own, *session_statements))
-    document = {
-        "site": address.for_engine(),
-        "scripts": script_texts([script]),
-        "variables": dict(variables),
-        "identifiers": dict(identifiers or {}),
-        "lexer": registry.system(deployment.system).dialect.language,
-        "order": "sequence",
-        "clients": 1,
-        "protocol": "prepared",
-        "stop": {"passes": 1},
-        "seed": 1,
-    }
+    language = registry.system(deployment.system).dialect.language
+    document = document_of(script, variables, identifiers or {}, language)
     try:
-        answers = _engine.query(json.dumps(document))
+        answers = _engine.query(json.dumps({**document, "site": address.for_engine()}))
     except _engine.EngineError as error:
         raise_as_ours(error)
     if not answers:

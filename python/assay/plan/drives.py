@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from assay.errors import ArgumentError, ExperimentError
 from assay.experiment import Driving, Scalar
+from assay.experiment.values import STOPS
 from assay.plan import driving as pace
 from assay.plan.values import PlannedRun
 from assay.registry import WORKLOAD_FILE
@@ -16,6 +17,9 @@ from assay.text.quantities import CLIENTS, shown
 from assay.workload.schema import evaluate
 from assay.workload.steps import Drive, Group, Step
 from assay.workload.values import Test, Workload
+
+_COUNTS = tuple(name for name in STOPS if name != "duration_s")
+"""Limits that each group has of its own: one that is said takes the place of the step's."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +124,8 @@ def _together(paced: Driving, clients: int) -> int | None:
 
 def _group(group: Group, whole: Driving, parameters: Mapping[str, Scalar]) -> PlannedGroup:
     said = dict(group.said)
+    if any(said.get(name) is not None for name in _COUNTS):
+        said = {**dict.fromkeys(_COUNTS), **said}
     if said.get("offered_rate_per_s") and not whole.is_open:
         said.setdefault("arrival", "constant")
     return PlannedGroup(

@@ -182,7 +182,7 @@ def _test(name: str, scripts: Mapping[str, Script]) -> Test:
 
 def _without_passes(driving: Driving) -> Driving:
     limits = replace(driving, passes=None)
-    is_endless = limits.transactions is None and limits.duration_s is None
+    is_endless = not any((limits.transactions, limits.queue, limits.duration_s))
     return replace(limits, duration_s=DURATION_S) if is_endless else limits
 
 
