@@ -81,6 +81,17 @@ def test_dumps_are_compared_row_by_row(tmp_path: Path) -> None:
     assert "expected (" in other.reason
 
 
+def test_a_run_without_clients_fails_where_its_dumps_differ(tmp_path: Path) -> None:
+    (tmp_path / "w").mkdir()
+    declared = steps(
+        'load; dump name="before" script="all.sql"; ddl script="gone.sql"; '
+        'dump name="after" script="all.sql"; compare expected="before" found="after"'
+    )
+    (run,) = ran(folder_of(tmp_path / "w", declared, gone="DELETE FROM data;"), "sqlite").runs
+    assert (run.state, run.steps[-1].state) == ("failed", "failed")
+    assert run.reason.startswith("wrong answers: after 0 gave 0 rows")
+
+
 def test_a_run_whose_system_lacks_what_it_needs_is_refused(tmp_path: Path) -> None:
     declared = PLAIN + steps("load; drive; restart")
     refused, done = ran(folder_of(tmp_path, declared), "null,sqlite").runs

@@ -51,7 +51,7 @@ def reason(state: RunState) -> str | None:
     context, report = state.context, state.report
     if report is None:
         _discard_if_changed(state)
-        return None
+        return why_step_failed(state, None, state.checks)
     died = _why_it_died(state) if state.pooled is not None else None
     if died is not None or is_over(state):
         context.pool.discard(state.planned)

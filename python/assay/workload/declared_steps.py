@@ -59,7 +59,7 @@ OF_GROUPS = (
 """Fields of `Driving` that each group has for itself; the others are of the whole step."""
 
 
-_REFERRED_TO = (Drive, Dump)
+_REFERRED_TO: tuple[tuple[type[Step], ...], ...] = ((Drive, Overlap), (Dump,))
 """Steps that others, and reports, find by their names."""
 
 
@@ -82,8 +82,8 @@ def read(
         do = section.choice("do", STEPS)
         step = _READERS[do](section, Names(scripts, parameters, tuple(steps)))
         section.done()
-        is_named = isinstance(step, _REFERRED_TO)
-        if is_named and any(one.do == do and one.label == step.label for one in steps):
+        same = next((kinds for kinds in _REFERRED_TO if isinstance(step, kinds)), ())
+        if any(isinstance(one, same) and one.label == step.label for one in steps):
             raise section.error(
                 f"two steps {do!r} are called {step.label!r}",
                 "name" if "name" in section else "do",
