@@ -1,9 +1,8 @@
 //! Takes expressions and instructions of one script; appends instructions to the program.
 
-use crate::compile::short;
 use crate::fold::folded;
 use crate::opcode::Instruction;
-use crate::operand::{ConstantId, Count, FunctionId, Slot, Target};
+use crate::operand::{ConstantId, Count, FunctionId, Slot, Target, short};
 use crate::place::{Defect, Lines};
 use crate::program::Program;
 use crate::statement::Name;

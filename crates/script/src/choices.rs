@@ -1,10 +1,9 @@
 //! Takes a statement with identifiers chosen at run time, and the lists they are chosen from; gives every
 //! choice, and which variables choose.
 
-use crate::compile::short;
 use crate::emit::Emitter;
 use crate::nearest::nearest;
-use crate::operand::ChoiceId;
+use crate::operand::{ChoiceId, short};
 use crate::place::Defect;
 use crate::program::Choice;
 use crate::statement::{Name, Written};

@@ -5,23 +5,13 @@ use crate::assemble::Assembler;
 use crate::emit;
 use crate::items::{Content, items};
 use crate::open_transaction;
-use crate::options::Values;
+use crate::operand::short;
 use crate::place::{Defect, Lines};
 use crate::program::{Program, Script};
+use crate::source::Source;
+use crate::values::Values;
 use crate::variables::{Position, Variables};
 use crate::{Options, ScriptError};
-
-/// One script as the workload holds it.
-#[derive(Clone, Copy, Debug)]
-pub struct Source<'a> {
-    /// The transaction type.
-    pub name: &'a str,
-    /// Where it was read from, for messages.
-    pub path: &'a str,
-    pub text: &'a str,
-    /// The text is one statement, sent as it stands: no meta commands, no parameters.
-    pub is_plain: bool,
-}
 
 /// Compiles `sources` into one program.
 ///
@@ -97,9 +87,4 @@ fn refuse_unknown_statements(program: &Program, options: &Options<'_>) -> Result
         }
     }
     Ok(())
-}
-
-/// Numbers of things in a program; the bound on the size of scripts keeps them far below 2^32.
-pub(crate) fn short(number: usize) -> u32 {
-    u32::try_from(number).expect("the size of scripts is bounded")
 }

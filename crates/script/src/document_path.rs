@@ -1,9 +1,9 @@
 //! Takes a path into a document (`$.items[0].price`) and an answer; gives the value that stands there.
 
-use crate::machine::Reply;
 use crate::names::name_end;
 use crate::operand::Slot;
 use crate::place::Defect;
+use crate::reply::Reply;
 use assay_values::{Decimal, Value};
 use serde_json::Value as Json;
 use std::ops::Range;

@@ -4,17 +4,16 @@ use crate::Options;
 use crate::assemble::{Assembler, UNKNOWN};
 use crate::blocks::Blocks;
 use crate::command::{Command, Duration};
-use crate::compile::short;
 use crate::execute::duration_ns;
 use crate::items::{Content, Item};
 use crate::lexer::StatementKind;
 use crate::number::Fault;
 use crate::opcode::Instruction;
-use crate::operand::{DistributionId, ShellId, Target, Unit};
-use crate::options::Values;
+use crate::operand::{DistributionId, ShellId, Target, Unit, short};
 use crate::place::Defect;
-use crate::send::UnderAnswer;
 use crate::shell::{Shell, Word, Words};
+use crate::under_answer::UnderAnswer;
+use crate::values::Values;
 
 /// Appends a whole script: its items, then the end of the transaction. Gives what is probably not meant.
 pub(crate) fn script<'a>(

@@ -4,13 +4,13 @@
 use crate::class::{EXPECTATION, SCRIPT, known};
 use crate::expectation;
 use crate::function::{Arguments, FUNCTIONS};
-use crate::machine::{Ending, Reply};
 use crate::number::{Fault, condition, number, plain, shown, typed};
 use crate::opcode::Instruction;
 use crate::operand::{GatherId, StatementId, Unit};
 use crate::operator::Connective;
 use crate::program::{Gathering, Program};
 use crate::registers::Registers;
+use crate::reply::{Ending, Reply};
 use crate::shell::Shell;
 use assay_values::Value;
 

@@ -1,8 +1,8 @@
 //! Takes what a script expects and what came back; gives nothing, or the sentence that says how they
 //! differ. An expectation of NULL expects nothing: it stands for what is not known for these data.
 
-use crate::machine::Reply;
 use crate::number::{Fault, Number, number, plain, shown, spelled_number, spelled_truth};
+use crate::reply::Reply;
 use assay_values::Value;
 
 /// Rows that came back or, where none did, rows that were changed.

@@ -1,8 +1,8 @@
 //! Takes a program; gives its instructions and statements as text for people.
 
 use crate::opcode::Opcode;
-use crate::operand::Operand as _;
 use crate::program::{Gathering, Need, Program, Script};
+use crate::show::{operands, show};
 use std::fmt::Write as _;
 
 /// Longer operands push their meaning to the right, and not that of all others.
@@ -38,7 +38,7 @@ impl Program {
                     number,
                     place,
                     instruction.opcode(),
-                    instruction.operands(self),
+                    operands(instruction, self),
                 )
             })
             .collect();
@@ -67,7 +67,7 @@ impl Program {
                 (None, Need::Rows) => ", its cells wanted".to_owned(),
                 (Some(Gathering { gather, is_last }), _) => {
                     let row = if is_last { "last" } else { "only" };
-                    format!(", its {row} row into {}", gather.show(self))
+                    format!(", its {row} row into {}", show(gather, self))
                 }
             };
             put(

@@ -3,9 +3,9 @@
 use crate::Source;
 use crate::command::{Command, command};
 use crate::lexer::{Lexer, Part};
-use crate::options::Values;
 use crate::place::Defect;
 use crate::statement::Written;
+use crate::values::Values;
 
 /// One statement or meta command, and where it begins.
 #[derive(Debug)]

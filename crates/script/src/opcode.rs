@@ -6,7 +6,6 @@ use crate::operand::{
     ShellId, Slot, StatementId, Target, Unit,
 };
 use crate::operator::{Connective, Operator, Test};
-use crate::program::Program;
 
 /// One kind of instruction, as the reference shows it.
 pub(crate) struct Opcode {
@@ -39,12 +38,10 @@ macro_rules! instructions {
                 listed.expect("the list and the type come from the same lines")
             }
 
-            /// The operands as a reader of the script knows them: names, values, places.
-            pub fn operands(&self, program: &Program) -> String {
-                let shown: Vec<String> = match *self {
-                    $( Self::$name { $($operand),* } => vec![$($operand.show(program)),*], )*
-                };
-                shown.join(" ")
+            pub fn operands(&self) -> Vec<Operand> {
+                match *self {
+                    $( Self::$name { $($operand),* } => vec![$($operand.into()),*], )*
+                }
             }
         }
     };

@@ -11,6 +11,7 @@ use crate::number;
 use crate::opcode::Instruction;
 use crate::operand::Slot;
 use crate::program::{Program, Script};
+use crate::show::operands;
 use std::collections::{BTreeMap, BTreeSet};
 
 const HINT: &str = "end it with \\commit, COMMIT, ROLLBACK or \\abort before the script ends";
@@ -174,10 +175,10 @@ impl Condition {
         let mut variables = Vec::new();
         for number in (script.instructions.start..at).rev() {
             let instruction = program.instructions[number as usize];
-            let operands = match instruction {
+            let shown = match instruction {
                 Instruction::Load { variable } => {
                     variables.push(variable.0);
-                    instruction.operands(program)
+                    operands(instruction, program)
                 }
                 Instruction::Call { function, .. }
                     if FUNCTIONS[function.0 as usize].name.starts_with("random") =>
@@ -188,12 +189,12 @@ impl Condition {
                 | Instruction::Binary { .. }
                 | Instruction::Test { .. }
                 | Instruction::Truth {}
-                | Instruction::Call { .. } => instruction.operands(program),
+                | Instruction::Call { .. } => operands(instruction, program),
                 // Where it goes differs from place to place.
                 Instruction::Decide { connective, .. } => connective.symbol().to_owned(),
                 _ => break,
             };
-            spelled.push(format!("{} {operands}", instruction.opcode().name));
+            spelled.push(format!("{} {shown}", instruction.opcode().name));
         }
         Some(Self {
             spelled: spelled.join("; "),

@@ -1,9 +1,6 @@
-//! Takes nothing; names what instructions work on, and how `explain` shows it.
+//! Takes nothing; names what instructions work on: indexes into the lists of a program, and a few words.
 
-use crate::function::FUNCTIONS;
-use crate::number::shown;
 use crate::operator::{Connective, Operator, Test};
-use crate::program::Program;
 
 /// An index into [`Program::constants`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,121 +77,42 @@ impl Unit {
     }
 }
 
-/// What `explain` prints for an operand.
-pub(crate) trait Operand {
-    fn show(self, program: &Program) -> String;
+macro_rules! operands {
+    ($($kind:ident,)*) => {
+        /// Any of them.
+        #[derive(Clone, Copy, Debug)]
+        pub(crate) enum Operand {
+            $($kind($kind),)*
+        }
+
+        $(impl From<$kind> for Operand {
+            fn from(operand: $kind) -> Self {
+                Self::$kind(operand)
+            }
+        })*
+    };
 }
 
-impl Operand for ConstantId {
-    fn show(self, program: &Program) -> String {
-        shown(program.constant(self)).into_owned()
-    }
+operands! {
+    ConstantId,
+    Slot,
+    StatementId,
+    GatherId,
+    PathId,
+    ChoiceId,
+    ShellId,
+    DistributionId,
+    Target,
+    FunctionId,
+    Count,
+    Class,
+    Unit,
+    Operator,
+    Test,
+    Connective,
 }
 
-impl Operand for Slot {
-    fn show(self, program: &Program) -> String {
-        format!(":{}", program.variable(self).name)
-    }
-}
-
-impl Operand for StatementId {
-    fn show(self, program: &Program) -> String {
-        let statement = &program.statements[self.0 as usize];
-        let names = statement
-            .parameters
-            .iter()
-            .map(|parameter| parameter.slot.show(program));
-        format!("#{} ({})", self.0, names.collect::<Vec<_>>().join(", "))
-    }
-}
-
-impl Operand for GatherId {
-    /// The variables that anybody uses of those that the columns may go into.
-    fn show(self, program: &Program) -> String {
-        let targets = program
-            .gather(self)
-            .targets
-            .iter()
-            .map(|(_, slot)| slot.show(program));
-        targets.collect::<Vec<_>>().join(", ")
-    }
-}
-
-impl Operand for PathId {
-    fn show(self, program: &Program) -> String {
-        let path = &program.paths[self.0 as usize];
-        format!("{} {}", path.spelled, path.slot.show(program))
-    }
-}
-
-impl Operand for ChoiceId {
-    fn show(self, program: &Program) -> String {
-        let by = program.choices[self.0 as usize]
-            .by
-            .iter()
-            .map(|&(slot, count)| format!("{} of {count}", slot.show(program)));
-        by.collect::<Vec<_>>().join(", ")
-    }
-}
-
-impl Operand for ShellId {
-    fn show(self, program: &Program) -> String {
-        let shell = &program.shells[self.0 as usize];
-        let into = shell.into.map(|slot| format!("{} = ", slot.show(program)));
-        into.unwrap_or_default() + &shell.spelled(program)
-    }
-}
-
-impl Operand for DistributionId {
-    fn show(self, program: &Program) -> String {
-        program.distributions[self.0 as usize].0.clone()
-    }
-}
-
-impl Operand for Target {
-    fn show(self, _: &Program) -> String {
-        format!("-> {}", self.0)
-    }
-}
-
-impl Operand for FunctionId {
-    fn show(self, _: &Program) -> String {
-        FUNCTIONS[self.0 as usize].name.to_owned()
-    }
-}
-
-impl Operand for Count {
-    fn show(self, _: &Program) -> String {
-        format!("({})", self.0)
-    }
-}
-
-impl Operand for Class {
-    fn show(self, _: &Program) -> String {
-        self.0.to_owned()
-    }
-}
-
-impl Operand for Unit {
-    fn show(self, _: &Program) -> String {
-        self.symbol().to_owned()
-    }
-}
-
-impl Operand for Operator {
-    fn show(self, _: &Program) -> String {
-        self.symbol().to_owned()
-    }
-}
-
-impl Operand for Test {
-    fn show(self, _: &Program) -> String {
-        self.symbol().to_owned()
-    }
-}
-
-impl Operand for Connective {
-    fn show(self, _: &Program) -> String {
-        self.symbol().to_owned()
-    }
+/// Numbers of things in a program; the bound on the size of scripts keeps them far below 2^32.
+pub(crate) fn short(number: usize) -> u32 {
+    u32::try_from(number).expect("the size of scripts is bounded")
 }

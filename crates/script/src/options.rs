@@ -1,20 +1,9 @@
 //! Takes what a workload gives to its scripts from outside; holds it for the compiler.
 
 use crate::lexer::Lexer;
+use crate::values::Values;
 use assay_values::Value;
 use std::collections::BTreeMap;
-
-/// How the value of a `:name` gets into its statement.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Values {
-    /// Beside the text: the driver spells a placeholder. Within quotes there is none.
-    #[default]
-    Bound,
-    /// As text, wherever the name stands, as in pgbench's `simple`.
-    Pasted,
-    /// Not at all: a statement that has a value is refused.
-    Refused,
-}
 
 /// What scripts are compiled with.
 #[derive(Clone, Copy, Debug)]

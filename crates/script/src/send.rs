@@ -4,34 +4,19 @@
 //! that `\;` combines, is queued; its answer is dealt with when it comes out of the pipeline.
 
 use crate::command::Command;
-use crate::compile::short;
 use crate::document_path::DocumentPath;
 use crate::emit::Emitter;
 use crate::lexer::{Lexer, StatementKind};
 use crate::nearest::nearest;
 use crate::opcode::Instruction;
-use crate::operand::{Class, GatherId, PathId, StatementId};
-use crate::options::Values;
+use crate::operand::{Class, GatherId, PathId, StatementId, short};
 use crate::place::Defect;
 use crate::program::{Gather, Gathering, Need, Parameter, Statement};
 use crate::statement::{Name, Part, Written};
+use crate::under_answer::UnderAnswer;
+use crate::values::Values;
 use assay_values::Piece;
 use std::ops::Range;
-
-/// What was sent last and is not settled yet.
-pub(crate) struct UnderAnswer {
-    at: usize,
-    /// In the list of statements, for each statement as it is written: all its choices.
-    sent: Vec<Range<usize>>,
-    must_be_error: bool,
-    must_have_rows: bool,
-}
-
-impl UnderAnswer {
-    fn is_combined(&self) -> bool {
-        self.sent.len() > 1
-    }
-}
 
 impl<'a> Emitter<'_, 'a> {
     /// Ends what is said of the answer to what was sent last.

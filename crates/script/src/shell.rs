@@ -3,9 +3,8 @@
 use crate::children::Children;
 use crate::names::name_end;
 use crate::number::Fault;
-use crate::operand::{Operand, Slot};
+use crate::operand::Slot;
 use crate::place::Defect;
-use crate::program::Program;
 use crate::statement::Name;
 use assay_values::Value;
 use std::ops::Range;
@@ -76,15 +75,6 @@ impl<'a> Words<'a> {
 }
 
 impl Shell {
-    /// As a reader of the script knows it.
-    pub fn spelled(&self, program: &Program) -> String {
-        let words = self.words.iter().map(|word| match word {
-            Ok(text) => text.clone(),
-            Err(slot) => slot.show(program),
-        });
-        words.collect::<Vec<_>>().join(" ")
-    }
-
     /// Runs the command line; where it has an answer to give, that is the integer that it prints.
     pub fn run(&self, line: &str, children: &Children) -> Result<Option<Value>, Fault> {
         let (status, printed) = children

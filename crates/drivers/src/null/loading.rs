@@ -1,7 +1,7 @@
 //! Takes the words of a statement that brings rows; gives the table, and how many rows it holds itself.
 
+use super::meaning::{Meaning, Statement};
 use super::selection::selection;
-use super::statement::{Meaning, Statement};
 use super::words::{Words, first_words, is_word, plain};
 use crate::lexis::Literals;
 

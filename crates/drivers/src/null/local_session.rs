@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use super::delay;
+use super::meaning::Statement;
 use super::model::{Given, PlannedReply, ServerModel, SessionModel, told_by};
-use super::statement::Statement;
 use crate::{Answer, Canceller, ErrorClass, LocalOptions, SystemError};
 
 pub(crate) struct LocalSession {

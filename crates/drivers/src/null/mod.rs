@@ -8,6 +8,7 @@ mod delay;
 mod lines;
 mod loading;
 mod local_session;
+mod meaning;
 mod model;
 mod options;
 pub(crate) mod query;
@@ -28,9 +29,9 @@ use crate::{
 };
 pub(crate) use lines::Lines;
 pub(crate) use local_session::LocalSession;
+pub use meaning::Statement;
+pub(crate) use meaning::{Change, Meaning};
 pub use model::{Given, PlannedReply, ServerModel, SessionModel};
-pub use statement::Statement;
-pub(crate) use statement::{Change, Meaning};
 pub(crate) use tuples::Tuples;
 
 /// One session.

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use assay_values::Random;
 
+use super::meaning::{Meaning, Statement};
 use super::options::Options;
 use super::site::{SessionPlace, Site};
-use super::statement::{Meaning, Statement};
 use crate::{Certainty, ErrorClass, SystemError};
 
 /// A null system to which sessions come: what it is told to do, and the tables they share.

@@ -1,7 +1,7 @@
 //! Takes the text a client sent, of one statement or of several; gives them one by one, and how many
 //! parameters a text has.
 
-use super::statement::Statement;
+use super::meaning::Statement;
 use super::words::Words;
 use crate::lexis::{self, Literals, is_identifier};
 

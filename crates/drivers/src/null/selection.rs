@@ -1,7 +1,7 @@
 //! Takes the words of a statement that gives rows; gives what its columns are called, and which table it
 //! asks.
 
-use super::statement::{Meaning, Statement};
+use super::meaning::{Meaning, Statement};
 use super::words::{Words, first_words, is_word, plain};
 
 /// Beginnings of the names under which systems keep their own tables.

@@ -7,8 +7,8 @@ use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
 use postgres_protocol::message::frontend;
 
-use super::cold;
 use super::message::Fields;
+use super::outgoing::cold;
 use crate::{ConnectOptions, ErrorClass, SystemError};
 
 /// How far the proof has come.

@@ -4,6 +4,7 @@
 use assay_values::{Piece, Value};
 
 use super::message::{self, LARGEST_BYTES, too_large};
+use super::outgoing::query;
 use super::parameter::ParameterType;
 use super::statement;
 use crate::{ErrorClass, SystemError};
@@ -93,7 +94,7 @@ impl Together {
     pub fn add(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SystemError> {
         let Some(query_at) = self.query_at else {
             let start = out.len();
-            super::query(text, out)?;
+            query(text, out)?;
             self.query_at = Some(start);
             return Ok(());
         };

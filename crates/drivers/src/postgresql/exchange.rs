@@ -3,12 +3,12 @@
 //! Every request ends in ReadyForQuery, also after an error: the server skips what was still to do. A
 //! pipeline is one such exchange with several answers.
 
-use assay_values::ColumnType;
-
+use super::kept::{Description, Kept};
 use super::message::{Fields, Message, tag};
+use super::outgoing::copy_fail;
 use super::parameter::ParameterType;
 use super::refusal::{self, Refusal};
-use super::rows::{self, Column};
+use super::rows;
 use super::statement::Statement;
 use crate::{Answer, ErrorClass, Progress, SystemError, TransactionStatus};
 
@@ -41,57 +41,6 @@ pub(super) enum Asked {
         /// Answers still to come.
         owed: usize,
     },
-}
-
-/// The statement that is being prepared, and what the server told of it.
-#[derive(Default)]
-pub(super) struct Description {
-    text: Box<str>,
-    /// Parameters in the text.
-    count: usize,
-    types: Box<[ParameterType]>,
-    columns: Vec<Column>,
-}
-
-impl Description {
-    /// Nothing was told yet.
-    pub fn of(text: String, count: usize) -> Self {
-        Self {
-            text: text.into(),
-            count,
-            ..Self::default()
-        }
-    }
-}
-
-/// What a session keeps that a usual exchange does not need.
-#[derive(Default)]
-pub(super) struct Kept {
-    /// By statement id; `None` where Prepare failed or was never asked.
-    pub statements: Vec<Option<Statement>>,
-    pub description: Description,
-    /// The pipeline under way: the prepared statement of each request, none where it went as text.
-    pub pipeline: Vec<Option<u32>>,
-    /// The texts of the pipeline that is being written, where it has such.
-    pub together: super::direct::Together,
-    /// The statements whose types were declared anew, in the order in which the server will agree to it.
-    pub declaring: Vec<u32>,
-    /// Of the columns of the bulk load, where its rows go in binary; none: they go as text.
-    pub bulk_types: Box<[ColumnType]>,
-    /// Why we told the server to give up the rows; it words that as a cancelled query, which it is not.
-    pub gave_up: Option<SystemError>,
-}
-
-impl Kept {
-    /// What was declared and not agreed to did not come to be.
-    #[cold]
-    pub fn undeclare(&mut self) {
-        for id in self.declaring.drain(..) {
-            if let Some(Some(statement)) = self.statements.get_mut(id as usize) {
-                statement.undeclare();
-            }
-        }
-    }
 }
 
 impl Exchange {
@@ -282,7 +231,7 @@ impl Exchange {
             Asked::Bulk => "rows are sent in the text format of COPY",
             _ => "COPY … FROM STDIN is for bulk loads only",
         };
-        super::copy_fail(reason, out);
+        copy_fail(reason, out);
         kept.gave_up = Some(SystemError::new(ErrorClass::Other, "", reason));
         if matches!(self.asked, Asked::Execute { .. } | Asked::Direct) {
             // The Sync that came with the execution was dropped as part of the rows.

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::message::{self, Fields, Message};
 use super::server_copy::Copy;
+use super::server_errors::{aborted, refused_client};
 use super::server_portal::{Portal, Prepared};
 use super::server_reply::{self as reply, Status};
 use super::server_startup::{self as startup, Opening};
@@ -397,19 +398,7 @@ pub(super) fn ends_transaction(meaning: &Meaning) -> bool {
     matches!(meaning, Meaning::Commit | Meaning::Rollback)
 }
 
-/// The error of every statement between an error and the end of its transaction.
-pub(super) fn aborted() -> SystemError {
-    let message = "current transaction is aborted, commands ignored until end of transaction block";
-    SystemError::new(ErrorClass::Other, "25P02", message)
-}
-
 fn unexpected(message: Message<'_>) -> SystemError {
     let found = format!("message '{}'", message.tag.escape_ascii());
     refused_client("a request", &found)
-}
-
-/// The client spoke against the protocol.
-pub(super) fn refused_client(expected: &str, found: &str) -> SystemError {
-    let message = format!("expected {expected}, the client sent {found}");
-    SystemError::new(ErrorClass::Protocol, "08P01", message)
 }

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use super::message::Fields;
-use super::server::{PostgresqlServer, Running, Step, aborted, ends_transaction};
+use super::server::{PostgresqlServer, Running, Step, ends_transaction};
+use super::server_errors::aborted;
 use super::server_portal::{Portal, Prepared};
 use super::server_reply::{self as reply, Status};
 use crate::lexis::Literals;

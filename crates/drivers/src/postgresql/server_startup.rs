@@ -1,7 +1,7 @@
 //! Takes what a client says before its first request; writes the welcome.
 
 use super::message::Fields;
-use super::server::refused_client;
+use super::server_errors::refused_client;
 use super::server_reply::{self as reply, Status, message};
 use crate::SystemError;
 

@@ -7,8 +7,8 @@
 use postgres_protocol::message::frontend;
 
 use super::authentication::Authentication;
-use super::cold;
 use super::message::{Fields, Message, tag};
+use super::outgoing::{cold, query};
 use super::refusal;
 use crate::{ConnectOptions, ErrorClass, SystemError};
 
@@ -147,7 +147,7 @@ impl Startup {
         let Some(text) = options.session_statements.get(index) else {
             return Ok(true);
         };
-        super::query(text, out)?;
+        query(text, out)?;
         self.step = Step::Statement(index);
         Ok(false)
     }

@@ -15,6 +15,7 @@ use assay_values::{Piece, Value};
 use postgres_protocol::message::frontend;
 
 use super::message::{LARGEST_BYTES, too_large};
+use super::outgoing::cold;
 use super::parameter::{Format, ParameterType};
 use super::rows::Column;
 use crate::{ErrorClass, SystemError};
@@ -137,7 +138,7 @@ impl Statement {
             }
         }
         let oids = types.iter().map(|of| of.oid());
-        super::cold(out, |buffer| {
+        cold(out, |buffer| {
             // Also where the server has none of this name: it does not mind.
             frontend::close(b'S', &name(id), buffer)?;
             frontend::parse(&name(id), &self.text, oids, buffer)

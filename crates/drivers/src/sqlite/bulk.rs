@@ -7,7 +7,8 @@ use assay_values::{Cell, Row};
 use rusqlite::types::{Null, ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection};
 
-use super::{Failure, affinity, refusal};
+use super::failure::Failure;
+use super::{affinity, refusal};
 use crate::{Answer, ErrorClass, SystemError};
 
 /// Rows a batch: enough to make the look-up of the held statement cheap, few enough to stay cached.

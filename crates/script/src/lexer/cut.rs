@@ -5,13 +5,13 @@
 //! and `12:30` are text. Whether one within quotes is a value depends on how values travel, and is
 //! decided where the names are known ([`crate::send`]).
 
-use super::Lexer;
+use super::language::Lexer;
 use super::passage::Passage;
 use super::surroundings::Surroundings;
 use crate::names::name_end;
-use crate::options::Values;
 use crate::place::Defect;
 use crate::statement::{Name, Part, Written};
+use crate::values::Values;
 use std::ops::Range;
 
 /// Cuts what stands in `range` of `text` into its parts; comments become a space, except hints

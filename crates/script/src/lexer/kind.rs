@@ -3,7 +3,7 @@
 //! The kind decides whether a statement is prepared, and whether it may have committed something when it
 //! was sent and never answered. It does not decide whether a transaction is open: the system reports that.
 
-use super::Lexer;
+use super::language::Lexer;
 use super::passage::Passage;
 
 /// What a statement does.

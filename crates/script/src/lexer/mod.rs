@@ -4,44 +4,26 @@
 mod cut;
 mod json;
 mod kind;
+mod language;
 mod passage;
 mod scan;
 mod surroundings;
 
 pub(crate) use kind::KINDS;
 pub use kind::StatementKind;
+pub use language::Lexer;
 pub use passage::LiteralStyle;
 pub(crate) use passage::Passage;
 pub(crate) use scan::Part;
 
-use crate::options::Values;
 use crate::pasted::paste;
 use crate::place::Defect;
 use crate::statement::Written;
+use crate::values::Values;
 use assay_values::Value;
 use std::ops::Range;
 
-/// The language of a script's statements.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Lexer {
-    #[default]
-    Sql,
-    /// SQL's literals with `//` comments in addition; a batch of statements is one statement.
-    Cql,
-    /// Each statement is one JSON document.
-    Json,
-}
-
 impl Lexer {
-    pub const ALL: [(&str, Self); 3] =
-        [("sql", Self::Sql), ("cql", Self::Cql), ("json", Self::Json)];
-
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        let found = Self::ALL.iter().find(|(known, _)| *known == name);
-        found.map(|&(_, lexer)| lexer)
-    }
-
     /// The statements and meta commands of a script.
     pub(crate) fn parts(self, text: &str) -> Result<Vec<Part>, Defect> {
         match self {
@@ -86,19 +68,5 @@ impl Lexer {
             Self::Sql | Self::Cql => paste(value, text),
             Self::Json => json::paste(value, text),
         }
-    }
-
-    /// The literal, quoted identifier or comment that begins at `at`, if any.
-    fn passage(self, text: &str, at: usize) -> Result<Option<Passage>, Defect> {
-        if self == Self::Cql && text[at..].starts_with("//") {
-            let end = text[at..].find('\n').map_or(text.len(), |line| at + line);
-            return Ok(Some(Passage::Comment { end }));
-        }
-        LiteralStyle::Doubled.passage(text, at)
-    }
-
-    /// Whether `begun` is a batch of statements that has not ended: `;` parts the statements in it.
-    fn is_batch(self, begun: &str) -> bool {
-        self == Self::Cql && kind::is_open_batch(begun)
     }
 }

@@ -1,7 +1,8 @@
 //! Takes the text of a script in a query language; gives its parts: statements, and meta commands with
 //! their arguments.
 
-use super::Lexer;
+use super::kind::is_open_batch;
+use super::language::Lexer;
 use super::passage::Passage;
 use crate::place::{Defect, text_start};
 use std::ops::Range;
@@ -38,7 +39,7 @@ pub(super) fn parts(text: &str, lexer: Lexer) -> Result<Vec<Part>, Defect> {
             Some(_) => _ = open.get_or_insert(at),
             None => match bytes[at] {
                 b';' if parentheses.is_empty()
-                    && !lexer.is_batch(open.map_or("", |start| &text[start..at])) =>
+                    && !is_within_batch(lexer, open.map_or("", |start| &text[start..at])) =>
                 {
                     match statement(&mut open, at, false) {
                         Some(statement) => found.push(statement),
@@ -80,6 +81,11 @@ pub(super) fn parts(text: &str, lexer: Lexer) -> Result<Vec<Part>, Defect> {
     all_closed(&parentheses)?;
     found.extend(statement(&mut open, bytes.len(), false));
     Ok(found)
+}
+
+/// Whether a batch of statements has begun and not ended: `;` parts the statements in it.
+fn is_within_batch(lexer: Lexer, begun: &str) -> bool {
+    lexer == Lexer::Cql && is_open_batch(begun)
 }
 
 fn statement(open: &mut Option<usize>, end: usize, is_joined: bool) -> Option<Part> {

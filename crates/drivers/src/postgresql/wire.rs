@@ -1,0 +1,217 @@
+//! Takes requests and bytes; drives a session as the engine wants it ([`Wire`]).
+
+use std::ops::ControlFlow;
+
+use assay_values::Row;
+use bytes::BytesMut;
+use postgres_protocol::message::frontend;
+
+use super::copy_binary;
+use super::direct::{self, Together};
+use super::exchange::{Asked, Exchange};
+use super::outgoing::{query, refused};
+use super::session::{Phase, PostgresqlWire};
+use super::statement::{self, Statement};
+use crate::{Answer, BulkForm, Cancel, ErrorClass, Progress, Request, SystemError, Wire};
+
+const MIXED: &str = "texts are sent as one, and not together with bound statements";
+const TOO_EARLY: &str = "a request before the session was ready for it";
+
+impl Wire for PostgresqlWire {
+    fn connected(&mut self, out: &mut Vec<u8>) {
+        if self.options.wants_tls {
+            self.phase = Phase::TlsAsked;
+            let mut buffer = BytesMut::new();
+            frontend::ssl_request(&mut buffer);
+            out.extend_from_slice(&buffer);
+        } else {
+            self.start(out);
+        }
+    }
+
+    fn secured(&mut self, out: &mut Vec<u8>) {
+        self.start(out);
+    }
+
+    #[inline]
+    fn request(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Result<(), SystemError> {
+        match self.phase {
+            Phase::Idle => {}
+            Phase::Queueing(_) => self.kept.undeclare(), // the pipeline is not sent
+            _ => return Err(refused(TOO_EARLY)),
+        }
+        let asked = match *request {
+            Request::Execute { id, parameters } => {
+                if !self.prepared(id)?.execute(parameters, out)? {
+                    self.declare(id, parameters, Statement::execute, out)?;
+                }
+                Asked::Execute { id }
+            }
+            Request::Text(text) => {
+                query(text, out)?;
+                Asked::Text
+            }
+            Request::Begin | Request::Commit | Request::Rollback => {
+                query(request.sql().unwrap_or_default(), out)?;
+                Asked::Text
+            }
+            Request::Prepare { id, pieces } => self.prepare(id, pieces, out)?,
+            Request::Direct { pieces, parameters } => {
+                direct::write(pieces, parameters, out)?;
+                out.extend_from_slice(statement::SYNC);
+                Asked::Direct
+            }
+            Request::Bulk {
+                text,
+                form: BulkForm::Native,
+                types,
+            } => {
+                match copy_binary::statement(text, types) {
+                    Some(text) => {
+                        query(&text, out)?;
+                        self.kept.bulk_types = types.into();
+                    }
+                    None => {
+                        query(text, out)?;
+                        self.kept.bulk_types = Box::default();
+                    }
+                }
+                Asked::Bulk
+            }
+            Request::Bulk {
+                form: BulkForm::MultiRow,
+                ..
+            } => {
+                return Err(refused(
+                    "bulk rows go by COPY … FROM STDIN here, in the native form",
+                ));
+            }
+        };
+        self.phase = Phase::Busy(Exchange::new(asked));
+        Ok(())
+    }
+
+    fn pipelines(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn queue(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Result<(), SystemError> {
+        let queued = match self.phase {
+            Phase::Idle => 0,
+            Phase::Queueing(queued) => queued,
+            _ => return Err(refused(TOO_EARLY)),
+        };
+        let is_text = matches!(request, Request::Text(_));
+        if queued > 0 && is_text != self.kept.together.is_under_way() {
+            return Err(refused(MIXED));
+        }
+        if queued == 0 {
+            self.kept.together = Together::default();
+        }
+        let id = match *request {
+            Request::Execute { id, parameters } => {
+                if !self.prepared(id)?.queue(parameters, out)? {
+                    self.declare(id, parameters, Statement::queue, out)?;
+                }
+                Some(id)
+            }
+            Request::Direct { pieces, parameters } => {
+                direct::write(pieces, parameters, out)?;
+                None
+            }
+            Request::Text(text) => {
+                self.kept.together.add(text, out)?;
+                None
+            }
+            Request::Begin | Request::Commit | Request::Rollback => {
+                direct::write_text(request.sql().unwrap_or_default(), 0, &[], out)?;
+                None
+            }
+            Request::Prepare { .. } | Request::Bulk { .. } => {
+                return Err(refused("only executions can be part of a pipeline"));
+            }
+        };
+        self.kept.pipeline.truncate(queued);
+        self.kept.pipeline.push(id);
+        self.phase = Phase::Queueing(queued + 1);
+        Ok(())
+    }
+
+    #[inline]
+    fn sync(&mut self, out: &mut Vec<u8>) {
+        let owed = match self.phase {
+            Phase::Queueing(queued) => queued,
+            _ => 0,
+        };
+        self.kept.pipeline.truncate(owed);
+        // A text is its own end.
+        if owed == 0 || !self.kept.together.is_under_way() {
+            out.extend_from_slice(statement::SYNC);
+        }
+        self.phase = Phase::Busy(Exchange::new(Asked::Pipeline { owed }));
+    }
+
+    #[inline]
+    fn receive(
+        &mut self,
+        input: &[u8],
+        out: &mut Vec<u8>,
+        answer: &mut Answer,
+    ) -> Result<(usize, Progress), SystemError> {
+        let mut skimmed = 0;
+        if let Phase::Busy(exchange) = &mut self.phase {
+            let (used, is_complete) = exchange.skim(input, answer);
+            if is_complete {
+                self.phase = Phase::Idle;
+                return Ok((used, Progress::Ready));
+            }
+            skimmed = used;
+        }
+        let progress = self
+            .advance(&input[skimmed..], out, answer)
+            .map(|(used, progress)| (skimmed + used, progress));
+        if progress.is_err() {
+            (self.copy, self.phase) = (None, Phase::Over);
+        }
+        progress
+    }
+
+    #[inline]
+    fn bulk_row(&mut self, row: &Row, out: &mut Vec<u8>) -> ControlFlow<()> {
+        // Without a load under way the server has already refused it, and drops what still comes.
+        if let Some(copy) = &mut self.copy
+            && let Err(error) = copy.row(row, out)
+        {
+            self.give_up(error, out);
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn bulk_end(&mut self, abort: Option<&str>, out: &mut Vec<u8>) {
+        match (abort, self.copy.take()) {
+            (Some(reason), Some(_)) => {
+                self.give_up(SystemError::new(ErrorClass::Other, "", reason), out);
+            }
+            (None, Some(copy)) => copy.end(out),
+            (_, None) => {}
+        }
+    }
+
+    fn goodbye(&mut self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"X\0\0\0\x04");
+    }
+
+    fn server_version(&self) -> &str {
+        &self.server.version
+    }
+
+    fn session_id(&self) -> u64 {
+        self.server.process_id
+    }
+
+    fn cancel(&self) -> Option<Cancel> {
+        self.server.cancel_request().map(Cancel::Message)
+    }
+}
