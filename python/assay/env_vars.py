@@ -7,6 +7,8 @@ import pwd
 from dataclasses import dataclass
 from pathlib import Path
 
+from assay.files import paths
+
 
 @dataclass(frozen=True)
 class EnvVar:
@@ -73,10 +75,10 @@ def home() -> Path | None:
     """The user's home directory: $HOME where that is a folder, else what the password file names;
     None where neither is there."""
     named = os.environ.get("HOME")
-    if named and Path(named).is_dir():
+    if named and paths.is_folder(Path(named)):
         return Path(named)
     try:
         found = Path(pwd.getpwuid(os.getuid()).pw_dir)
     except KeyError:
         return None
-    return found if found.is_dir() else None
+    return found if paths.is_folder(found) else None

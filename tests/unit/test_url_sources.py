@@ -216,3 +216,20 @@ def test_localhost_means_the_socket_as_with_the_clients_but_not_in_a_url(
     monkeypatch.setenv("MYSQL_TCP_PORT", "x")
     with pytest.raises(ArgumentError, match=r"port=x \(MYSQL_TCP_PORT\): expected a number"):
         of("mariadb:///d")
+
+
+def test_what_cannot_be_looked_at_is_not_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As in the home of another user."""
+
+    def closed(path: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    for name in ("is_file", "exists", "is_dir"):
+        monkeypatch.setattr(Path, name, closed)
+    assert postgresql.address_of("postgresql://u@h/d").password is None
+    assert of("mariadb://u@h/d").password is None
+    monkeypatch.setenv("PGUSER", "\udcff")
+    with pytest.raises(ArgumentError, match=r"user \(PGUSER\): expected UTF-8"):
+        postgresql.address_of("postgresql://h/d")

@@ -40,7 +40,10 @@ def _with_password(choice: SystemChoice) -> SystemChoice:
     place = f"{choice.name} {user}{'@' if user else ''}{server_url.place(choice.url)}"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", getpass.GetPassWarning)
-        typed = getpass.getpass(f"Password for {place}: ")
+        try:
+            typed = getpass.getpass(f"Password for {place}: ")
+        except EOFError:
+            return choice  # the server says what is missing
     return replace(
         choice,
         url=server_url.with_password(choice.url, typed),

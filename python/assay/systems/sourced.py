@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from assay.env_vars import EnvVar
+from assay.errors import ArgumentError
+from assay.files import text_file
 
 URL = "URL"
 """The origin of what stands in the URL itself."""
@@ -23,9 +25,12 @@ class Sourced:
         self._found: dict[str, tuple[str, str]] = {}
 
     def add(self, origin: str, values: Mapping[str, str | None]) -> None:
-        """Values that are not known yet; an empty one says nothing."""
+        """Values that are not known yet; an empty one says nothing. Raises `ArgumentError` for one
+        that is no text."""
         for name, value in values.items():
             if value and name not in self._found:
+                if text_file.shown_if_not_utf8(value) is not None:
+                    raise ArgumentError(f"{name} ({origin}): expected UTF-8")
                 self._found[name] = (value, origin)
 
     def add_environment(self, variables: Mapping[str, EnvVar]) -> None:

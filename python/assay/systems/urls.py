@@ -13,6 +13,7 @@ from urllib.parse import unquote
 from assay import env_vars, server_url
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError
+from assay.files import paths
 from assay.provision.deployment import Address
 from assay.systems.sourced import Sourced
 
@@ -66,12 +67,11 @@ def readable_file(found: Sourced, name: str) -> str | None:
     path = found.get(name)
     if path is None:
         return None
-    expanded = str(Path(path).expanduser()) if path.startswith("~") else path
-    if not Path(expanded).is_file():
+    if not paths.is_file(Path(path)):
         raise ArgumentError(f"{found.spelled(name)}: there is no such file")
-    if not os.access(expanded, os.R_OK):
+    if not os.access(path, os.R_OK):
         raise ArgumentError(f"{found.spelled(name)}: the file cannot be read")
-    return expanded
+    return path
 
 
 def with_origins(address: Address, origins: Mapping[str, str]) -> Address:

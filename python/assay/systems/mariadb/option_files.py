@@ -15,6 +15,7 @@ from pathlib import Path
 
 from assay import env_vars
 from assay.errors import ArgumentError
+from assay.files import paths
 from assay.systems import urls
 
 GROUPS = ("client", "client-server", "client-mariadb", "mysql", "mariadb-client")
@@ -51,17 +52,18 @@ def _files(only: str | None, extra: str | None) -> Iterator[Path]:
     if only is not None:
         yield _named("defaults-file", only)
         return
-    yield from (Path(one) for one in _DEFAULT_FILES if Path(one).is_file())
+    yield from (Path(one) for one in _DEFAULT_FILES if paths.is_file(Path(one)))
     if extra is not None:
         yield _named("defaults-extra-file", extra)
     home = env_vars.home()
-    if home is not None and (home / ".my.cnf").is_file():
+    if home is not None and paths.is_file(home / ".my.cnf"):
         yield home / ".my.cnf"
 
 
 def _named(parameter: str, path: str) -> Path:
-    file = Path(path).expanduser()
-    if not file.is_file():
+    home = env_vars.home()
+    file = home / path[2:] if home is not None and path.startswith("~/") else Path(path)
+    if not paths.is_file(file):
         raise ArgumentError(f"{parameter}={path} in the URL: there is no such file")
     return file
 
@@ -118,9 +120,9 @@ def _included(file: Path, number: int, line: str) -> list[Path]:
     word, _, place = line.partition(" ")
     path = file.parent / place.strip()
     if word == "!includedir":
-        return sorted(one for one in path.glob("*.cnf")) if path.is_dir() else []
+        return sorted(one for one in path.glob("*.cnf")) if paths.is_folder(path) else []
     if word == "!include":
-        return [path] if path.is_file() else []
+        return [path] if paths.is_file(path) else []
     raise ArgumentError(f"{file}:{number}: expected !include or !includedir, found {word}")
 
 

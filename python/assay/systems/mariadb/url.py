@@ -9,6 +9,7 @@ from pathlib import Path
 from assay import server_url
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError
+from assay.files import paths
 from assay.provision.deployment import Address
 from assay.server_url import Resolved
 from assay.systems import urls
@@ -183,7 +184,7 @@ def _socket(found: Sourced) -> str | None:
     is_tcp = is_tcp or (found.get("protocol") or "").lower() == "tcp"
     if is_tcp or (found.get("host") or "localhost").lower() != "localhost":
         return None
-    usual = next((one for one in DEFAULT_SOCKETS if Path(one).exists()), None)
+    usual = next((one for one in DEFAULT_SOCKETS if paths.exists(Path(one))), None)
     return found.get("socket") or usual
 
 

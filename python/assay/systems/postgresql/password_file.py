@@ -11,6 +11,7 @@ from pathlib import Path
 
 from assay import env_vars
 from assay.env_vars import EnvVar
+from assay.files import paths
 from assay.systems import urls
 
 FILE = EnvVar("PGPASSFILE", "The password file (default: ~/.pgpass).")
@@ -26,7 +27,7 @@ def find(
     socket in its usual folder, else the folder."""
     home = env_vars.home()
     file = Path(named) if named else None if home is None else home / ".pgpass"
-    if file is None or not file.is_file():
+    if file is None or not paths.is_file(file):
         return None, "none found"
     if urls.is_open_to_others(file):
         # As libpq does it; whoever wonders finds the reason beside the other origins.

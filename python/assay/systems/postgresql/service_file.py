@@ -11,6 +11,7 @@ from pathlib import Path
 from assay import env_vars
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError
+from assay.files import paths
 from assay.systems import urls
 
 FILE = EnvVar("PGSERVICEFILE", "The file of services (default: ~/.pg_service.conf).")
@@ -40,14 +41,14 @@ def _files() -> Iterator[Path]:
     home = env_vars.home()
     named = FILE.get()
     if named is not None:
-        if not Path(named).is_file():
+        if not paths.is_file(Path(named)):
             raise ArgumentError(f"{FILE.name}={named}: there is no such file")
         yield Path(named)
-    elif home is not None and (home / ".pg_service.conf").is_file():
+    elif home is not None and paths.is_file(home / ".pg_service.conf"):
         yield home / ".pg_service.conf"
     folder = FOLDER.get()
     for one in [folder] if folder else _FOLDERS:
-        if (Path(one) / "pg_service.conf").is_file():
+        if paths.is_file(Path(one) / "pg_service.conf"):
             yield Path(one) / "pg_service.conf"
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from assay import env_vars, server_url
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError
+from assay.files import paths
 from assay.provision.deployment import Address
 from assay.server_url import Resolved
 from assay.systems import urls
@@ -210,7 +211,7 @@ def _own_certificate(found: Sourced) -> tuple[str | None, str | None]:
 def _add_own_file(found: Sourced, name: str, file: str) -> None:
     """The file that libpq looks for in ``~/.postgresql``."""
     home = env_vars.home()
-    if home is not None and (path := home / ".postgresql" / file).is_file():
+    if home is not None and paths.is_file(path := home / ".postgresql" / file):
         found.add(urls.shown(path), {name: str(path)})
 
 
