@@ -11,7 +11,7 @@ from assay import registry
 from assay.capabilities import CAPABILITIES
 from assay.dialects.protocol import Dialect
 from assay.provision.deployment import Address, Deployment, Node, StorageFacts
-from assay.row_sources.protocol import Asked, ExperimentRows, RowSource, Trial, UpdatesRows
+from assay.row_sources.protocol import Asked, ExperimentRows, RowSource, RunSystem, UpdatesRows
 from assay.row_sources.request import DataRequest
 from assay.storages.protocol import Storage
 from assay.systems.abilities import ABILITIES
@@ -98,7 +98,7 @@ def page() -> str:
     parts += ["### StorageFacts\n", *_described(StorageFacts, fields_only=True)]
     parts += [_DIALECT, *_described(Dialect)]
     parts += [_ROW_SOURCE, *_described(RowSource)]
-    for value in (ExperimentRows, UpdatesRows, Asked, Trial):
+    for value in (ExperimentRows, UpdatesRows, Asked, RunSystem):
         parts += [f"### {value.__name__}\n", *_described(value)]
     parts += ["### DataRequest\n", *_described(DataRequest, fields_only=True)]
     return "\n".join(parts).rstrip() + "\n"

@@ -110,9 +110,9 @@ class BibliographyRows:
         experiment."""
         rule = self.workload.data.update
         if self._reported is None and rule is not None:
-            deployment = asked.trial.load(self.bibliography.request(replicas=1))
+            deployment = asked.system.load(self.bibliography.request(replicas=1))
             self._reported = reported_entries(
-                deployment, asked.trial.dialect, asked.trial.statements(), rule
+                deployment, asked.system.dialect, asked.system.statements(), rule
             )
 
 

@@ -29,7 +29,7 @@ class Listener(Protocol):
     def warning(self, message: str) -> None: ...
 
 
-class Trial(Protocol):
+class RunSystem(Protocol):
     """The system of a run and the statements of its test, for rows that depend on what these
     statements answer."""
 
@@ -48,7 +48,7 @@ class Asked:
     """The run that wants data."""
 
     parameters: Mapping[str, Scalar]
-    trial: Trial
+    system: RunSystem
     is_empty: bool = False
     """The tables are made and hold no rows."""
 

@@ -45,9 +45,9 @@ def load(
     context, pooled = state.context, state.up()
     planned = replace(state.planned, cell=replace(state.planned.cell, parameters=parameters))
     context.progress.stage("load")
-    trial = _Trial(context, planned, pooled)
+    system = _RunSystem(context, planned, pooled)
     is_empty = state.test.data == "empty"
-    request = context.rows.request(Asked(parameters, trial, is_empty))
+    request = context.rows.request(Asked(parameters, system, is_empty))
     tables = context.workload.tables_for(parameters)
     again = is_wanted_again or _is_wanted_later(context, state.planned)
     dataset = pooled.load(tables, request, context.progress, is_wanted_again=again)
@@ -81,8 +81,8 @@ def _data_to_buffer(state: RunState, parameters: Mapping[str, Scalar]) -> float 
 
 
 @dataclass(frozen=True)
-class _Trial:
-    """The system of the run, as `assay.row_sources.protocol.Trial`."""
+class _RunSystem:
+    """The system of the run, as `assay.row_sources.protocol.RunSystem`."""
 
     context: Context
     planned: PlannedRun
