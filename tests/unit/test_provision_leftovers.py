@@ -25,12 +25,12 @@ from assay.provision.signals import Terminated, raise_on_termination
 _HOLDER = """
 import sys, time
 from pathlib import Path
-from assay.provision import process
+from assay.provision import process, programs
 from assay.provision.directory import server_directory
 from assay.provision.deployment import StorageFacts
 
 if sys.argv[2] == "without setpriv":
-    process._dying_with_us = lambda: None
+    programs._dying_with_us = lambda: None
 SERVER = '''
 import os, socket, subprocess, sys
 subprocess.Popen(["sleep", "1000"], start_new_session=True)

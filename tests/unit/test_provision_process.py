@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import Bug, SystemDied, SystemMissing, SystemRefused, SystemUnderTestError
-from assay.provision import process, process_tags, sampling
+from assay.provision import process, process_tags, programs, sampling
 from assay.provision.deployment import StorageFacts
 from assay.provision.directory import server_directory
 from assay.provision.identity import ProcessIdentity
@@ -38,7 +38,9 @@ def _python(program: str) -> list[str]:
 
 
 def _why_silent(server: process.ServerProcess) -> str | None:
-    return None if "ready" in process.last_lines(server.log) else "it has not said that it is ready"
+    return (
+        None if "ready" in programs.last_lines(server.log) else "it has not said that it is ready"
+    )
 
 
 def test_a_server_runs_as_the_directorys_owner_in_its_own_session_and_environment(
@@ -72,7 +74,7 @@ def test_signals_to_stop_are_sent_in_order_and_the_last_resort_is_kill(
     steps = ((signal.SIGINT, 0.2), (signal.SIGTERM, 0.2))
     with process.start(_python(stubborn), directory, stop=steps) as server:
         server.wait_ready(lambda: _why_silent(server))
-    assert process.last_lines(server.log).splitlines() == ["ready", "heard INT", "heard TERM"]
+    assert programs.last_lines(server.log).splitlines() == ["ready", "heard INT", "heard TERM"]
     assert (server.died() or "").endswith(
         "ended by SIGKILL; the end of its log:\nheard INT\nheard TERM"
     ), "and not what it said until it was ready"
@@ -114,7 +116,7 @@ def test_a_missing_program_is_told_before_anything_starts(directory: ServerDirec
     ):
         pytest.fail("it cannot have started")
     with pytest.raises(SystemMissing):
-        process.run(["no-such-tool"], directory)
+        programs.run(["no-such-tool"], directory)
 
 
 def test_a_directory_that_is_not_noted_takes_no_server(tmp_path: Path) -> None:
@@ -129,13 +131,13 @@ def test_a_tool_is_run_to_its_end_and_refused_in_its_own_words(
     directory: ServerDirectory,
 ) -> None:
     program = "import sys\nprint(sys.stdin.read().upper())"
-    assert process.run(_python(program), directory, standard_input="rows") == "ROWS\n"
-    assert process.run(_python("print(open(0).read() == '')"), directory) == "True\n"
+    assert programs.run(_python(program), directory, standard_input="rows") == "ROWS\n"
+    assert programs.run(_python("print(open(0).read() == '')"), directory) == "True\n"
     with pytest.raises(SystemRefused, match=r"status 2; the end of its log:\nno such locale"):
-        process.run(_python("import sys\nprint('no such locale')\nsys.exit(2)"), directory)
+        programs.run(_python("import sys\nprint('no such locale')\nsys.exit(2)"), directory)
     hanging = "import subprocess\nsubprocess.run(['sleep', '1000'], start_new_session=True)"
     with pytest.raises(SystemRefused, match=r"did not end within 0.3 s"):
-        process.run(_python(hanging), directory, timeout_s=0.3)
+        programs.run(_python(hanging), directory, timeout_s=0.3)
     mark = directory.root.name.removeprefix("assay-")
     assert process_tags.processes_of(mark) == [], "the tool's own child is gone too"
 
@@ -202,7 +204,7 @@ def test_a_server_that_must_be_killed_takes_its_stopped_children_with_it(
     )
     with process.start(_python(program), directory, stop=((signal.SIGTERM, 0.2),)) as server:
         server.wait_ready(lambda: _why_silent(server))
-        child = ProcessIdentity.of(int(process.last_lines(server.log).split()[0]))
+        child = ProcessIdentity.of(int(programs.last_lines(server.log).split()[0]))
     assert "ended by SIGKILL" in (server.died() or "")
     assert child is not None
     deadline = time.monotonic() + 20

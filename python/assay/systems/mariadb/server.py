@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from assay.errors import ArgumentError, SystemDied, SystemRefused
-from assay.provision import process
+from assay.provision import process, programs
 from assay.provision.ports import free_port
 from assay.provision.process import ServerProcess
 from assay.systems.mariadb.installation import Installation
@@ -94,7 +94,7 @@ def initialise(
         *(f"--{plain_name(name)}={value}" for name, value in given.items()),
     ]
     try:
-        process.run([*into_log, *arguments], directory)
+        programs.run([*into_log, *arguments], directory)
     except SystemRefused as refusal:
         raise SystemRefused(
             f"the data directory cannot be made: {_last_words(log)}", hint=_as_given(given)
@@ -228,15 +228,15 @@ def _log_name(directory: ServerDirectory, port: int | None) -> str:
 
 
 def _why_not_ready(log: Path) -> str | None:
-    words = process.last_lines(log, lines=200)
+    words = programs.last_lines(log, lines=200)
     return None if _IS_READY in words else "it has not said that it is ready"
 
 
 def _last_words(log: Path) -> str:
     """What the server says of its end: its lines of rank ERROR."""
-    found = re.findall(r"\[ERROR\] (.*)", process.last_lines(log, lines=200))
+    found = re.findall(r"\[ERROR\] (.*)", programs.last_lines(log, lines=200))
     errors = [words for words in found if words != "Aborting"]
-    return "; ".join(dict.fromkeys(errors)) or process.last_lines(log)
+    return "; ".join(dict.fromkeys(errors)) or programs.last_lines(log)
 
 
 def _refused(words: str, installation: Installation, settings: Mapping[str, str]) -> SystemRefused:

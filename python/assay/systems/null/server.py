@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from assay.errors import ArgumentError, SystemDied
-from assay.provision import process
+from assay.provision import process, programs
 from assay.provision.deployment import Address
 from assay.provision.process import ServerProcess
 from assay.systems.protocol import ServerDirectory
@@ -75,7 +75,7 @@ def running(
         try:
             server.wait_ready(lambda: None if listens_at() else "it does not say where it listens")
         except SystemDied as error:
-            first, _, _ = process.last_lines(server.log).partition("\n")
+            first, _, _ = programs.last_lines(server.log).partition("\n")
             raise ArgumentError(first.removeprefix(_REFUSAL) or error.message) from error
         if transport == "socket":
             address = Address(driver=protocol, unix=str(socket), user="assay", database="assay")

@@ -15,7 +15,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from assay.errors import ArgumentError, SystemDied, SystemRefused
-from assay.provision import process
+from assay.provision import process, programs
 from assay.provision.ports import free_port
 from assay.provision.process import ServerProcess
 from assay.systems.postgresql.installation import Installation
@@ -85,7 +85,7 @@ def initialise(
     elif checksums == "off" and installation.major_version >= 18:
         arguments.append("--no-data-checksums")
     try:
-        process.run(arguments, directory)
+        programs.run(arguments, directory)
     finally:
         password_file.unlink()
 
@@ -171,9 +171,9 @@ def _why_not_ready(data: Path, pid: int) -> str | None:
 def _last_words(log: Path) -> str:
     """What the server says of its end: lines of rank FATAL or PANIC, and what belongs to them."""
     found = re.findall(
-        r"(?:FATAL|PANIC|HINT|DETAIL|WARNING):\s+(.*)", process.last_lines(log, lines=50)
+        r"(?:FATAL|PANIC|HINT|DETAIL|WARNING):\s+(.*)", programs.last_lines(log, lines=50)
     )
-    return "; ".join(found) or process.last_lines(log)
+    return "; ".join(found) or programs.last_lines(log)
 
 
 def _refused(words: str, installation: Installation, settings: Mapping[str, str]) -> SystemRefused:

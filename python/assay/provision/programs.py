@@ -1,0 +1,153 @@
+"""Runs programs as the servers' user: their command, their surroundings, their last words.
+
+A program begins in the server's directory and in a session of its own, with an environment made
+from nothing but a path, a locale and the tag of that directory's processes; where the machine has
+``setpriv``, the kernel kills it when the thread that started it ends.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from assay.errors import SystemMissing, SystemRefused
+from assay.provision import process_tags
+from assay.provision.directory import identity_of
+from assay.provision.identity import ProcessIdentity
+from assay.systems.protocol import ServerDirectory
+
+SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_LAST_LINES = 20
+
+
+def run(
+    arguments: Sequence[str | Path],
+    directory: ServerDirectory,
+    *,
+    environment: Mapping[str, str] | None = None,
+    standard_input: str | None = None,
+    timeout_s: float = 300.0,
+) -> str:
+    """Runs a program to its end as the servers' user (``initdb`` and its like); returns what it
+    wrote to standard output and error.
+
+    Raises `SystemMissing` if it is not there, `SystemRefused` with the end of its words if its
+    status is not 0 or it takes longer than `timeout_s`.
+    """
+    program = Path(arguments[0]).name
+    around = surroundings(directory, environment)
+    if standard_input is not None:
+        around["stdin"] = subprocess.PIPE
+    child: subprocess.Popen[bytes] = subprocess.Popen(
+        command(arguments, None, signal.SIGKILL),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        **around,
+    )
+    with child:
+        try:
+            written, _ = child.communicate(
+                None if standard_input is None else standard_input.encode(), timeout=timeout_s
+            )
+        except BaseException as error:
+            # Its children too: a script would leave the program behind that it had started.
+            process_tags.kill(identity_of(directory), ProcessIdentity.of(child.pid))
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise SystemRefused(f"{program} did not end within {timeout_s:g} s") from error
+            raise
+    said: str = written.decode(errors="replace")
+    if child.returncode != 0:
+        raise SystemRefused(ending(program, child.returncode) + _last_words(said))
+    return said
+
+
+def last_lines(log: Path, lines: int = _LAST_LINES, *, start_bytes: int = 0) -> str:
+    """The end of a log, behind its first `start_bytes`; at most 64 KiB are read."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(start_bytes, log.stat().st_size - (1 << 16)))
+            text = file.read().decode(errors="replace")
+    except OSError:
+        return ""
+    return "\n".join(text.splitlines()[-lines:])
+
+
+def command(
+    arguments: Sequence[str | Path], open_files: int | None, if_we_die: signal.Signals
+) -> list[str]:
+    program = shutil.which(str(arguments[0]), path=SEARCH_PATH)
+    if program is None:
+        raise SystemMissing(f"there is no program {str(arguments[0])!r} on this machine")
+    words = [program, *map(str, arguments[1:])]
+    if open_files is not None and (prlimit := shutil.which("prlimit", path=SEARCH_PATH)):
+        words = [prlimit, f"--nofile={open_files}:", "--", *words]
+    if setpriv := _dying_with_us():
+        words = [setpriv, "--pdeathsig", if_we_die.name.removeprefix("SIG"), "--", *words]
+    return words
+
+
+@functools.cache
+def _dying_with_us() -> str | None:
+    """``setpriv``, if this machine's can ask the kernel to kill a child with its parent. (Asking in
+    Python between fork and exec would be no better and is unsafe beside threads.)"""
+    program = shutil.which("setpriv", path=SEARCH_PATH)
+    if program is None:
+        return None
+    help_text = subprocess.run([program, "--help"], capture_output=True, text=True, check=False)
+    return program if "--pdeathsig" in help_text.stdout else None
+
+
+def surroundings(
+    directory: ServerDirectory, environment: Mapping[str, str] | None, as_ourselves: bool = False
+) -> dict[str, Any]:
+    """What every child of ours begins with: its user, directory, session and environment."""
+    uid, gid = owner(directory)
+    change = (
+        {}
+        if as_ourselves or uid == os.geteuid()
+        else {"user": uid, "group": gid, "extra_groups": []}
+    )
+    return {
+        "stdin": subprocess.DEVNULL,
+        "cwd": directory.run,
+        "start_new_session": True,
+        "umask": 0o077,
+        "env": {
+            "PATH": SEARCH_PATH,
+            "LANG": "C.UTF-8",
+            "HOME": str(directory.run),
+            **(environment or {}),
+            process_tags.TAG_VARIABLE: identity_of(directory),
+        },
+        **change,
+    }
+
+
+def owner(directory: ServerDirectory) -> tuple[int, int]:
+    found = directory.run.stat()
+    return found.st_uid, found.st_gid
+
+
+def ending(program: str, status: int) -> str:
+    if status >= 0:
+        return f"{program} ended with status {status}"
+    try:
+        return f"{program} was ended by {signal.Signals(-status).name}"
+    except ValueError:
+        return f"{program} was ended by signal {-status}"
+
+
+def log_words(log: Path, start_bytes: int = 0) -> str:
+    said = last_lines(log, start_bytes=start_bytes)
+    return "; its log ends with its start" if start_bytes and not said else _last_words(said)
+
+
+def _last_words(text: str) -> str:
+    lines = text.rstrip().splitlines()[-_LAST_LINES:]
+    return "; it said nothing" if not lines else "; the end of its log:\n" + "\n".join(lines)
