@@ -1,9 +1,8 @@
 //! Takes a rate and a seed; gives the instants at which the transactions of an open loop are due, and
 //! which script each of them runs. Nothing that the system under test does changes them.
 //!
-//! The schedule is that of the run, and the same for any number of threads: each thread computes all of it
-//! and keeps what is its own, the arrivals of its clients' share. What is due and not begun waits in no
-//! queue: it is the part of the schedule that lies before now.
+//! The schedule is that of the run, and the same for any number of threads and processes: each share computes
+//! all of it and keeps what is its own, the arrivals of its clients.
 
 use assay_values::Random;
 
@@ -35,7 +34,8 @@ pub struct Share {
 }
 
 impl Share {
-    /// All of them: for clients on threads of their own, which take from one schedule.
+    /// All of them.
+    #[cfg(test)]
     pub const ALL: Self = Self {
         thread: 0,
         threads: 1,
@@ -63,6 +63,8 @@ pub struct Arrivals {
     position: f64,
     measured_left: u64,
     head: Option<Arrival>,
+    /// Arrivals that were taken and not begun.
+    given_back: Vec<Arrival>,
 }
 
 impl Arrivals {
@@ -83,6 +85,7 @@ impl Arrivals {
             position: 0.0,
             measured_left: limit.unwrap_or(u64::MAX),
             head: None,
+            given_back: Vec::new(),
         };
         arrivals.advance(group);
         Some(arrivals)
@@ -92,16 +95,28 @@ impl Arrivals {
     #[must_use]
     #[inline]
     pub fn due_ns(&self) -> Option<u64> {
-        self.head.map(|arrival| arrival.due_ns)
+        self.next().map(|arrival| arrival.due_ns)
     }
 
     /// Takes the next one, which thereby is scheduled, whatever becomes of it.
     pub fn take(&mut self, group: &Group, recorder: &mut ThreadRecorder) -> Option<Arrival> {
+        if let Some(arrival) = self.given_back.pop() {
+            return Some(arrival);
+        }
         let arrival = self.head?;
         recorder.scheduled[arrival.next.transaction_type as usize] +=
             u64::from(arrival.is_measured);
         self.advance(group);
         Some(arrival)
+    }
+
+    /// Takes one back that was taken and is not begun, for the client that is free next.
+    pub fn give_back(&mut self, arrival: Arrival) {
+        self.given_back.push(arrival);
+    }
+
+    fn next(&self) -> Option<Arrival> {
+        self.given_back.last().copied().or(self.head)
     }
 
     /// Skips those that could not begin within the latency limit.
@@ -111,7 +126,7 @@ impl Arrivals {
             return;
         };
         while self
-            .head
+            .next()
             .is_some_and(|arrival| now_ns > arrival.due_ns.saturating_add(limit_ns))
         {
             self.skip(group, recorder);
@@ -120,7 +135,7 @@ impl Arrivals {
 
     /// Skips all that were due before `end_ns`, because there is nobody any more to begin them.
     pub fn skip_until(&mut self, end_ns: u64, group: &Group, recorder: &mut ThreadRecorder) {
-        while self.head.is_some_and(|arrival| arrival.due_ns < end_ns) {
+        while self.next().is_some_and(|arrival| arrival.due_ns < end_ns) {
             self.skip(group, recorder);
         }
     }

@@ -8,8 +8,10 @@ use assay_drivers::{Answer, ErrorClass, Keep, Progress, SystemError};
 use mio::Token;
 use mio::event::Event;
 
+use super::arrivals::Arrival;
 use super::client::{After, Client, Next};
-use super::loop_context::{LoopContext, NextArrival};
+use super::loop_context::LoopContext;
+use super::open_loop::NextArrival;
 use super::plan::Plan;
 use super::schedule::Draining;
 use super::session_opener::{OpenError, SessionOpener};
@@ -69,10 +71,22 @@ impl<'a> ClientConnection<'a> {
         }
     }
 
-    /// Whether the client waits for an arrival.
-    #[must_use]
-    pub fn is_idle(&self) -> bool {
-        self.client.is_idle()
+    /// The client waits for an arrival no longer, without having had one.
+    fn wait_no_longer(&self, context: &mut LoopContext<'_>) {
+        if self.client.is_idle() {
+            context.wait_no_longer(self.client.group(), self.place);
+        }
+    }
+
+    /// Begins an arrival that the client was promised to.
+    pub fn begin(
+        &mut self,
+        arrival: Arrival,
+        now_ns: u64,
+        context: &mut LoopContext<'_>,
+    ) -> Status {
+        self.client.arrive(arrival, now_ns, &mut context.recorder);
+        self.go_on(now_ns, context)
     }
 
     /// The socket is ready for something.
@@ -187,7 +201,7 @@ impl<'a> ClientConnection<'a> {
                         continue;
                     }
                     NextArrival::Later => {
-                        context.idle[self.client.group()].push_back(self.place);
+                        context.wait_for_arrival(self.client.group(), self.place);
                         return Status::Open;
                     }
                     NextArrival::Over => {
@@ -243,6 +257,7 @@ impl<'a> ClientConnection<'a> {
         if draining == Draining::TooLong {
             return self.abandon(context);
         }
+        self.wait_no_longer(context);
         if !self.client.cut_pause(context.now_ns, &mut context.recorder) {
             return Status::Open;
         }
@@ -255,6 +270,7 @@ impl<'a> ClientConnection<'a> {
     #[cold]
     fn abandon(&mut self, context: &mut LoopContext<'_>) -> Status {
         let is_waiting = self.client.is_waiting();
+        self.wait_no_longer(context);
         self.client.abandoned(context.now_ns, &mut context.recorder);
         match std::mem::replace(&mut self.session, Session::Closed) {
             Session::Open(connection) if is_waiting => {
@@ -268,6 +284,7 @@ impl<'a> ClientConnection<'a> {
     #[cold]
     pub fn lost(&mut self, error: &SystemError, context: &mut LoopContext<'_>) -> Status {
         let now_ns = context.read_clock();
+        self.wait_no_longer(context);
         self.session = Session::Closed;
         let after = self.client.lost(now_ns, error, &mut context.recorder);
         self.follow(after, context)

@@ -271,14 +271,11 @@ impl Worker<'_> {
     /// Takes the next arrival of the run and waits until it is due; says whether there was one.
     fn await_arrival(&mut self, client: &mut Client<'_>) -> bool {
         let clock = self.shared.clock;
-        let taken = {
-            let mut arrivals = self.shared.arrivals(client.group(), self.schedule);
-            arrivals.as_mut().and_then(|arrivals| {
-                let group = &self.shared.plan.groups[client.group()];
-                arrivals.skip_expired(clock.now_ns(), group, &mut self.recorder);
-                arrivals.take(group, &mut self.recorder)
-            })
-        };
+        let group = client.group();
+        let plan = &self.shared.plan.groups[group];
+        let open_loop = self.shared.open_loop(group, self.schedule);
+        let taken = open_loop
+            .and_then(|arrivals| arrivals.take_early(clock.now_ns(), plan, &mut self.recorder));
         let Some(due) = taken else {
             client.finish(clock.now_ns(), &mut self.recorder);
             return false;

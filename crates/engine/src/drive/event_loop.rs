@@ -14,11 +14,10 @@ use std::time::Duration;
 
 use mio::{Events, Poll};
 
-use super::arrivals::{Arrivals, Share};
 use super::cancel_statements::cancel;
 use super::client::Client;
 use super::client_connection::{ClientConnection, Status};
-use super::loop_context::{LoopContext, TIMER};
+use super::loop_context::{LoopContext, TIMER, WAKER};
 use super::schedule::{Drain, Draining, Schedule};
 use super::shared::Shared;
 use crate::account::ThreadRecorder;
@@ -50,7 +49,7 @@ impl<'a> EventLoop<'a> {
     pub fn new(
         (shared, sites): (&'a Shared, &'a [WireSite]),
         schedule: Schedule,
-        share: Share,
+        thread: usize,
         connections: impl Iterator<Item = (u32, Option<Connection>)>,
         (poll, scratch, recorder): (Poll, Scratch, ThreadRecorder),
     ) -> Self {
@@ -69,9 +68,10 @@ impl<'a> EventLoop<'a> {
             scratch,
             timers: TimerQueue::default(),
             recorder,
-            arrivals: (shared.plan.groups.iter())
-                .map(|group| Arrivals::new(&shared.plan, group, schedule, share))
+            open_loops: (0..shared.plan.groups.len())
+                .map(|group| shared.open_loop(group, schedule))
                 .collect(),
+            thread,
             idle: shared.plan.groups.iter().map(|_| VecDeque::new()).collect(),
             deadlines: vec![u64::MAX; clients.len()],
             unanswered: Vec::new(),
@@ -87,16 +87,19 @@ impl<'a> EventLoop<'a> {
         }
     }
 
-    /// Drives all clients to their ends; gives what is left of the schedule as well.
-    pub fn run(mut self) -> (ThreadRecorder, Vec<Option<Arrivals>>) {
+    /// Drives all clients to their ends.
+    pub fn run(mut self) -> ThreadRecorder {
         let clock = self.context.shared.clock;
         let timer = Timer::new(self.context.poll.registry(), TIMER, clock);
         match timer.and_then(|mut timer| self.turn_until_all_ended(&mut timer)) {
             Ok(()) => {}
             Err(error) => self.all_lost(&error),
         }
+        for open_loop in self.context.open_loops.iter().flatten() {
+            open_loop.leave(self.context.thread);
+        }
         self.cancel_unanswered();
-        (self.context.recorder, self.context.arrivals)
+        self.context.recorder
     }
 
     /// Has the server break off what it still does for clients that were given up.
@@ -118,6 +121,10 @@ impl<'a> EventLoop<'a> {
     }
 
     fn turn_until_all_ended(&mut self, timer: &mut Timer) -> io::Result<()> {
+        if self.context.shared.plan.has_open_loop() {
+            let LoopContext { shared, thread, .. } = self.context;
+            shared.can_be_woken(thread, self.context.poll.registry(), WAKER)?;
+        }
         for place in 0..self.clients.len() {
             let now_ns = self.context.read_clock();
             self.with(place, |client, context| client.go_on(now_ns, context));
@@ -130,9 +137,16 @@ impl<'a> EventLoop<'a> {
                 _ => {}
             }
             for event in &events {
-                if event.token() == TIMER {
-                    timer.rang();
-                    continue;
+                match event.token() {
+                    TIMER => {
+                        timer.rang();
+                        continue;
+                    }
+                    WAKER => {
+                        self.begin_handed_over();
+                        continue;
+                    }
+                    _ => {}
                 }
                 self.with(event.token().0, |client, context| {
                     client.ready(event, context)
@@ -177,24 +191,44 @@ impl<'a> EventLoop<'a> {
         while let Some((at_ns, place)) = self.context.timers.due(now_ns) {
             self.with(place, |client, context| client.woken(at_ns, context));
         }
-        for group in 0..self.context.arrivals.len() {
+        for group in 0..self.context.open_loops.len() {
             self.begin_arrivals(group);
         }
     }
 
+    /// Begins what is due, or hands it over to a thread with a free client.
     fn begin_arrivals(&mut self, group: usize) {
         while self.context.arrival_ns(group) <= self.context.now_ns {
-            let Some(place) = self.context.idle[group].pop_front() else {
+            let Some(place) = self.context.next_idle(group) else {
+                if self.context.hand_over(group) {
+                    continue;
+                }
                 return;
             };
             self.with(place, |client, context| {
-                if !client.is_idle() {
-                    return Status::Open;
-                }
                 // Each begins when it begins, and not when the first of them did.
                 let now_ns = context.read_clock();
                 client.go_on(now_ns, context)
             });
+        }
+    }
+
+    /// Begins the arrivals that other threads had no free client for.
+    fn begin_handed_over(&mut self) {
+        for group in 0..self.context.open_loops.len() {
+            let Some(open_loop) = self.context.open_loops[group] else {
+                continue;
+            };
+            while let Some(arrival) = open_loop.take_handed_over(self.context.thread) {
+                let Some(place) = self.context.idle[group].pop_front() else {
+                    open_loop.give_back(self.context.thread, arrival);
+                    break;
+                };
+                self.with(place, |client, context| {
+                    let now_ns = context.read_clock();
+                    client.begin(arrival, now_ns, context)
+                });
+            }
         }
     }
 

@@ -5,7 +5,6 @@ use std::io;
 
 use mio::Poll;
 
-use super::arrivals::{Arrivals, Share};
 use super::connector::{Connector, Opened};
 use super::event_loop::EventLoop;
 use super::shared::Shared;
@@ -19,20 +18,14 @@ use crate::session::{Scratch, WireSite, out_of_resources};
 const PENDING_SESSIONS: usize = 64;
 
 /// Works for the clients of the `thread`-th of `threads` threads: every `threads`-th, beginning there.
-/// Gives what is left of their share of the schedule as well.
-pub fn run(
-    shared: &Shared,
-    sites: &[WireSite],
-    thread: usize,
-    threads: usize,
-) -> (ThreadRecorder, Vec<Option<Arrivals>>) {
+pub fn run(shared: &Shared, sites: &[WireSite], thread: usize, threads: usize) -> ThreadRecorder {
     let _presence = shared.presence();
     let mut recorder = shared.recorder(thread);
     let first = u32::try_from(thread).expect("there are fewer threads than clients");
     let places: Vec<u32> = (first..shared.plan.clients).step_by(threads).collect();
     let mut poll = match Poll::new() {
         Ok(poll) => poll,
-        Err(error) => return (not_even_begun(shared, &error, recorder), Vec::new()),
+        Err(error) => return not_even_begun(shared, &error, recorder),
     };
     let mut scratch = Scratch::new();
     // Where each transaction opens its own session, one tells beforehand whether that can be.
@@ -64,14 +57,10 @@ pub fn run(
                 Some(connection.expect("the barrier opens only where every client has a session"))
             });
             let sessions = sessions.chain(std::iter::repeat_with(|| None));
-            let share = Share {
-                thread: thread as u64,
-                threads: threads as u64,
-            };
             EventLoop::new(
                 (shared, sites),
                 schedule,
-                share,
+                thread,
                 places.into_iter().zip(sessions),
                 (poll, scratch, recorder),
             )
@@ -94,7 +83,7 @@ pub fn run(
                         State::Interrupted
                     },
                 }));
-            (recorder, Vec::new())
+            recorder
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use mio::{Poll, Token};
 
-use super::arrivals::{Arrival, Arrivals};
+use super::open_loop::{NextArrival, OpenLoop};
 use super::session_opener::Opening;
 use super::shared::Shared;
 use crate::account::ThreadRecorder;
@@ -19,11 +19,12 @@ pub struct LoopContext<'a> {
     pub scratch: Scratch,
     pub timers: TimerQueue,
     pub recorder: ThreadRecorder,
-    /// By group, of this thread's share; none in a closed loop.
-    pub arrivals: Vec<Option<Arrivals>>,
-    /// By group, clients that wait for an arrival, the one that has waited longest first. One that has lost
-    /// its session meanwhile is still among them.
+    /// By group; none in a closed loop.
+    pub open_loops: Vec<Option<&'a OpenLoop>>,
+    /// By group, clients that wait for an arrival, the one that has waited longest first.
     pub idle: Vec<VecDeque<usize>>,
+    /// Among the threads of the run.
+    pub thread: usize,
     /// By client: until when what it waits for must have come; `u64::MAX` where it waits for nothing that
     /// takes so long.
     pub deadlines: Vec<u64>,
@@ -31,14 +32,6 @@ pub struct LoopContext<'a> {
     pub unanswered: Vec<(usize, Connection)>,
     /// The clock, as it was read last.
     pub now_ns: u64,
-}
-
-/// What an idle client hears of the schedule.
-pub enum NextArrival {
-    Due(Arrival),
-    Later,
-    /// There will be no other.
-    Over,
 }
 
 impl LoopContext<'_> {
@@ -50,17 +43,53 @@ impl LoopContext<'_> {
 
     /// What a client of this group is to do now.
     pub fn take_arrival(&mut self, group: usize, now_ns: u64) -> NextArrival {
-        let Some(arrivals) = &mut self.arrivals[group] else {
+        let Some(open_loop) = self.open_loops[group] else {
             return NextArrival::Over;
         };
-        let group = &self.shared.plan.groups[group];
-        arrivals.skip_expired(now_ns, group, &mut self.recorder);
-        match arrivals.due_ns() {
-            None => NextArrival::Over,
-            Some(due_ns) if due_ns > now_ns => NextArrival::Later,
-            Some(_) => arrivals
-                .take(group, &mut self.recorder)
-                .map_or(NextArrival::Over, NextArrival::Due),
+        let plan = &self.shared.plan.groups[group];
+        let (next, to_wake) = open_loop.take(self.thread, now_ns, plan, &mut self.recorder);
+        self.shared.wake(to_wake);
+        next
+    }
+
+    /// A client waits for an arrival.
+    pub fn wait_for_arrival(&mut self, group: usize, place: usize) {
+        self.idle[group].push_back(place);
+        if let Some(open_loop) = self.open_loops[group] {
+            open_loop.wait(self.thread);
+        }
+    }
+
+    /// It waits no longer, without an arrival.
+    pub fn wait_no_longer(&mut self, group: usize, place: usize) {
+        self.idle[group].retain(|waiting| *waiting != place);
+        if let Some(open_loop) = self.open_loops[group] {
+            // Where it was promised to an arrival, that will find no client and be given back.
+            open_loop.promise(self.thread);
+        }
+    }
+
+    /// The client of this group that has waited longest, unless all are promised to arrivals.
+    pub fn next_idle(&mut self, group: usize) -> Option<usize> {
+        let open_loop = self.open_loops[group]?;
+        if self.idle[group].is_empty() || !open_loop.promise(self.thread) {
+            return None;
+        }
+        self.idle[group].pop_front()
+    }
+
+    /// Hands an arrival that is due over to another thread; says whether there was a free client.
+    pub fn hand_over(&mut self, group: usize) -> bool {
+        let Some(open_loop) = self.open_loops[group] else {
+            return false;
+        };
+        let plan = &self.shared.plan.groups[group];
+        match open_loop.hand_over(self.thread, self.now_ns, plan, &mut self.recorder) {
+            Some(to_wake) => {
+                self.shared.wake(to_wake);
+                true
+            }
+            None => false,
         }
     }
 
@@ -69,23 +98,18 @@ impl LoopContext<'_> {
     #[inline]
     pub fn due_ns(&self) -> u64 {
         let timer_ns = self.timers.next_ns().unwrap_or(u64::MAX);
-        let groups = 0..self.arrivals.len();
+        let groups = 0..self.open_loops.len();
         let arrivals = groups.map(|group| self.arrival_ns(group));
         timer_ns.min(arrivals.min().unwrap_or(u64::MAX))
     }
 
-    /// When the group's next arrival is due that some client can begin; `u64::MAX` where none is free. Where
-    /// there will be no other, those that wait for one must hear it now.
+    /// When the group's arrivals must be looked at; `u64::MAX` where no arrival can be begun anywhere.
     #[must_use]
     #[inline]
     pub fn arrival_ns(&self, group: usize) -> u64 {
-        if self.idle[group].is_empty() {
-            return u64::MAX;
-        }
-        self.arrivals[group]
-            .as_ref()
-            .and_then(Arrivals::due_ns)
-            .unwrap_or(0)
+        self.open_loops[group].map_or(u64::MAX, |open_loop| {
+            open_loop.look_ns(self.thread, self.now_ns)
+        })
     }
 
     /// What opening a session at an endpoint needs that prepares these statements.
@@ -100,5 +124,7 @@ impl LoopContext<'_> {
     }
 }
 
+/// The token by which other threads wake the loop.
+pub const WAKER: Token = Token(usize::MAX - 2);
 /// The token of the loop's own timer; clients have their places.
 pub const TIMER: Token = Token(usize::MAX - 1);

@@ -12,6 +12,7 @@ mod event_loop;
 mod event_thread;
 mod group;
 mod loop_context;
+mod open_loop;
 mod phase;
 mod plan;
 mod report;
@@ -41,7 +42,6 @@ use crate::document::DriveDocument;
 use crate::limits::{self, Need, Who};
 use crate::observation::Observation;
 use crate::session::{Endpoints, Site};
-use arrivals::Arrivals;
 use call_timeout::CallTimeout;
 use plan::Plan;
 use shared::Shared;
@@ -84,7 +84,12 @@ pub fn drive(
     need.check()?;
     let threads = need.threads as usize;
     let resident_before_bytes = cost::resident_bytes();
-    let shared = Shared::new(plan, threads, processors);
+    // Clients on threads of their own take from one schedule.
+    let shares = match &endpoints {
+        Endpoints::Wire(_) => threads,
+        Endpoints::Local(_) => 1,
+    };
+    let shared = Shared::new(plan, threads, shares, processors);
     let call_timeouts: Vec<CallTimeout> = match &endpoints {
         Endpoints::Wire(_) => Vec::new(),
         Endpoints::Local(_) => (0..threads).map(|_| CallTimeout::default()).collect(),
@@ -141,16 +146,13 @@ fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, NonZero::get)
 }
 
-/// What a thread has written down, and what it has left of its shares of the open loops' schedules.
-type Account = (ThreadRecorder, Vec<Option<Arrivals>>);
-
 /// Starts the threads, watches over them, and collects their accounts.
 /// Gives the times in which the process stood still as well.
 fn work(
     supervisor: Supervisor<'_>,
     endpoints: &Endpoints,
     processors: usize,
-) -> (Watched, Vec<Account>, Vec<TimeSpan>) {
+) -> (Watched, Vec<ThreadRecorder>, Vec<TimeSpan>) {
     let Supervisor {
         shared,
         threads,
@@ -167,8 +169,7 @@ fn work(
                 Endpoints::Wire(sites) => event_thread::run(shared, sites, thread, threads),
                 Endpoints::Local(sites) => {
                     let watch = watch.expect("there is one for each client");
-                    let recorder = client_thread::run(shared, sites, watch, thread as u32);
-                    (recorder, Vec::new())
+                    client_thread::run(shared, sites, watch, thread as u32)
                 }
             };
             match limits::start(scope, &format!("clients-{}", thread + 1), work) {

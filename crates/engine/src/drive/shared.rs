@@ -1,11 +1,14 @@
 //! What the threads of one run share.
 
+use std::io;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::Thread;
 
-use super::arrivals::{Arrivals, Share};
+use mio::{Registry, Token, Waker};
+
 use super::group::Group;
+use super::open_loop::{OpenLoop, ToWake};
 use super::plan::Plan;
 use super::schedule::{Schedule, Signals};
 use super::start_barrier::{Start, StartBarrier};
@@ -26,8 +29,13 @@ pub struct Shared {
     /// One for each processor; thread *i* writes into aggregator *i* modulo their number.
     pub aggregators: Vec<Arc<Mutex<Aggregator>>>,
     outages: Mutex<Outages>,
-    /// By group.
-    arrivals: Vec<OnceLock<Mutex<Option<Arrivals>>>>,
+    /// By group, made when all clients are ready.
+    open_loops: Vec<OnceLock<Option<OpenLoop>>>,
+    /// Into how many shares arrivals are parted: one for each event loop, and one for all clients on threads
+    /// of their own.
+    shares: usize,
+    /// By thread.
+    wakers: Vec<OnceLock<Waker>>,
     /// By group.
     queues: Vec<Queue>,
     threads_left: AtomicUsize,
@@ -49,7 +57,7 @@ struct Queue {
 impl Shared {
     /// To be made on the thread that will supervise.
     #[must_use]
-    pub fn new(plan: Plan, threads: usize, processors: usize) -> Self {
+    pub fn new(plan: Plan, threads: usize, shares: usize, processors: usize) -> Self {
         let aggregator = || Arc::new(Mutex::new(Aggregator::new(plan.layout())));
         Self {
             clock: Clock::start(),
@@ -60,7 +68,9 @@ impl Shared {
                 .map(|_| Arc::new(SampleBuffer::new()))
                 .collect(),
             aggregators: (0..threads.min(processors)).map(|_| aggregator()).collect(),
-            arrivals: plan.groups.iter().map(|_| OnceLock::new()).collect(),
+            open_loops: plan.groups.iter().map(|_| OnceLock::new()).collect(),
+            shares,
+            wakers: (0..shares).map(|_| OnceLock::new()).collect(),
             queues: plan.groups.iter().map(|_| Queue::default()).collect(),
             outages: Mutex::new(Outages::new(&plan.layout())),
             threads_left: AtomicUsize::new(threads),
@@ -101,21 +111,37 @@ impl Shared {
         self.outages.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All arrivals of a group, from which clients on threads of their own take in turn.
-    pub fn arrivals(&self, group: usize, schedule: Schedule) -> MutexGuard<'_, Option<Arrivals>> {
+    /// The arrivals of a group; none in a closed loop.
+    pub fn open_loop(&self, group: usize, schedule: Schedule) -> Option<&OpenLoop> {
         let plan = &self.plan;
-        let whole = || {
-            Mutex::new(Arrivals::new(
-                plan,
-                &plan.groups[group],
-                schedule,
-                Share::ALL,
-            ))
+        let make = || OpenLoop::new(plan, &plan.groups[group], schedule, self.shares);
+        self.open_loops[group].get_or_init(make).as_ref()
+    }
+
+    /// Lets other threads wake this one, whose poll is that of `registry`.
+    ///
+    /// # Errors
+    /// Where the operating system lacks something.
+    pub fn can_be_woken(&self, thread: usize, registry: &Registry, token: Token) -> io::Result<()> {
+        let waker = Waker::new(registry, token)?;
+        // A thread has one poll.
+        let _ = self.wakers[thread].set(waker);
+        Ok(())
+    }
+
+    /// Wakes threads that must look at their arrivals.
+    pub fn wake(&self, to_wake: ToWake) {
+        let wake = |thread: usize| {
+            if let Some(waker) = self.wakers[thread].get() {
+                // One that cannot be woken looks up by itself.
+                let _ = waker.wake();
+            }
         };
-        self.arrivals[group]
-            .get_or_init(whole)
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        match to_wake {
+            ToWake::Nobody => {}
+            ToWake::One(thread) => wake(thread),
+            ToWake::All => (0..self.shares).for_each(wake),
+        }
     }
 
     /// The number of the next transaction of the list that a group's clients share; those of the warm-up

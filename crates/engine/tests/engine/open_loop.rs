@@ -4,6 +4,7 @@
 use assay_engine::{Observation, TransactionReport};
 use serde_json::{Value, json};
 
+use crate::serve::served;
 use crate::support::{document, null_site, observe, refused_document};
 
 fn at_rate(kind: &str, per_s: u32) -> Value {
@@ -159,4 +160,41 @@ fn an_open_loop_has_no_passes_and_no_think_times() {
     assert!(open(json!({})).contains("stop.passes"));
     let timed = json!({ "stop": { "duration_s": 1 }, "think_time": "constant:1s" });
     assert!(open(timed).contains("think_time"));
+}
+
+/// Every second arrival takes 300 ms, and all of these are of the first of two threads: with two clients it
+/// keeps up with 6.7 of them a second, and 10 come. The other thread has a client to spare.
+#[test]
+fn no_arrival_waits_while_a_client_is_free_on_another_thread() {
+    let slow = "\\sleep 300 ms\nSELECT 1;";
+    for threads in [1, 2] {
+        let more = json!({
+            "clients": 4, "threads": threads, "arrival": at_rate("constant", 20),
+            "stop": { "transactions": 10 },
+        });
+        served("postgresql", json!({}), |site| {
+            let run = observe(&document(site, &[slow, "SELECT 2;"], more.clone()));
+            assert_eq!((run.threads, run.outcomes.ok), (threads, 40));
+            let lag = run.all_ok.schedule_lag.as_ref().unwrap();
+            // Left to its own clients, the last of them would wait for 800 ms, and half of them for 400.
+            assert!(lag.p95_ns < 150_000_000, "{threads} threads: {lag:?}");
+        });
+    }
+}
+
+/// All clients are busy for a while: what has come meanwhile goes to the first that is free, of any thread.
+#[test]
+fn a_backlog_is_begun_by_whichever_client_is_free_first() {
+    let slow = "\\if :transaction_number % 10 = 0\n\\sleep 500 ms\n\\endif\nSELECT 1;";
+    let more = json!({
+        "clients": 4, "threads": 4, "arrival": at_rate("constant", 40),
+        "stop": { "transactions": 20 }, "latency_limit_s": 5.0,
+    });
+    served("postgresql", json!({}), |site| {
+        let run = observe(&document(site, &[slow], more));
+        assert_eq!((run.outcomes.ok, run.outcomes.skipped), (80, 0));
+        // Eight of 80 take half a second: four clients would do them in a second, and each has a thread.
+        let lag = run.all_ok.schedule_lag.as_ref().unwrap();
+        assert!(lag.p90_ns < 150_000_000, "{lag:?}");
+    });
 }

@@ -7,12 +7,13 @@ use std::collections::BTreeMap;
 use std::sync::PoisonError;
 use std::time::Duration;
 
-use super::Account;
 use super::plan::Plan;
 use super::service;
 use super::shared::Shared;
 use super::supervisor::Watched;
-use crate::account::{Aggregator, End, ErrorLog, ResultLog, TimeSpan, Waits, while_asked};
+use crate::account::{
+    Aggregator, End, ErrorLog, ResultLog, ThreadRecorder, TimeSpan, Waits, while_asked,
+};
 use crate::observation::{
     Latency, Observation, Outcomes, Passes, Resolution, ResultReport, StatementReport, Unfinished,
     VERSION,
@@ -41,17 +42,17 @@ struct Sums {
 pub fn assemble(
     shared: &Shared,
     mut watched: Watched,
-    mut accounts: Vec<Account>,
+    mut recorders: Vec<ThreadRecorder>,
     suspensions: &[TimeSpan],
     threads: usize,
     has_digests: bool,
 ) -> Observation {
     let plan = &shared.plan;
     let began_ns = watched.schedule.map_or(0, |schedule| schedule.measure_ns);
-    let ends = || accounts.iter().flat_map(|(recorder, _)| &recorder.ends);
+    let ends = || recorders.iter().flat_map(|recorder| &recorder.ends);
     let last_ns = ends().map(|end| end.at_ns).max().unwrap_or(0);
-    skip_rest(shared, &mut watched, &mut accounts, last_ns);
-    let sums = Sums::of(shared, accounts);
+    skip_rest(shared, &mut watched, &mut recorders, last_ns);
+    let sums = Sums::of(shared, recorders);
     let aggregator = merged(shared);
     let recorded = Recorded {
         plan,
@@ -125,25 +126,20 @@ pub fn assemble(
 }
 
 /// Skips what was due before the last client ended, and nobody has begun.
-fn skip_rest(shared: &Shared, watched: &mut Watched, accounts: &mut [Account], last_ns: u64) {
+fn skip_rest(
+    shared: &Shared,
+    watched: &mut Watched,
+    recorders: &mut [ThreadRecorder],
+    last_ns: u64,
+) {
     let Some(schedule) = watched.schedule else {
         return;
     };
     let groups = &shared.plan.groups;
-    for (recorder, arrivals) in accounts.iter_mut() {
-        for (arrivals, group) in arrivals.iter_mut().zip(groups) {
-            if let Some(arrivals) = arrivals {
-                arrivals.skip_until(last_ns, group, recorder);
-            }
-        }
-    }
-    // Clients on threads of their own have no shares, but one schedule for each group.
-    if let Some((recorder, shares)) = accounts.first_mut()
-        && shares.is_empty()
-    {
+    if let Some(recorder) = recorders.first_mut() {
         for (number, group) in groups.iter().enumerate() {
-            if let Some(arrivals) = &mut *shared.arrivals(number, schedule) {
-                arrivals.skip_until(last_ns, group, recorder);
+            if let Some(open_loop) = shared.open_loop(number, schedule) {
+                open_loop.skip_until(last_ns, group, recorder);
             }
         }
     }
@@ -157,7 +153,7 @@ fn skip_rest(shared: &Shared, watched: &mut Watched, accounts: &mut [Account], l
 }
 
 impl Sums {
-    fn of(shared: &Shared, accounts: Vec<Account>) -> Self {
+    fn of(shared: &Shared, recorders: Vec<ThreadRecorder>) -> Self {
         let plan = &shared.plan;
         let mut sums = Self {
             begun: vec![Outcomes::default(); plan.types.len()],
@@ -165,7 +161,7 @@ impl Sums {
             waits: Waits::new(plan.types.len()),
             ..Self::default()
         };
-        for (recorder, _) in accounts {
+        for recorder in recorders {
             for (transaction_type, begun) in sums.begun.iter_mut().enumerate() {
                 begun.scheduled += recorder.scheduled[transaction_type];
                 begun.attempts += recorder.attempts[transaction_type];
