@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import lzma
 import shutil
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import invented_records as invented
 import pytest
@@ -13,6 +16,8 @@ import pytest
 from assay.cli.program import run_program
 from assay.errors import SystemUnderTestError
 from assay.record import Store
+
+OLD_RECORD = Path(__file__).parents[1] / "data" / "records" / "step-6.sqlite.xz"
 
 
 def sql(*statements: str) -> Callable[[Path], None]:
@@ -112,3 +117,62 @@ def test_a_number_no_run_can_have_is_refused(
     for words in (["show", "9" * 5000], ["report", "9" * 5000]):
         assert run_program([*words, "--records", str(sound)]) == 2
         assert "bug" not in capsys.readouterr().err
+
+
+def _damaged(document: Any, path: tuple[Any, ...], value: Any) -> Any:
+    """The document with another value at that path."""
+    if not path:
+        return value
+    changed = dict(document) if isinstance(document, dict) else list(document)
+    changed[path[0]] = _damaged(document[path[0]], path[1:], value)
+    return changed
+
+
+def _paths(document: Any, depth: int) -> Iterator[tuple[Any, ...]]:
+    """The document itself, and what lies in it; of a list the first."""
+    yield ()
+    if depth and isinstance(document, dict):
+        for key, value in document.items():
+            yield from ((key, *path) for path in _paths(value, depth - 1))
+    elif depth and isinstance(document, list) and document:
+        yield from ((0, *path) for path in _paths(document[0], depth - 1))
+
+
+DOCUMENTS = {
+    "observations": "document",
+    "sites": "document",
+    "datasets": "document",
+    "checks": "document",
+    "drives": "document",
+    "experiments": "workload_facts",
+    "runs": "cell",
+}
+
+
+@pytest.mark.parametrize("table", DOCUMENTS)
+def test_valid_json_of_a_wrong_shape_is_a_sentence_and_no_internal_error(
+    table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever is changed, the report is made, or it is said which document is wrong."""
+    path, column = tmp_path / "r.sqlite", DOCUMENTS[table]
+    path.write_bytes(lzma.decompress(OLD_RECORD.read_bytes()))
+    with Store(path):  # brings it up to date, once
+        pass
+    connection = sqlite3.connect(path, isolation_level=None)
+    key = "id" if table in ("experiments", "runs") else "run_id"
+    number = 14 if table == "experiments" else 27
+    question = f"SELECT {column} FROM {table} WHERE {key} = ?"
+    document = json.loads(connection.execute(question, (number,)).fetchone()[0])
+    said, failed = set(), []
+    for place in _paths(document, 2):
+        for wrong in ([], -1):
+            text = json.dumps(_damaged(document, place, wrong))
+            connection.execute(f"UPDATE {table} SET {column} = ? WHERE {key} = ?", (text, number))
+            status = run_program(["report", "14", "--records", str(path)])
+            told = capsys.readouterr().err
+            if status not in (0, 2):
+                failed.append(f"{place} = {wrong!r}: {told.splitlines()[0]}")
+            said.add(told.partition(":")[0])
+    connection.close()
+    assert not failed, "\n".join(failed)
+    assert said <= {"", "error"}

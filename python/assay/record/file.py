@@ -95,7 +95,7 @@ def reading_errors(path: Path) -> Iterator[None]:
         if is_locked(error):
             raise RecordIsLocked(str(path)) from error
         raise faults.not_read(error, path) from error
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
         raise faults.damaged(error, path) from error
 
 

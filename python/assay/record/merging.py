@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -109,7 +110,9 @@ def _bring(
         for row in _rows(source, f"SELECT * FROM {table} WHERE run_id = ? ORDER BY rowid", own_id):
             row.pop("id", None)  # of a step: what belongs to it names it by its position
             insert(target, table, **{**row, "run_id": here_id})
-    cells.settle(target, here_id)
+    # A run whose documents are not of their shape comes along as it is; its cell has no verdict.
+    with suppress(KeyError, TypeError, AttributeError, ValueError):
+        cells.settle(target, here_id)
     return True
 
 

@@ -39,8 +39,8 @@ def _table(name: str, runs: Sequence[RunRecord]) -> Table:
         rows.append(
             Row(
                 (
-                    Cell(check_id),
-                    Cell(checks[0][1]["title"]),
+                    Cell(str(check_id)),
+                    Cell(str(checks[0][1]["title"])),
                     absent("unknown") if expected is None else count(expected),
                     *(_found(one) for one in by_label),
                     *([Cell(agreements[check_id])] if has_digests else []),

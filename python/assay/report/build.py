@@ -8,7 +8,7 @@ from dataclasses import replace
 from assay.judge import RunWarning, kinds
 from assay.judge.kinds import Kind
 from assay.judge.spread import spread
-from assay.record import ExperimentRecord
+from assay.record import ExperimentRecord, shapes
 from assay.report import (
     answers,
     cell_runs,
@@ -37,7 +37,13 @@ from assay.text import units
 
 
 def build(experiment: ExperimentRecord) -> Report:
-    """The report of an experiment, of those of its runs that ``experiment`` holds."""
+    """The report of an experiment, of those of its runs that ``experiment`` holds. Raises
+    `ArgumentError` where a document in it is not of its shape."""
+    with shapes.checked(experiment):
+        return _build(experiment)
+
+
+def _build(experiment: ExperimentRecord) -> Report:
     sections: list[Section] = []
     noted = [warning for run in experiment.runs for warning in run.warnings]
     cell_count = 0
