@@ -1,4 +1,4 @@
-"""Takes the progress of clients; gives up on a server that answers nobody any more.
+"""Takes the progress of clients; gives up on a server that does not answer any more.
 
 A run that ends by counts has no other limit: a server that is stopped would hold it without end.
 Transactions that are merely long do not end it, because the server still opens sessions.
@@ -29,7 +29,7 @@ class SilentServer:
         self._unanswered = 0
         self._asking: threading.Thread | None = None
 
-    def told(self, report: Mapping[str, Any]) -> None:
+    def progressed(self, report: Mapping[str, Any]) -> None:
         """Raises `SystemDied` where no transaction has ended for long, and no session opens."""
         ended, now_s = report["done"] + report["failed"], time.monotonic()
         if ended != self._ended:
@@ -47,7 +47,7 @@ class SilentServer:
         if now_s - self._asked_s >= QUIET_S:
             self._asked_s = now_s
             self._warn(f"no transaction has ended for {quiet_s:.0f} s")
-            # Beside the engine, which waits for whoever it tells.
+            # In a thread: the engine waits for this function to return.
             self._asking = threading.Thread(target=self._ask, name="silent server", daemon=True)
             self._asking.start()
 

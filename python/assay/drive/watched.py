@@ -35,14 +35,14 @@ def observe_watched(
     warn: Callable[[str], None] = lambda _: None,
 ) -> tuple[Observation, list[TimedSample]]:
     """The observation, and the samples of the server's processes. Raises `SystemDied` where the
-    server answers nobody any more, and nothing else would end the run."""
+    server does not answer any more, and nothing else would end the run."""
     counters = _Counters(deployment, system, document)
     silence = None if _has_duration(document) else SilentServer(deployment, warn)
 
     def told(report: dict[str, Any]) -> None:
         counters.told(report)
         if silence is not None:
-            silence.told(report)
+            silence.progressed(report)
         if progress is not None:
             progress(report)
 

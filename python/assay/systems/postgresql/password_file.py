@@ -30,7 +30,7 @@ def find(
     if file is None or not paths.is_file(file):
         return None, "none found"
     if urls.is_open_to_others(file):
-        # As libpq does it; whoever wonders finds the reason beside the other origins.
+        # As libpq does it. The reason stands with the origins of the other values.
         shown = urls.shown(file)
         return None, f"{shown} is not used because others can read it: chmod 600 {shown}"
     try:
