@@ -123,7 +123,10 @@ def test_it_is_reported_in_every_form(
 @pytest.mark.parametrize("run", ["1", "8", "11", "24", "25", "26"])
 def test_its_runs_are_shown(run: str, records: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ("show", run, "--format", "json", "--records", str(records))
-    assert json.loads(output(capsys, *words))["id"] == int(run)
+    shown = json.loads(output(capsys, *words))
+    assert shown["id"] == int(run)
+    for step in shown["steps"]:
+        assert (step["do"], "observation" in step) == ("drive", False), "it is shown once"
 
 
 def test_it_can_be_written_to_and_merged(

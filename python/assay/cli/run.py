@@ -75,11 +75,13 @@ def command(
     with Store(kept_in, must_exist=True) as store:
         kept = store.experiment(result.experiment_id)
     report = build(kept)
+    is_brief = form == "table" and not detail
+    if not (is_brief and sys.stdout.isatty()):  # there the last line says it
+        say(f"kept in {kept_in} as experiment {result.experiment_id}")
     with status_at_least(result.exit_code):
-        if form == "table" and not detail:
+        if is_brief:
             first_look.render(kept, report, sys.stdout, _details(result.experiment_id, kept_in))
         else:
-            say(f"kept in {kept_in} as experiment {result.experiment_id}")
             registry.report_form(form)(report, sys.stdout, detail=detail)
         sys.stdout.flush()
     return result.exit_code

@@ -15,6 +15,7 @@ from assay.cli.options import format_option, records_option
 from assay.errors import ArgumentError
 
 _LONGEST_NUMBER = 30
+_OF_A_STEP = ("dataset", "drive", "scripts", "observation", "samples", "checks")
 LONG = 100
 """Characters of a value that a table shows."""
 
@@ -37,7 +38,7 @@ def command(run: str, form: str, records: Path) -> None:
     from assay.record import Store
 
     with Store(records, must_exist=True) as store:
-        record = asdict(store.run(_number(run, store)))
+        record = _without_copies(asdict(store.run(_number(run, store))))
     if form == "json":
         rows.write_json(record, sys.stdout)
         return
@@ -59,6 +60,19 @@ def _number(run: str, store: Any) -> int:
             f"{run!r} is no run of the record", hint="a number of `assay list runs`, or latest"
         )
     return int(run)
+
+
+def _without_copies(record: dict[str, Any]) -> dict[str, Any]:
+    """A run's steps without what is the run's own: that is shown once."""
+    steps = [
+        {
+            name: value
+            for name, value in step.items()
+            if name not in _OF_A_STEP or value != record[name]
+        }
+        for step in record["steps"]
+    ]
+    return {**record, "steps": steps}
 
 
 def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
