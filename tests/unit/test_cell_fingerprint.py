@@ -104,3 +104,8 @@ def test_a_number_is_the_same_however_it_is_written() -> None:
 def test_a_password_is_no_part_of_it() -> None:
     other = replace(RICH.system, url="mariadb://me:other@db:3306/shop")
     assert fingerprint.of_cell(replace(RICH, system=other)) == GOLDEN["rich"]
+
+
+def test_where_an_address_was_found_is_no_part_of_a_cell() -> None:
+    system = replace(RICH.system, url_origins={"host": "MYSQL_HOST", "user": "URL"})
+    assert fingerprint.of_cell(replace(RICH, system=system)) == GOLDEN["rich"]
