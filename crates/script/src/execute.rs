@@ -135,8 +135,8 @@ impl Registers {
                 let [.., Value::Int(number)] = self.stack[..] else {
                     return false;
                 };
-                self.stack.truncate(self.stack.len() - 1);
-                self.write(variable, Value::Int(number));
+                self.drop_whole(1);
+                self.write_whole(variable, number);
             }
             Instruction::Binary { operator } => {
                 let [.., Value::Int(left), Value::Int(right)] = self.stack[..] else {
@@ -145,7 +145,8 @@ impl Registers {
                 let Some(number) = operator.whole(left, right) else {
                     return false;
                 };
-                self.replace(2, Value::Int(number));
+                self.drop_whole(2);
+                self.stack.push(Value::Int(number));
             }
             Instruction::Call {
                 function,
@@ -157,7 +158,8 @@ impl Registers {
                 let Some(number) = function.apply_whole(taken, &mut self.random) else {
                     return false;
                 };
-                self.replace(count, Value::Int(number));
+                self.drop_whole(count);
+                self.stack.push(Value::Int(number));
             }
             _ => return false,
         }

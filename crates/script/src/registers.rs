@@ -142,6 +142,24 @@ impl Registers {
             .expect("the compiler puts every value there before it is taken")
     }
 
+    /// Takes so many integers off the stack. They own nothing, and to look for what others own would be a call
+    /// for each.
+    #[inline]
+    pub fn drop_whole(&mut self, count: usize) {
+        for _ in 0..count {
+            std::mem::forget(self.stack.pop());
+        }
+    }
+
+    /// Puts an integer into a variable.
+    #[inline]
+    pub fn write_whole(&mut self, slot: Slot, number: i64) {
+        match &mut self.variables[slot.0 as usize] {
+            Some(Value::Int(place)) => *place = number,
+            other => *other = Some(Value::Int(number)),
+        }
+    }
+
     /// Puts a value in place of so many.
     #[inline]
     pub fn replace(&mut self, count: usize, value: Value) {
@@ -273,7 +291,7 @@ impl Registers {
                 "{MOST_TURNS} repetitions without a statement"
             )));
         }
-        self.write(variable, Value::Int(now));
+        self.write_whole(variable, now);
         self.jump(target);
         Ok(())
     }
