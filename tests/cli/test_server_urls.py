@@ -137,8 +137,9 @@ def test_a_plan_says_where_each_part_of_an_address_comes_from(tmp_path: Path) ->
         env={**os.environ, **environment},
     )
     assert ended.returncode == 0, ended.stderr
-    assert "postgresql at db.example: postgresql://me@db.example/shop; host from PGHOST, port" in (
-        ended.stderr
+    assert (
+        "postgresql at db.example: postgresql://me@db.example/shop; host: PGHOST, port: default"
+        in (ended.stderr)
     )
-    assert "password from PGPASSWORD" in ended.stderr
+    assert "password: PGPASSWORD" in ended.stderr
     assert "geheim" not in ended.stdout + ended.stderr

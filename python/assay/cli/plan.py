@@ -84,9 +84,9 @@ def command(words: command_line.Words, form: str) -> None:
 
 
 def _from_elsewhere(system: SystemChoice) -> str:
-    """``host from PGHOST, port from default``: what the URL does not say itself."""
+    """``host: PGHOST, port: default``: where the parts come from that the URL does not hold."""
     return ", ".join(
-        f"{name.removesuffix('_from')} from {origin}"
+        f"{name.removesuffix('_from')}: {origin}"
         for name, origin in system.url_origins.items()
         if origin != URL
     )

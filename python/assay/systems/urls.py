@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import unquote
 
-from assay import env_vars, server_url
+from assay import env_vars, registry, server_url
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError
 from assay.files import paths
@@ -111,6 +111,11 @@ def form(scheme: str) -> str:
     return f"{scheme}://USER@HOST:PORT/DATABASE"
 
 
+def _nearest(name: str, parameters: Collection[str]) -> str | None:
+    near = registry.nearest(name, parameters)
+    return f"did you mean {near}=…?" if near else None
+
+
 def read(url: str, *, scheme: str, parameters: Collection[str], password: EnvVar) -> ServerUrl:
     """The parts of ``url``; ``scheme`` is the one that hints show.
 
@@ -132,7 +137,7 @@ def read(url: str, *, scheme: str, parameters: Collection[str], password: EnvVar
             f"the URL's parameter {name!r} is not one of {', '.join(parameters)}",
             hint=f"a password stands before the @, or in {password.name}"
             if unknown[0] == "password"
-            else None,
+            else _nearest(name, parameters),
         )
     return ServerUrl(
         user=unquote(parts.user),

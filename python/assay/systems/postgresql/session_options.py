@@ -18,7 +18,7 @@ def statements(options: str | None, origin: str) -> tuple[str, ...]:
     while words:
         word = words.pop(0)
         if word == "-c" and words:
-            word += words.pop(0)
+            word += f" {words.pop(0)}"
         setting = _SETTING.fullmatch(word)
         if setting is None:
             raise ArgumentError(
