@@ -62,7 +62,7 @@ def test_groups_have_scripts_counts_and_pace_of_their_own(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ({"clients": "8"}, "--clients means nothing to .*: its steps say it for themselves"),
+        ({"clients": "8"}, "--clients means nothing to .*: its steps or groups set it"),
         ({"offered_rate": "8"}, "--offered-rate means nothing"),
         ({"think_time": "constant:1s"}, "--think-time means nothing"),
         ({"transactions": 8}, "--transactions means nothing"),

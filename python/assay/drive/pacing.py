@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 TRIED_TRANSACTIONS = 100
-"""Enough to know how long a client takes for all of its own."""
+"""Enough to know how long a client takes for all of its transactions."""
 MOST_ATTEMPTS = 4
 """Each with half the time between two starts that the one before had."""
 _LEAST_STAGGER_S = 0.3

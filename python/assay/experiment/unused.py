@@ -145,7 +145,7 @@ def refuse_unused(experiment: Experiment, workload: Workload, words: Words) -> N
         if not any(one.means_something(experiment, workload, test) for test in tests):
             name = f"--{one.option.replace('_', '-')}" if is_option else one.key
             is_of_steps = any(_steps_say(test, one.key) for test in tests)
-            because = "its steps say it for themselves" if is_of_steps else one.because
+            because = "its steps or groups set it" if is_of_steps else one.because
             raise ArgumentError(
                 f"{name} means nothing to {_names(workload, tests)}: {because}",
                 hint=f"leave {name} out",

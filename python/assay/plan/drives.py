@@ -19,7 +19,7 @@ from assay.workload.steps import Drive, Group, Step
 from assay.workload.values import Test, Workload
 
 _COUNTS = tuple(name for name in STOPS if name != "duration_s")
-"""Limits that each group has of its own: one that is said takes the place of the step's."""
+"""Limits of each group: one that a group sets takes the place of the step's."""
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,8 @@ class Dumps:
 
     answers: tuple[Answer, ...]
     own: tuple[Answer, ...]
-    """Of each client what does not depend on who came before it; empty where nobody asks."""
+    """The part of each client's rows that other clients cannot change; empty where the step names
+    no script for it."""
 
 
 @dataclass

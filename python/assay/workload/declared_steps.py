@@ -102,7 +102,7 @@ def _common(section: Section, names: Names) -> dict[str, Any]:
 
 
 def _plain(kind: Callable[..., Step]) -> Callable[[Section, Names], Step]:
-    """The reader of a step that says nothing of its own."""
+    """The reader of a step without keys of its own."""
     return lambda section, names: kind(**_common(section, names))
 
 

@@ -128,8 +128,9 @@ class Dump(Step):
     do: ClassVar[str] = "dump"
     script: str = field(kw_only=True)
     own: str = ""
-    """The script that asks for what a client left whoever came before it; empty: none. Where dumps
-    differ and this does not, clients overtook one another, and nothing was lost."""
+    """The script that asks for the part of a client's rows that other clients cannot change; empty:
+    none. Where dumps differ and this part does not, clients overtook one another, and nothing was
+    lost."""
     each: str = ""
     """The variable that numbers the dumps, from 0 up to the number of clients; empty: one dump."""
 
