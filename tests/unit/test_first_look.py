@@ -108,7 +108,7 @@ def test_what_there_is_no_room_for_is_named(tmp_path: Path) -> None:
     ]
     lines = one_run(tmp_path, warnings=warnings)
     assert len(lines) <= first_look.MOST_LINES
-    assert "client-busy, one-repetition" in beginning(lines, "also")
+    assert "one-repetition, few-samples" in beginning(lines, "also")
 
 
 def test_a_run_ends_with_it_and_details_are_for_those_who_ask(

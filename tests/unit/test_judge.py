@@ -12,6 +12,7 @@ from assay.cli.program import run_program
 from assay.experiment import Driving
 from assay.judge import judge_run
 from assay.judge.evidence import Evidence
+from assay.judge.service import starved
 from assay.record import Store
 
 
@@ -111,3 +112,18 @@ def test_a_refused_run_has_no_verdict(tmp_path: Path) -> None:
         (run,) = store.latest().runs
         (cell,) = store.latest().cells
     assert (run.state, run.judged.word, cell.verdict.word) == ("refused", "", "")
+
+
+def test_clients_of_a_slower_group_are_not_starved() -> None:
+    def ends(group: str, *transactions: int) -> list[dict[str, object]]:
+        return [{"group": group, "state": "done", "transactions": one} for one in transactions]
+
+    common = {
+        "transactions_per_client": {},
+        "littles_law": {"clients": 3.0, "clients_by_law": 3.0},
+        "in_flight": {"count": 0, "oldest_ns": 0},
+    }
+    readers, writers = ends("readers", 1000, 990), ends("writers", 20)
+    assert not starved({**common, "client_ends": [*readers, *writers]})
+    both = {**common, "client_ends": [*ends("readers", 1000, 20), *writers]}
+    assert starved(both).startswith("1 of 2 clients ended 20 transactions, the most served 1000")

@@ -29,19 +29,28 @@ def is_unequal(observation: Document) -> bool:
 
 
 def starved(observation: Document) -> str:
-    """Which clients ended hardly anything; empty where there are none, or it cannot be told."""
+    """Which clients ended hardly anything beside others of their group; empty where there are none,
+    or it cannot be told."""
     if not is_kept(observation) or observation["littles_law"] is None:
         return ""
-    ended = [one["transactions"] for one in observation["client_ends"] if one["state"] == "done"]
-    most = max(ended, default=0)
-    few = [one for one in ended if one < STARVED_SHARE * most]
-    if most < LEAST_MOST or not few:
-        return ""
+    by_group: dict[str, list[int]] = {}
+    for one in observation["client_ends"]:
+        if one["state"] == "done":
+            by_group.setdefault(one.get("group") or "", []).append(one["transactions"])
+    for ended in by_group.values():
+        most = max(ended)
+        few = [one for one in ended if one < STARVED_SHARE * most]
+        if most >= LEAST_MOST and few:
+            return _starved_words(ended, few, observation["in_flight"])
+    return ""
+
+
+def _starved_words(ended: Sequence[int], few: Sequence[int], in_flight: Document) -> str:
     words = f"{len(few)} of {units.counted(len(ended), 'client')} ended {_range(few)} transactions"
-    words += f", the most served {most}"
-    if in_flight := observation["in_flight"]["count"]:
-        oldest_s = observation["in_flight"]["oldest_ns"] / 1e9
-        words += f"; {in_flight} under way at the end, the oldest for {oldest_s:.1f} s"
+    words += f", the most served {max(ended)}"
+    if in_flight["count"]:
+        oldest_s = in_flight["oldest_ns"] / 1e9
+        words += f"; {in_flight['count']} under way at the end, the oldest for {oldest_s:.1f} s"
     return words
 
 

@@ -120,23 +120,21 @@ def _groups(cell: CellSummary, width: int) -> list[str]:
 
 
 def _warnings(warnings: Sequence[WarningNote], room: int, width: int) -> list[str]:
-    """As many as there is room for, those that limit the numbers first; the others by name."""
-    in_order = sorted(warnings, key=lambda one: one.name not in _LIMITING)
-    texts = [
-        [
-            *_line("warning", f"{one.name}: {one.sentence}", width),
-            *(_line("", f"fix: {one.fix}", width) if one.fix else []),
-        ]
-        for one in in_order
-    ]
+    """As many as there is room for, those that limit the numbers first: whole, or else with the fix
+    alone; the others by name."""
     shown: list[str] = []
-    for place, text in enumerate(texts):
-        rest = 0 if place == len(texts) - 1 else 1
-        if len(shown) + len(text) + rest > room:
-            names = ", ".join(one.name for one in in_order[place:])
-            return [*shown, *_line("also" if shown else "warnings", names, width, most=1)]
-        shown += text
-    return shown
+    left_out: list[str] = []
+    for one in sorted(warnings, key=lambda one: one.name not in _LIMITING):
+        fix = _line("", f"fix: {one.fix}", width) if one.fix else []
+        whole = [*_line("warning", f"{one.name}: {one.sentence}", width), *fix]
+        brief = [*_line("warning", one.name, width), *fix]
+        last = 1 if len(warnings) > 1 else 0  # kept for the names of those left out
+        text = next((text for text in (whole, brief) if len(shown + text) + last <= room), None)
+        if text is None:
+            left_out.append(one.name)
+        else:
+            shown += text
+    return [*shown, *_line("also" if shown else "warnings", ", ".join(left_out), width, most=1)]
 
 
 def _line(name: str, text: str, width: int, *, most: int = 99) -> list[str]:
