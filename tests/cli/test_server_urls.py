@@ -80,6 +80,7 @@ def test_a_server_of_another_protocol_is_recognised_by_its_greeting(tmp_path: Pa
             "create the database",
         ),
         ("timeout", "", "server at h:1", "firewall"),
+        ("authentication", "certificate", "server at h:1; no", "X.509 version 3"),
     ],
 )
 def test_a_refusal_is_explained(

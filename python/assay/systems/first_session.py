@@ -22,6 +22,7 @@ never answer."""
 _NO_TLS = "no TLS"
 _UNKNOWN_AUTHORITY = "unknown authority"
 _OTHER_HOST = "other host"
+_BAD_CERTIFICATE = "certificate"
 _CLIENT_CERTIFICATE = "client certificate"
 
 
@@ -87,6 +88,8 @@ def _explained(
         "=FILE in the URL",
         _OTHER_HOST: f"write the host as the certificate has it, or {server.signed_only} to accept "
         "every host of this authority",
+        _BAD_CERTIFICATE: "give the server a certificate that is valid today, of X.509 version 3 "
+        f"(`openssl req -x509` makes one), or ask for less with {said}",
         _CLIENT_CERTIFICATE: f"name one that it accepts: {server.client_certificate} in the URL",
     }
     cause = error.message
