@@ -111,6 +111,15 @@ def test_its_runs_are_listed_with_their_ends_and_verdicts(
     assert found == printed["runs"]
 
 
+def test_a_long_reason_does_not_push_the_verdict_off_the_screen(
+    records: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = output(capsys, "list", "runs", "--records", str(records)).splitlines()
+    assert max(map(len, lines)) < 220
+    (failed,) = [line for line in lines if "the server does not start" in line]
+    assert failed.rstrip().endswith("invalid")
+
+
 @pytest.mark.parametrize("form", ["table", "csv", "markdown"])
 def test_it_is_reported_in_every_form(
     form: str, records: Path, capsys: pytest.CaptureFixture[str]

@@ -26,6 +26,8 @@ RUN_COLUMNS = (
     "run", "experiment", "test", "system", "storage", "clients", "repetition", "began", "state",
     "verdict",
 )  # fmt: skip
+LONGEST_STATE = 60
+"""Characters that a table shows of a state and its reason."""
 DATASET_COLUMNS = ("dataset", "system", "version", "rows", "bytes", "made", "folder")
 
 
@@ -60,7 +62,16 @@ def command(what: str, form: str, records: Path, datasets: Path | None) -> None:
         "datasets": lambda: (DATASET_COLUMNS, _datasets(datasets)),
     }
     columns, found = found_by[what]()
+    if form == "table":
+        found = [
+            {**one, "state": _cut(str(one["state"]))} if "state" in one else one for one in found
+        ]
     rows.write(found, columns, form, sys.stdout)
+
+
+def _cut(state: str) -> str:
+    """With the beginning of its reason; `assay show` has all of it."""
+    return state if len(state) <= LONGEST_STATE else f"{state[: LONGEST_STATE - 1]}…"
 
 
 def _systems() -> list[rows.Row]:
