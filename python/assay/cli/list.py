@@ -63,15 +63,16 @@ def command(what: str, form: str, records: Path, datasets: Path | None) -> None:
     }
     columns, found = found_by[what]()
     if form == "table":
-        found = [
-            {**one, "state": _cut(str(one["state"]))} if "state" in one else one for one in found
-        ]
+        found = [{name: _cut(name, value) for name, value in one.items()} for one in found]
     rows.write(found, columns, form, sys.stdout)
 
 
-def _cut(state: str) -> str:
-    """With the beginning of its reason; `assay show` has all of it."""
-    return state if len(state) <= LONGEST_STATE else f"{state[: LONGEST_STATE - 1]}…"
+def _cut(name: str, value: object) -> object:
+    """Of a state the beginning of its reason; `assay show` has all of it."""
+    text = str(value)
+    return (
+        f"{text[: LONGEST_STATE - 1]}…" if name == "state" and len(text) > LONGEST_STATE else value
+    )
 
 
 def _systems() -> list[rows.Row]:
