@@ -31,7 +31,6 @@ mod timer;
 mod timer_queue;
 mod transport;
 
-pub use account::Outcome;
 pub use document::{
     ArrivalDocument, BulkFormWord, DriveDocument, EndpointDocument, GroupDocument, LoadDocument,
     Order, Password, Protocol, ReconnectDocument, RetriesDocument, ScriptDocument, ServeDocument,
@@ -45,7 +44,7 @@ pub use null_server::{Listening, Served, null_protocols, serve};
 pub use observation::{
     AllOk, Arrival, ArrivalKind, CarriedOver, Certainty, ClientCost, ClientEnd, ClientState,
     EndedBy, ErrorReport, GroupReport, InFlight, Interval, Latency, LittlesLaw, Observation,
-    Outage, Outcomes, Passes, Resolution, ResultReport, Standstill, StatementReport,
+    Outage, Outcome, Outcomes, Passes, Resolution, ResultReport, Standstill, StatementReport,
     TransactionOutcomes, TransactionReport, TransactionsPerClient, Unfinished,
     schema as observation_schema,
 };

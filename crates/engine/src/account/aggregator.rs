@@ -3,8 +3,8 @@
 use assay_histogram::LatencyHistogram;
 
 use super::intervals::OpenSeconds;
-use super::{Durations, Layout, Outcome, Sample, Series, Unit};
-use crate::observation::Outcomes;
+use super::{Durations, Layout, Sample, Series, Unit};
+use crate::observation::{Outcome, Outcomes};
 
 #[derive(Debug)]
 pub struct Aggregator {

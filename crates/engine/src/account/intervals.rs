@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use assay_histogram::{EncodedHistogram, LatencyHistogram};
 use serde::Serialize;
 
+use super::Layout;
 use super::completion_gaps::{CompletionGaps, Completions, TimeSpan};
-use super::{Layout, Outcome};
-use crate::observation::Interval;
+use crate::observation::{Interval, Outcome};
 
 const SECOND_NS: u64 = 1_000_000_000;
 

@@ -34,7 +34,7 @@ pub use intervals::{LastSecond, Series};
 pub use layout::{GroupLayout, Layout, TypeLayout};
 pub use outages::Outages;
 pub use results::{Agreement, ResultLog};
-pub use sample::{Outcome, Sample, SampleBuffer, Unit};
+pub use sample::{Sample, SampleBuffer, Unit};
 pub use stalls::Waits;
 pub use thread_recorder::{End, State, ThreadRecorder};
 pub use worktime::Worktime;

@@ -2,32 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
-/// How a transaction that was begun ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Outcome {
-    Ok,
-    Aborted,
-    Failed,
-    Unknown,
-}
-
-impl Outcome {
-    pub const ALL: [Self; 4] = [Self::Ok, Self::Aborted, Self::Failed, Self::Unknown];
-
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Aborted => "aborted",
-            Self::Failed => "failed",
-            Self::Unknown => "unknown",
-        }
-    }
-}
+use crate::observation::Outcome;
 
 /// What a sample is of. Numbers are those of transaction types ([`super::Layout`]), statements and groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{
-    Aggregator, ErrorLog, Layout, Outcome, ResultLog, Sample, SampleBuffer, Unit, Waits, Worktime,
-};
+use super::{Aggregator, ErrorLog, Layout, ResultLog, Sample, SampleBuffer, Unit, Waits, Worktime};
+use crate::observation::Outcome;
 
 /// One thread's own account. Only the buffer and the aggregator are shared with anybody.
 #[derive(Debug)]

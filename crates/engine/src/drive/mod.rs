@@ -18,7 +18,6 @@ mod plan;
 mod report;
 mod schedule;
 mod script_selector;
-mod service;
 mod session_opener;
 mod session_transaction;
 mod shared;

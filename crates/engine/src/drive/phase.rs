@@ -2,7 +2,8 @@
 
 use assay_drivers::{Answer, SystemError};
 
-use crate::account::{Outcome, State};
+use crate::account::State;
+use crate::observation::Outcome;
 
 /// What a client is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

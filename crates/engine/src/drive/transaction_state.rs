@@ -13,7 +13,8 @@ use super::script_selector::{NextScript, ScriptSelector, script_of_number};
 use super::session_transaction::SessionTransaction;
 use super::shared::Shared;
 use super::think_time::ThinkTime;
-use crate::account::{End, Outcome, State, ThreadRecorder, Worktime};
+use crate::account::{End, State, ThreadRecorder, Worktime};
+use crate::observation::Outcome;
 
 /// Everything about a client but its machine, whose parameters are lent out with a request.
 pub struct TransactionState<'a> {

@@ -33,7 +33,7 @@ impl From<&LatencyHistogram> for Latency {
     }
 }
 
-/// Test and report code asks a distribution for its extremes directly.
+/// Count, extremes and sum are those of the distribution that is encoded.
 impl std::ops::Deref for Latency {
     type Target = EncodedHistogram;
 

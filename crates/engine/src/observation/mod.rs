@@ -18,7 +18,7 @@ pub use error::{Certainty, ErrorReport};
 pub use group::{Arrival, ArrivalKind, GroupReport};
 pub use interval::Interval;
 pub use latency::{Latency, Resolution};
-pub use outcomes::{Outcomes, TransactionOutcomes};
+pub use outcomes::{Outcome, Outcomes, TransactionOutcomes};
 pub use result::ResultReport;
 pub use service::{CarriedOver, InFlight, LittlesLaw, Standstill, TransactionsPerClient};
 pub use transactions::{AllOk, Passes, StatementReport, TransactionReport};

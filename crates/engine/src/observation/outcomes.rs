@@ -3,7 +3,29 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::account::Outcome;
+/// How a transaction that was begun ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    Ok,
+    Aborted,
+    Failed,
+    Unknown,
+}
+
+impl Outcome {
+    pub const ALL: [Self; 4] = [Self::Ok, Self::Aborted, Self::Failed, Self::Unknown];
+
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Aborted => "aborted",
+            Self::Failed => "failed",
+            Self::Unknown => "unknown",
+        }
+    }
+}
 
 /// `scheduled = ok + aborted + failed + unknown + skipped` and
 /// `attempts = scheduled − skipped + retries`, asserted at the end of every run.

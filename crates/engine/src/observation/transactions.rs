@@ -3,8 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Latency;
-use crate::account::Outcome;
+use super::{Latency, Outcome};
 
 /// The transactions of one type that ended one way.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

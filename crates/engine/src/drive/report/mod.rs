@@ -1,6 +1,7 @@
 //! Takes the accounts of all threads; gives one observation, with its identities checked.
 
 mod ends;
+mod service;
 mod transactions;
 
 use std::collections::BTreeMap;
@@ -8,7 +9,6 @@ use std::sync::PoisonError;
 use std::time::Duration;
 
 use super::plan::Plan;
-use super::service;
 use super::shared::Shared;
 use super::supervisor::Watched;
 use crate::account::{
@@ -18,8 +18,7 @@ use crate::observation::{
     Latency, Observation, Outcomes, Passes, Resolution, ResultReport, StatementReport, Unfinished,
     VERSION,
 };
-pub use transactions::Recorded;
-use transactions::arrival;
+use transactions::{Recorded, arrival};
 
 /// What the recorders of all threads say together.
 #[derive(Default)]

@@ -1,11 +1,11 @@
 //! Takes what was recorded of transaction types; gives the lines that an observation has of them, for one
 //! group of clients or for all.
 
-use crate::account::{Aggregator, Durations, ErrorLog, Outcome};
+use crate::account::{Aggregator, Durations, ErrorLog};
 use crate::document::ArrivalDocument;
 use crate::drive::plan::Plan;
 use crate::observation::{
-    AllOk, Arrival, ArrivalKind, ErrorReport, GroupReport, Latency, Outcomes, Passes,
+    AllOk, Arrival, ArrivalKind, ErrorReport, GroupReport, Latency, Outcome, Outcomes, Passes,
     TransactionOutcomes, TransactionReport,
 };
 

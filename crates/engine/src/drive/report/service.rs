@@ -1,8 +1,9 @@
 //! Takes the ends of all clients and the times in which nothing ended; gives how the clients were served.
 
-use super::group::Group;
-use super::report::Recorded;
+use super::transactions::Recorded;
+
 use crate::account::{Durations, End, TimeSpan, Waits};
+use crate::drive::group::Group;
 use crate::observation::{
     CarriedOver, InFlight, Interval, LittlesLaw, Standstill, TransactionsPerClient,
 };
