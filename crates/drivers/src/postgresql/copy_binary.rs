@@ -92,7 +92,9 @@ impl Field {
             ColumnType::Date => Some(Self::Date),
             ColumnType::Timestamp => Some(Self::Timestamp),
             ColumnType::Bool => Some(Self::Bool),
-            ColumnType::Decimal { .. } | ColumnType::Bytes => None,
+            // Its text is its bytes.
+            ColumnType::Bytes => Some(Self::Text),
+            ColumnType::Decimal { .. } => None,
         }
     }
 
@@ -254,7 +256,8 @@ mod tests {
         assert_eq!(statement("COPY t (a, b) FROM STDIN", &[]), None);
         assert_eq!(statement("COPY t (a, b) FROM STDIN (FREEZE)", &types), None);
         assert_eq!(statement("é", &types), None);
-        assert_eq!(statement("COPY t FROM STDIN", &[ColumnType::Bytes]), None);
+        let decimal = "decimal(9,2)".parse().expect("a type");
+        assert_eq!(statement("COPY t FROM STDIN", &[decimal]), None);
     }
 
     #[test]

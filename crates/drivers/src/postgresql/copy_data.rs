@@ -22,13 +22,14 @@ pub(super) struct CopyData {
 }
 
 enum Form {
-    Text,
+    /// Of each column whether it holds bytes; empty: none does.
+    Text(Box<[bool]>),
     Binary(BinaryRow),
 }
 
 impl CopyData {
-    pub fn text() -> Self {
-        Self::of(Form::Text)
+    pub fn text(is_bytes: &[bool]) -> Self {
+        Self::of(Form::Text(is_bytes.into()))
     }
 
     /// # Panics
@@ -59,7 +60,7 @@ impl CopyData {
         };
         let mut written = Ok(());
         match &self.form {
-            Form::Text => copy_text::row(row, out),
+            Form::Text(is_bytes) => copy_text::row(row, is_bytes, out),
             Form::Binary(form) => {
                 if self.rows == 0 {
                     out.extend_from_slice(copy_binary::HEADER);
@@ -116,7 +117,7 @@ mod tests {
 
     #[test]
     fn rows_share_a_message_and_mistakable_bytes_are_escaped() {
-        let (mut copy, mut out) = (CopyData::text(), Vec::new());
+        let (mut copy, mut out) = (CopyData::text(&[]), Vec::new());
         copy.row(&row(&[Some(b"a\tb\\"), None]), &mut out)
             .expect(EXPRESSED);
         assert_eq!(out, b"d\0\0\0\x0ea\\tb\\\\\t\\N\n");
@@ -127,7 +128,7 @@ mod tests {
 
     #[test]
     fn a_buffer_that_was_sent_or_is_full_begins_a_new_message() {
-        let (mut copy, mut out) = (CopyData::text(), Vec::new());
+        let (mut copy, mut out) = (CopyData::text(&[]), Vec::new());
         copy.row(&row(&[Some(b"a")]), &mut out).expect(EXPRESSED);
         out.clear();
         copy.row(&row(&[Some(b"b")]), &mut out).expect(EXPRESSED);

@@ -5,19 +5,31 @@
 
 use assay_values::{Cell, Row};
 
-/// Appends one line.
-pub(super) fn row(row: &Row, out: &mut Vec<u8>) {
+/// Appends one line. `is_bytes`: of each column whether it holds bytes, which are spelled in
+/// hexadecimal; false for those it does not reach to.
+pub(super) fn row(row: &Row, is_bytes: &[bool], out: &mut Vec<u8>) {
     for (index, cell) in row.cells().enumerate() {
         if index > 0 {
             out.push(b'\t');
         }
         match cell {
+            Cell::Text(bytes) if is_bytes.get(index) == Some(&true) => hexadecimal(bytes, out),
             Cell::Text(text) => escape(text, out),
             Cell::Null => out.extend_from_slice(b"\\N"),
             number => number.write_text(out),
         }
     }
     out.push(b'\n');
+}
+
+/// The backslash of `\x` is one of the bytes that are escaped.
+fn hexadecimal(bytes: &[u8], out: &mut Vec<u8>) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    out.extend_from_slice(br"\\x");
+    for byte in bytes {
+        out.push(DIGITS[usize::from(byte >> 4)]);
+        out.push(DIGITS[usize::from(byte & 15)]);
+    }
 }
 
 /// What stands behind the backslash for each byte; 0 for those that stand for themselves.

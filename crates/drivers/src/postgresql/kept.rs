@@ -42,6 +42,8 @@ pub(super) struct Kept {
     pub declaring: Vec<u32>,
     /// Of the columns of the bulk load, where its rows go in binary; none: they go as text.
     pub bulk_types: Box<[ColumnType]>,
+    /// Where rows go as text, of each column whether it holds bytes.
+    pub bulk_bytes: Box<[bool]>,
     /// Why we told the server to give up the rows; it words that as a cancelled query, which it is not.
     pub gave_up: Option<SystemError>,
 }

@@ -159,7 +159,7 @@ impl PostgresqlWire {
                     match progress {
                         Progress::BulkReady => {
                             self.copy = Some(match &*kept.bulk_types {
-                                [] => CopyData::text(),
+                                [] => CopyData::text(&kept.bulk_bytes),
                                 types => CopyData::binary(types),
                             });
                         }
