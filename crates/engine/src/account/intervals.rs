@@ -3,6 +3,8 @@
 //! Each second under way needs histograms, a finished one only its line, in which they are encoded. A second
 //! stays open for one more second, because a thread may be put to sleep between reading the clock and
 //! handing the sample in. What comes even later is merged into the line.
+//!
+//! A line of some thousand transactions is 2.5 to 3 kB of JSON: ten minutes of three groups are about 5 MB.
 
 use std::collections::BTreeMap;
 
