@@ -34,7 +34,7 @@ def test_a_measurement_outlives_a_lock_on_its_record(tmp_path: Path) -> None:
         other.close()
     assert run.returncode == 3, said
     assert "another process has locked" in said
-    assert "outcome" in report, "the report is made from the rescue file"
+    assert "throughput" in report, "the report is made from the rescue file"
     (rescue,) = tmp_path.glob("r.sqlite.rescue-*-1")
     assert f"assay merge {rescue} --records {record}" in " ".join(said.split())
     assert ask(record, "SELECT ended_unix_ns, state = 'done' FROM runs") == [(None, 0)]
