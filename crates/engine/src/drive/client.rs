@@ -11,17 +11,17 @@
 //!   session lost ──► Away ── back ──► Between
 //! ```
 
-use assay_drivers::{Answer, ErrorClass, Keep, Request, SystemError};
-use assay_script::{Ending, Machine, Reply, StatementKind, Step};
+use assay_drivers::{ErrorClass, Keep, Request, SystemError};
+use assay_script::{Ending, Machine, StatementKind, Step};
 use assay_values::Random;
 
 use super::arrivals::Arrival;
-use super::phase::{Before, Phase, Queued, Then};
+use super::client_state::ClientState;
+use super::phase::{Before, Phase};
 use super::plan::{Travel, operation};
 use super::schedule::Schedule;
 use super::shared::Shared;
-use super::think_time::REFUSED_PAUSE_NS;
-use super::transaction_state::TransactionState;
+use super::transaction::{Queued, Then, Transaction, TransactionStep};
 use crate::account::{State, ThreadRecorder};
 
 /// What a client needs next.
@@ -64,52 +64,48 @@ pub enum After {
 }
 
 pub struct Client<'a> {
-    machine: Machine,
-    transaction: TransactionState<'a>,
+    pub(super) machine: Machine,
+    pub(super) state: ClientState<'a>,
 }
 
 impl<'a> Client<'a> {
     #[must_use]
     pub fn new(shared: &'a Shared, schedule: Schedule, place: u32) -> Self {
         let plan = &shared.plan;
-        let transaction = TransactionState::new(shared, schedule, place);
-        let mut machine = Machine::new(plan.program.clone(), plan.seed, transaction.number);
-        machine.keep_start(transaction.group.most_retries > 0);
-        Self {
-            machine,
-            transaction,
-        }
+        let state = ClientState::new(shared, schedule, place);
+        let mut machine = Machine::new(plan.program.clone(), plan.seed, state.number);
+        machine.keep_start(state.group.most_retries > 0);
+        Self { machine, state }
     }
 
     /// It has a session from the beginning.
     pub fn begins_with(&mut self, pipelines: bool) {
-        self.transaction.pipelines = pipelines;
+        self.state.pipelines = pipelines;
     }
 
     /// Whether an answer is owed.
     #[must_use]
     #[inline]
     pub fn is_waiting(&self) -> bool {
-        matches!(
-            self.transaction.phase,
-            Phase::Waiting { .. } | Phase::RollingBack { .. } | Phase::Syncing { .. }
-        )
+        self.state
+            .transaction()
+            .is_some_and(Transaction::is_waiting)
     }
 
     /// Whether it waits for an arrival.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.transaction.phase == Phase::Idle
+        matches!(self.state.phase, Phase::Idle)
     }
 
     /// The statements that a session for it prepares: those of its group, or of the one transaction that
     /// the session is for.
     #[must_use]
     pub fn to_prepare(&self) -> &'a [u32] {
-        let TransactionState { plan, group, .. } = self.transaction;
-        match self.transaction.phase {
-            Phase::Connecting => {
-                group.to_prepare_for(&plan.program, self.transaction.next_script.script)
+        let ClientState { plan, group, .. } = self.state;
+        match &self.state.phase {
+            Phase::In(transaction) if transaction.step == TransactionStep::Connecting => {
+                group.to_prepare_for(&plan.program, transaction.script.script)
             }
             _ => &group.to_prepare,
         }
@@ -118,23 +114,25 @@ impl<'a> Client<'a> {
     /// Among the clients of all groups and processes.
     #[must_use]
     pub fn number(&self) -> u32 {
-        self.transaction.number
+        self.state.number
     }
 
     /// The number of its group.
     #[must_use]
     pub fn group(&self) -> usize {
-        self.transaction.group.number as usize
+        self.state.group.number as usize
     }
 
     /// Puts the script at its beginning.
     fn begin_script(&mut self) {
-        let TransactionState { group, .. } = self.transaction;
-        let script = self.transaction.next_script.script;
-        match self.transaction.number_in_list {
+        let Some(transaction) = self.state.transaction() else {
+            return;
+        };
+        let script = transaction.script.script;
+        match transaction.number {
             None => self.machine.begin(script),
             Some(number) => {
-                let random = Random::stream(group.values_seed, number);
+                let random = Random::stream(self.state.group.values_seed, number);
                 self.machine.begin_numbered(script, random, number);
             }
         }
@@ -143,24 +141,28 @@ impl<'a> Client<'a> {
     /// Goes on at `now_ns` until something must be done for the client.
     #[inline]
     pub fn next(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) -> Next<'_> {
-        match self.transaction.phase {
-            Phase::Running => {}
-            Phase::Retrying => {
-                self.machine.rewind();
-                self.transaction.phase = Phase::Running;
-            }
-            Phase::Delivering => self.deliver(),
-            Phase::RollingBack { .. } => {
-                let error = self.transaction.error.take();
-                return Next::Unusable {
-                    error: error.unwrap_or_else(not_rolled_back),
-                };
-            }
-            Phase::Queueing { .. } => {
-                self.machine.queued();
-                self.transaction.phase = Phase::Running;
-            }
-            _ => match self.transaction.before(now_ns, recorder) {
+        match &mut self.state.phase {
+            Phase::In(transaction) => match transaction.step {
+                TransactionStep::Running => {}
+                TransactionStep::Retrying => {
+                    self.machine.rewind();
+                    transaction.step = TransactionStep::Running;
+                }
+                TransactionStep::Delivering => self.deliver(),
+                TransactionStep::RollingBack { .. } => {
+                    let error = transaction.error.take();
+                    return Next::Unusable {
+                        error: error.unwrap_or_else(not_rolled_back),
+                    };
+                }
+                TransactionStep::Queueing { .. } => {
+                    self.machine.queued();
+                    transaction.step = TransactionStep::Running;
+                }
+                TransactionStep::Connecting => return Next::Connect,
+                step => unreachable!("a client that is {step:?} was asked what it does next"),
+            },
+            _ => match self.state.before(now_ns, recorder) {
                 Before::Begin => self.begin_script(),
                 Before::Pause { until_ns } => return Next::Pause { until_ns },
                 Before::Connect => return Next::Connect,
@@ -168,7 +170,16 @@ impl<'a> Client<'a> {
                 Before::Done => return Next::Done,
             },
         }
-        let transaction = &mut self.transaction;
+        self.step(now_ns, recorder)
+    }
+
+    /// Lets the script of the transaction under way go on.
+    #[inline]
+    fn step(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) -> Next<'_> {
+        let state = &mut self.state;
+        let Phase::In(transaction) = &mut state.phase else {
+            unreachable!("a script runs in a transaction")
+        };
         match self.machine.step() {
             Step::Execute {
                 statement,
@@ -176,9 +187,9 @@ impl<'a> Client<'a> {
                 text,
                 is_pipelined,
             } => {
-                let how = &transaction.plan.statements[statement as usize];
+                let how = &state.plan.statements[statement as usize];
                 let travel = match is_pipelined {
-                    true => how.travel.in_pipeline(transaction.plan.protocol),
+                    true => how.travel.in_pipeline(state.plan.protocol),
                     false => how.travel,
                 };
                 let request = match travel {
@@ -189,30 +200,30 @@ impl<'a> Client<'a> {
                         parameters,
                     },
                     Travel::Direct => Request::Direct {
-                        pieces: &transaction.plan.program.statements[statement as usize].pieces,
+                        pieces: &state.plan.program.statements[statement as usize].pieces,
                         parameters,
                     },
                 };
-                if is_pipelined && transaction.pipelines {
-                    transaction.phase = Phase::Queueing { statement };
+                if is_pipelined && state.pipelines {
+                    transaction.step = TransactionStep::Queueing { statement };
                     return Next::Queue { request };
                 }
                 if is_pipelined
-                    && transaction
+                    && state
                         .pipeline
                         .last()
                         .is_some_and(|last| last.error.is_some())
                 {
                     // As a server does with the rest of a pipeline after an error.
-                    transaction.phase = Phase::Queueing { statement };
+                    transaction.step = TransactionStep::Queueing { statement };
                     return Next::Again;
                 }
-                transaction.phase = Phase::Waiting {
+                transaction.step = TransactionStep::Waiting {
                     statement,
                     is_pipelined,
                 };
                 transaction.has_executed = true;
-                transaction.session.asked(how.kind);
+                state.session.asked(how.kind);
                 transaction.asked_ns = now_ns;
                 Next::Request {
                     request,
@@ -221,24 +232,24 @@ impl<'a> Client<'a> {
             }
             Step::Sync => {
                 let is_hopeless = |queued: &Queued| queued.error.is_some();
-                if !transaction.pipelines || transaction.pipeline.iter().any(is_hopeless) {
-                    transaction.phase = Phase::Delivering;
+                if !state.pipelines || state.pipeline.iter().any(is_hopeless) {
+                    transaction.step = TransactionStep::Delivering;
                     return Next::Again;
                 }
-                transaction.phase = Phase::Syncing { next: 0 };
+                transaction.step = TransactionStep::Syncing { next: 0 };
                 transaction.has_executed = true;
                 // Whatever stands in it: the end of a pipeline commits what has no transaction of its own.
-                transaction.session.asked(StatementKind::Other);
+                state.session.asked(StatementKind::Other);
                 transaction.asked_ns = now_ns;
                 Next::Sync {
-                    keep: transaction.keep_in_pipeline(0),
+                    keep: state.keep_in_pipeline(0),
                 }
             }
             Step::Sleep {
                 duration_ns,
                 is_part_of_latency,
             } => {
-                transaction.phase = Phase::Paused {
+                transaction.step = TransactionStep::Paused {
                     since_ns: now_ns,
                     is_inside: is_part_of_latency,
                 };
@@ -246,22 +257,25 @@ impl<'a> Client<'a> {
                     until_ns: now_ns.saturating_add(duration_ns),
                 }
             }
-            Step::End(Ending::Failed { .. }) if transaction.plan.program.children.is_ended() => {
+            Step::End(Ending::Failed { .. }) if state.plan.program.children.is_ended() => {
                 Next::Abandoned
             }
             Step::End(ending) => {
-                let then = transaction.judge(transaction.closed(ending), now_ns, recorder);
+                let then = state.judge(state.closed(ending), now_ns, recorder);
                 // A pipeline that was never sent is forgotten with the next request.
-                let has_unsent = transaction.pipelines && !transaction.pipeline.is_empty();
-                if has_unsent || transaction.must_roll_back(then) {
-                    transaction.phase = Phase::RollingBack { then };
-                    transaction.session.asked(StatementKind::Rollback);
+                let has_unsent = state.pipelines && !state.pipeline.is_empty();
+                if has_unsent || state.must_roll_back(then) {
+                    let Phase::In(transaction) = &mut state.phase else {
+                        unreachable!("a script runs in a transaction")
+                    };
+                    transaction.step = TransactionStep::RollingBack { then };
+                    state.session.asked(StatementKind::Rollback);
                     return Next::Request {
                         request: Request::Rollback,
                         keep: Keep::Count,
                     };
                 }
-                transaction.go_on(then, now_ns, recorder);
+                state.go_on(then, now_ns, recorder);
                 match then {
                     Then::Ended(_) => Next::Ended,
                     Then::Again => Next::Again,
@@ -270,292 +284,66 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// Takes an answer that was owed, complete at `now_ns`; gives what to keep of a further one.
-    #[inline]
-    pub fn answered(
-        &mut self,
-        now_ns: u64,
-        answer: &mut Answer,
-        recorder: &mut ThreadRecorder,
-    ) -> Keep {
-        let transaction = &mut self.transaction;
-        match transaction.phase {
-            Phase::Waiting {
-                statement,
-                is_pipelined: false,
-            } => {
-                transaction.phase = Phase::Running;
-                transaction.statement_answered(statement, now_ns, answer, recorder);
-                self.machine
-                    .answered(reply(answer, transaction.error.as_ref()));
-                Keep::Count
-            }
-            Phase::Waiting {
-                statement,
-                is_pipelined: true,
-            } => {
-                transaction.phase = Phase::Running;
-                transaction.statement_answered(statement, now_ns, answer, recorder);
-                let status = answer.transaction;
-                transaction.pipeline.push(Queued {
-                    statement,
-                    error: transaction.error.clone(),
-                    answer: std::mem::take(answer),
-                });
-                answer.transaction = status;
-                self.machine.queued();
-                Keep::Count
-            }
-            Phase::Syncing { next } => {
-                let Some(statement) = transaction
-                    .pipeline
-                    .get(next)
-                    .map(|queued| queued.statement)
-                else {
-                    unreachable!("a pipeline has as many answers as statements")
-                };
-                transaction.phase = Phase::Syncing { next: next + 1 };
-                transaction.statement_answered(statement, now_ns, answer, recorder);
-                self.machine
-                    .answered_pipelined(statement, reply(answer, transaction.error.as_ref()));
-                transaction.keep_in_pipeline(next + 1)
-            }
-            // Where it is rolled back the attempt that it ended is over, whatever the answer.
-            Phase::RollingBack { then } => {
-                transaction.error = answer.error.take();
-                transaction
-                    .session
-                    .answered(answer, transaction.error.as_mut());
-                recorder.statements += u64::from(transaction.is_measured);
-                if transaction.error.is_none() || !transaction.session.may_be_open() {
-                    transaction.go_on(then, now_ns, recorder);
-                }
-                Keep::Count
-            }
-            phase => unreachable!("a client that is {phase:?} was given an answer"),
-        }
-    }
-
-    /// The statement is in the pipeline, or cannot be expressed.
-    pub fn queued(&mut self, queued: Result<(), SystemError>) {
-        let Phase::Queueing { statement } = self.transaction.phase else {
-            unreachable!("nothing was to be put into the pipeline")
-        };
-        self.transaction.phase = Phase::Running;
-        self.transaction.pipeline.push(Queued {
-            statement,
-            answer: Answer::default(),
-            error: queued.err(),
-        });
-        self.machine.queued();
-    }
-
-    /// The pipeline has come to its end, with this answer.
-    pub fn synced(&mut self, answer: &Answer) {
-        self.transaction.session.answered(answer, None);
-        self.transaction.phase = Phase::Running;
-        self.transaction.pipeline.clear();
-    }
-
     /// Whether a pipeline was sent, so that its end is announced by itself.
     #[must_use]
     #[inline]
     pub fn is_syncing(&self) -> bool {
-        matches!(self.transaction.phase, Phase::Syncing { .. })
+        matches!(
+            self.state.transaction(),
+            Some(Transaction {
+                step: TransactionStep::Syncing { .. },
+                ..
+            })
+        )
     }
 
     /// The arrival it has waited for.
     #[inline]
     pub fn arrive(&mut self, arrival: Arrival, now_ns: u64, recorder: &mut ThreadRecorder) {
-        self.transaction.arrive(arrival, now_ns, recorder);
-        if self.transaction.phase == Phase::Running {
+        self.state.arrive(arrival, now_ns, recorder);
+        if !self.state.plan.connects_each {
             self.begin_script();
         }
     }
 
     /// There is no further arrival.
     pub fn finish(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) {
-        self.transaction.end(now_ns, State::Done, recorder);
+        self.state.end(now_ns, State::Done, recorder);
     }
 
     /// The pause is over.
     pub fn woken(&mut self, now_ns: u64) {
-        self.transaction.resume(now_ns);
+        self.state.resume(now_ns);
     }
 
     /// The run is stopping: ends a pause that is no part of a latency, since nobody would see the
     /// end of it. A transaction that has not executed anything yet was then never begun.
     pub fn cut_pause(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) -> bool {
-        match self.transaction.phase {
-            Phase::Paused {
-                is_inside: false, ..
-            } if self.transaction.has_executed => self.transaction.resume(now_ns),
-            Phase::Paused {
-                is_inside: false, ..
-            } => self.transaction.unbegin(recorder),
-            Phase::Resting | Phase::Recovering => self.transaction.resume(now_ns),
+        match &self.state.phase {
+            Phase::In(transaction) => match transaction.step {
+                TransactionStep::Paused {
+                    is_inside: false, ..
+                } if transaction.has_executed => self.state.resume(now_ns),
+                TransactionStep::Paused {
+                    is_inside: false, ..
+                } => self.state.unbegin(recorder),
+                _ => return false,
+            },
+            Phase::Resting | Phase::Recovering => self.state.resume(now_ns),
             Phase::Idle | Phase::Away { .. } => {}
-            _ => return false,
+            Phase::Between | Phase::Rested | Phase::Over => return false,
         }
         true
     }
 
     /// A session stands; `pipelines` says whether it takes several requests at once.
     pub fn connected(&mut self, pipelines: bool, recorder: &mut ThreadRecorder) {
-        let begins = self.transaction.phase == Phase::Connecting;
-        self.transaction.connected(pipelines, recorder);
-        self.transaction.reset_back_off();
+        let begins = self.state.transaction().is_some();
+        self.state.connected(pipelines, recorder);
+        self.state.think_time.reset_back_off();
         if begins {
             self.begin_script();
         }
-    }
-
-    /// The session that it wanted cannot be had.
-    pub fn not_connected(
-        &mut self,
-        now_ns: u64,
-        error: &SystemError,
-        recorder: &mut ThreadRecorder,
-    ) -> After {
-        let transaction = &mut self.transaction;
-        match transaction.phase {
-            Phase::Away { since_ns, state } => {
-                recorder.errors.count(error, None, now_ns);
-                self.try_later(now_ns, since_ns, state, recorder)
-            }
-            // A transaction that has a session of its own fails with it, and the next one tries anew.
-            _ => {
-                recorder.errors.count(
-                    error,
-                    Some(transaction.next_script.transaction_type),
-                    now_ns,
-                );
-                transaction.break_off(now_ns, recorder);
-                transaction.goes_away(now_ns);
-                transaction.phase = Phase::Recovering;
-                After::Pause {
-                    until_ns: now_ns.saturating_add(REFUSED_PAUSE_NS),
-                }
-            }
-        }
-    }
-
-    /// The connection is over, or was given up.
-    pub fn lost(
-        &mut self,
-        now_ns: u64,
-        error: &SystemError,
-        recorder: &mut ThreadRecorder,
-    ) -> After {
-        let transaction = &mut self.transaction;
-        let state = state_after(error);
-        let script = transaction
-            .is_in_transaction()
-            .then_some(transaction.next_script.transaction_type);
-        let of_session = transaction.of_session(error);
-        recorder.errors.count(&of_session, script, now_ns);
-        transaction.break_off(now_ns, recorder);
-        if transaction.plan.connects_each {
-            return After::GoOn;
-        }
-        if transaction.plan.reconnect_ns.is_some() {
-            transaction.goes_away(now_ns);
-            return self.try_later(now_ns, now_ns, state, recorder);
-        }
-        transaction.end(now_ns, state, recorder);
-        After::Ended
-    }
-
-    /// Its work ends here, for a reason that is not the system's.
-    pub fn given_up(&mut self, now_ns: u64, error: &SystemError, recorder: &mut ThreadRecorder) {
-        if self.transaction.phase == Phase::Over {
-            return;
-        }
-        recorder.errors.count(error, None, now_ns);
-        self.transaction.break_off(now_ns, recorder);
-        self.transaction.end(now_ns, State::Lost, recorder);
-    }
-
-    /// The run does not wait for this client any longer.
-    pub fn abandoned(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) {
-        let transaction = &mut self.transaction;
-        if transaction.phase == Phase::Over {
-            return;
-        }
-        let state = if transaction.is_interrupted() {
-            State::Interrupted
-        } else {
-            let limit_s = std::time::Duration::from_nanos(transaction.plan.drain_ns).as_secs_f64();
-            let message = format!(
-                "not ended {limit_s} s after the end of the measurement (--drain), and cancelled"
-            );
-            let error = SystemError::new(ErrorClass::Timeout, "", message);
-            let error = match transaction.session.is_untouched() {
-                true => error,
-                false => error.unknown(),
-            };
-            let script = transaction
-                .is_in_transaction()
-                .then_some(transaction.next_script.transaction_type);
-            recorder.errors.count(&error, script, now_ns);
-            State::TimedOut
-        };
-        transaction.give_up(now_ns, recorder);
-        transaction.end(now_ns, state, recorder);
-    }
-
-    /// Tries to come back a little later, or gives up.
-    fn try_later(
-        &mut self,
-        now_ns: u64,
-        since_ns: u64,
-        state: State,
-        recorder: &mut ThreadRecorder,
-    ) -> After {
-        let transaction = &mut self.transaction;
-        let patience_ns = transaction.plan.reconnect_ns.unwrap_or(0);
-        let until_ns = now_ns.saturating_add(transaction.back_off_ns());
-        if until_ns > since_ns.saturating_add(patience_ns) {
-            transaction.end(now_ns, state, recorder);
-            return After::Ended;
-        }
-        transaction.phase = Phase::Away { since_ns, state };
-        After::Pause { until_ns }
-    }
-
-    /// Hands the answers of a pipeline that was executed one by one to the script.
-    fn deliver(&mut self) {
-        let transaction = &mut self.transaction;
-        for queued in &transaction.pipeline {
-            let is_answered = !transaction.pipelines || queued.error.is_some();
-            if is_answered {
-                let reply = reply(&queued.answer, queued.error.as_ref());
-                self.machine.answered_pipelined(queued.statement, reply);
-            }
-        }
-        if let Some(failed) = transaction
-            .pipeline
-            .iter_mut()
-            .find(|queued| queued.error.is_some())
-        {
-            transaction.error = failed.error.clone();
-        }
-        if !transaction.pipelines {
-            transaction.pipeline.clear();
-        }
-        transaction.phase = Phase::Running;
-    }
-}
-
-fn reply<'r>(answer: &'r Answer, error: Option<&'r SystemError>) -> Reply<'r> {
-    Reply {
-        rows: answer.rows,
-        affected: answer.affected,
-        columns: &answer.columns,
-        types: &answer.cell_types,
-        first_row: answer.kept.first().map(Vec::as_slice),
-        last_row: answer.kept.last().map(Vec::as_slice),
-        error: error.map(|error| (error.class.word(), &*error.message)),
     }
 }
 
@@ -565,11 +353,4 @@ fn not_rolled_back() -> SystemError {
         "",
         "the session could not be rolled back",
     )
-}
-
-fn state_after(error: &SystemError) -> State {
-    match error.class {
-        ErrorClass::Timeout => State::TimedOut,
-        _ => State::Lost,
-    }
 }

@@ -1,0 +1,141 @@
+//! What a client makes of the answers to its statements and pipelines.
+
+use assay_drivers::{Answer, Keep, SystemError};
+use assay_script::Reply;
+
+use super::client::Client;
+use super::phase::Phase;
+use super::transaction::{Queued, TransactionStep};
+use crate::account::ThreadRecorder;
+
+impl Client<'_> {
+    /// Takes an answer that was owed, complete at `now_ns`; gives what to keep of a further one.
+    #[inline]
+    pub fn answered(
+        &mut self,
+        now_ns: u64,
+        answer: &mut Answer,
+        recorder: &mut ThreadRecorder,
+    ) -> Keep {
+        let Phase::In(transaction) = &mut self.state.phase else {
+            unreachable!("an answer is of a transaction")
+        };
+        match transaction.step {
+            TransactionStep::Waiting {
+                statement,
+                is_pipelined: false,
+            } => {
+                transaction.step = TransactionStep::Running;
+                self.state
+                    .statement_answered(statement, now_ns, answer, recorder);
+                self.machine.answered(reply(answer, self.state.error()));
+                Keep::Count
+            }
+            TransactionStep::Waiting {
+                statement,
+                is_pipelined: true,
+            } => {
+                transaction.step = TransactionStep::Running;
+                self.state
+                    .statement_answered(statement, now_ns, answer, recorder);
+                let status = answer.transaction;
+                self.state.pipeline.push(Queued {
+                    statement,
+                    error: self.state.error().cloned(),
+                    answer: std::mem::take(answer),
+                });
+                answer.transaction = status;
+                self.machine.queued();
+                Keep::Count
+            }
+            TransactionStep::Syncing { next } => {
+                let Some(statement) = self.state.pipeline.get(next).map(|queued| queued.statement)
+                else {
+                    unreachable!("a pipeline has as many answers as statements")
+                };
+                transaction.step = TransactionStep::Syncing { next: next + 1 };
+                self.state
+                    .statement_answered(statement, now_ns, answer, recorder);
+                self.machine
+                    .answered_pipelined(statement, reply(answer, self.state.error()));
+                self.state.keep_in_pipeline(next + 1)
+            }
+            // Where it is rolled back the attempt that it ended is over, whatever the answer.
+            TransactionStep::RollingBack { then } => {
+                transaction.error = answer.error.take();
+                let session = &mut self.state.session;
+                session.answered(answer, transaction.error.as_mut());
+                recorder.statements += u64::from(transaction.is_measured);
+                if transaction.error.is_none() || !session.may_be_open() {
+                    self.state.go_on(then, now_ns, recorder);
+                }
+                Keep::Count
+            }
+            step => unreachable!("a client that is {step:?} was given an answer"),
+        }
+    }
+
+    /// The statement is in the pipeline, or cannot be expressed.
+    pub fn queued(&mut self, queued: Result<(), SystemError>) {
+        let Phase::In(transaction) = &mut self.state.phase else {
+            unreachable!("a pipeline is of a transaction")
+        };
+        let TransactionStep::Queueing { statement } = transaction.step else {
+            unreachable!("nothing was to be put into the pipeline")
+        };
+        transaction.step = TransactionStep::Running;
+        self.state.pipeline.push(Queued {
+            statement,
+            answer: Answer::default(),
+            error: queued.err(),
+        });
+        self.machine.queued();
+    }
+
+    /// The pipeline has come to its end, with this answer.
+    pub fn synced(&mut self, answer: &Answer) {
+        self.state.session.answered(answer, None);
+        self.state.pipeline.clear();
+        if let Phase::In(transaction) = &mut self.state.phase {
+            transaction.step = TransactionStep::Running;
+        }
+    }
+
+    /// Hands the answers of a pipeline that was executed one by one to the script.
+    pub(super) fn deliver(&mut self) {
+        let state = &mut self.state;
+        for queued in &state.pipeline {
+            let is_answered = !state.pipelines || queued.error.is_some();
+            if is_answered {
+                let reply = reply(&queued.answer, queued.error.as_ref());
+                self.machine.answered_pipelined(queued.statement, reply);
+            }
+        }
+        let Phase::In(transaction) = &mut state.phase else {
+            unreachable!("a pipeline is of a transaction")
+        };
+        let mut errors = state
+            .pipeline
+            .iter()
+            .filter_map(|queued| queued.error.as_ref());
+        if let Some(error) = errors.next() {
+            transaction.error = Some(error.clone());
+        }
+        transaction.step = TransactionStep::Running;
+        if !state.pipelines {
+            state.pipeline.clear();
+        }
+    }
+}
+
+fn reply<'r>(answer: &'r Answer, error: Option<&'r SystemError>) -> Reply<'r> {
+    Reply {
+        rows: answer.rows,
+        affected: answer.affected,
+        columns: &answer.columns,
+        types: &answer.cell_types,
+        first_row: answer.kept.first().map(Vec::as_slice),
+        last_row: answer.kept.last().map(Vec::as_slice),
+        error: error.map(|error| (error.class.word(), &*error.message)),
+    }
+}

@@ -1,0 +1,126 @@
+//! What a client does where its session is lost, cannot be had, or is not waited for any longer.
+
+use assay_drivers::{ErrorClass, SystemError};
+
+use super::client::{After, Client};
+use super::phase::Phase;
+use super::think_time::REFUSED_PAUSE_NS;
+use crate::account::{State, ThreadRecorder};
+
+impl Client<'_> {
+    /// The session that it wanted cannot be had.
+    pub fn not_connected(
+        &mut self,
+        now_ns: u64,
+        error: &SystemError,
+        recorder: &mut ThreadRecorder,
+    ) -> After {
+        let state = &mut self.state;
+        match state.phase {
+            Phase::Away { since_ns, state } => {
+                recorder.errors.count(error, None, now_ns);
+                self.try_later(now_ns, since_ns, state, recorder)
+            }
+            // A transaction that has a session of its own fails with it, and the next one tries anew.
+            _ => {
+                let transaction_type = state.transaction_type();
+                recorder.errors.count(error, transaction_type, now_ns);
+                state.break_off(now_ns, recorder);
+                state.goes_away(now_ns);
+                state.phase = Phase::Recovering;
+                After::Pause {
+                    until_ns: now_ns.saturating_add(REFUSED_PAUSE_NS),
+                }
+            }
+        }
+    }
+
+    /// The connection is over, or was given up.
+    pub fn lost(
+        &mut self,
+        now_ns: u64,
+        error: &SystemError,
+        recorder: &mut ThreadRecorder,
+    ) -> After {
+        let state = &mut self.state;
+        let end_state = state_after(error);
+        let transaction_type = state.transaction_type();
+        let of_session = state.of_session(error);
+        recorder.errors.count(&of_session, transaction_type, now_ns);
+        state.break_off(now_ns, recorder);
+        if state.plan.connects_each {
+            return After::GoOn;
+        }
+        if state.plan.reconnect_ns.is_some() {
+            state.goes_away(now_ns);
+            return self.try_later(now_ns, now_ns, end_state, recorder);
+        }
+        state.end(now_ns, end_state, recorder);
+        After::Ended
+    }
+
+    /// Its work ends here, for a reason that is not the system's.
+    pub fn given_up(&mut self, now_ns: u64, error: &SystemError, recorder: &mut ThreadRecorder) {
+        if matches!(self.state.phase, Phase::Over) {
+            return;
+        }
+        recorder.errors.count(error, None, now_ns);
+        self.state.break_off(now_ns, recorder);
+        self.state.end(now_ns, State::Lost, recorder);
+    }
+
+    /// The run does not wait for this client any longer.
+    pub fn abandoned(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) {
+        let state = &mut self.state;
+        if matches!(state.phase, Phase::Over) {
+            return;
+        }
+        let end_state = if state.is_interrupted() {
+            State::Interrupted
+        } else {
+            let limit_s = std::time::Duration::from_nanos(state.plan.drain_ns).as_secs_f64();
+            let message = format!(
+                "not ended {limit_s} s after the end of the measurement (--drain), and cancelled"
+            );
+            let error = SystemError::new(ErrorClass::Timeout, "", message);
+            let error = match state.session.is_untouched() {
+                true => error,
+                false => error.unknown(),
+            };
+            let transaction_type = state.transaction_type();
+            recorder.errors.count(&error, transaction_type, now_ns);
+            State::TimedOut
+        };
+        state.give_up(now_ns, recorder);
+        state.end(now_ns, end_state, recorder);
+    }
+
+    /// Tries to come back a little later, or gives up.
+    fn try_later(
+        &mut self,
+        now_ns: u64,
+        since_ns: u64,
+        end_state: State,
+        recorder: &mut ThreadRecorder,
+    ) -> After {
+        let state = &mut self.state;
+        let patience_ns = state.plan.reconnect_ns.unwrap_or(0);
+        let until_ns = now_ns.saturating_add(state.think_time.back_off_ns());
+        if until_ns > since_ns.saturating_add(patience_ns) {
+            state.end(now_ns, end_state, recorder);
+            return After::Ended;
+        }
+        state.phase = Phase::Away {
+            since_ns,
+            state: end_state,
+        };
+        After::Pause { until_ns }
+    }
+}
+
+fn state_after(error: &SystemError) -> State {
+    match error.class {
+        ErrorClass::Timeout => State::TimedOut,
+        _ => State::Lost,
+    }
+}

@@ -1,0 +1,331 @@
+//! Everything about a client but its script machine, whose parameters are lent out with a request: what it
+//! does, and how it goes from one transaction to the next.
+
+use assay_drivers::SystemError;
+
+use super::arrivals::Arrival;
+use super::group::Group;
+use super::phase::{Before, Phase};
+use super::plan::Plan;
+use super::schedule::Schedule;
+use super::script_selector::{NextScript, ScriptSelector, script_of_number};
+use super::session_transaction::SessionTransaction;
+use super::shared::Shared;
+use super::tally::Tally;
+use super::think_time::ThinkTime;
+use super::transaction::{Queued, Transaction, TransactionStep};
+use crate::account::{End, State, ThreadRecorder};
+use crate::observation::Outcome;
+
+pub struct ClientState<'a> {
+    pub plan: &'a Plan,
+    pub group: &'a Group,
+    pub(super) shared: &'a Shared,
+    schedule: Schedule,
+    /// Among the clients of all groups and processes.
+    pub number: u32,
+    selector: ScriptSelector,
+    pub think_time: ThinkTime,
+    pub phase: Phase,
+    /// What the system has of the client's transactions.
+    pub session: SessionTransaction,
+    /// Whether the session takes pipelines.
+    pub pipelines: bool,
+    /// What stands in the pipeline, and the answers as far as there are any.
+    pub pipeline: Vec<Queued>,
+    pub(super) tally: Tally,
+    /// Transactions in a row that the script itself has failed, before it executed anything.
+    pub(super) own_failures: u32,
+    has_begun: bool,
+    /// Without a session that it wants to have.
+    is_away: bool,
+    /// Has been away, and had no transaction since that ended `ok`.
+    is_unserved: bool,
+}
+
+/// A script that fails so often in a row by itself, without asking the system anything, will go on to:
+/// it would only keep a processor busy.
+pub(super) const MOST_OWN_FAILURES: u32 = 100;
+
+impl<'a> ClientState<'a> {
+    /// Of the client at this place of the process.
+    pub fn new(shared: &'a Shared, schedule: Schedule, place: u32) -> Self {
+        let plan = &shared.plan;
+        let group = plan.group_at(place);
+        let number = group.client_number(place);
+        Self {
+            plan,
+            group,
+            shared,
+            schedule,
+            number,
+            selector: ScriptSelector::new(plan, group, number),
+            think_time: ThinkTime::new(plan.seed, number),
+            phase: Phase::Between,
+            session: SessionTransaction::new(),
+            pipelines: false,
+            pipeline: Vec::new(),
+            tally: Tally::new(schedule.measure_ns, schedule.stop_ns),
+            own_failures: 0,
+            has_begun: false,
+            is_away: false,
+            is_unserved: false,
+        }
+    }
+
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        self.shared.signals.is_interrupted()
+    }
+
+    /// The transaction under way.
+    #[must_use]
+    #[inline]
+    pub fn transaction(&self) -> Option<&Transaction> {
+        match &self.phase {
+            Phase::In(transaction) => Some(transaction),
+            _ => None,
+        }
+    }
+
+    /// The failure of its last statement, if it failed.
+    #[must_use]
+    #[inline]
+    pub fn error(&self) -> Option<&SystemError> {
+        self.transaction()?.error.as_ref()
+    }
+
+    /// Its type.
+    #[must_use]
+    pub fn transaction_type(&self) -> Option<u32> {
+        let transaction = self.transaction()?;
+        Some(transaction.script.transaction_type)
+    }
+
+    /// Brings a client that is between two transactions on its way to the next.
+    pub fn before(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) -> Before {
+        let is_between = matches!(
+            self.phase,
+            Phase::Between | Phase::Rested | Phase::Idle | Phase::Away { .. }
+        );
+        assert!(
+            is_between,
+            "a client in a pause was asked what it does next"
+        );
+        // What was due before the end is begun by those who had been free for it.
+        let is_owed = matches!(self.phase, Phase::Idle);
+        let must_end = self.must_end(now_ns);
+        if let Some(state) = must_end.filter(|state| !is_owed || *state != State::Done) {
+            self.end(now_ns, state, recorder);
+            return Before::Done;
+        }
+        match self.phase {
+            Phase::Away { .. } => return Before::Connect,
+            Phase::Rested => {}
+            _ if self.group.is_open_loop() => {
+                self.phase = Phase::Idle;
+                return Before::Arrival;
+            }
+            _ => {
+                if let Some(until_ns) = self.pause_until(now_ns) {
+                    self.phase = Phase::Resting;
+                    return Before::Pause { until_ns };
+                }
+            }
+        }
+        let is_measured = now_ns >= self.schedule.measure_ns;
+        let number = match self.group.queue {
+            None => None,
+            Some(_) => match self.shared.take_number(self.group, is_measured) {
+                Some(number) => Some(number),
+                None => {
+                    self.end(now_ns, State::Done, recorder);
+                    return Before::Done;
+                }
+            },
+        };
+        let next = match number {
+            None => self.selector.next(self.group),
+            Some(number) => script_of_number(self.plan, self.group, number),
+        };
+        if is_measured {
+            recorder.scheduled[next.transaction_type as usize] += 1;
+        }
+        self.begin(now_ns, now_ns, (next, number), is_measured, recorder);
+        match self.plan.connects_each {
+            true => Before::Connect,
+            false => Before::Begin,
+        }
+    }
+
+    /// The arrival that an idle client has waited for.
+    pub fn arrive(&mut self, arrival: Arrival, now_ns: u64, recorder: &mut ThreadRecorder) {
+        let next = (arrival.next, Some(arrival.number));
+        self.begin(now_ns, arrival.due_ns, next, arrival.is_measured, recorder);
+    }
+
+    /// Until when a client of a closed loop pauses before it begins its next transaction, if it does.
+    #[inline]
+    fn pause_until(&mut self, now_ns: u64) -> Option<u64> {
+        let until_ns = if self.has_begun {
+            now_ns.saturating_add(self.think_time.between_ns(self.group))
+        } else {
+            let begin_ns = self.schedule.begin_ns(self.number, self.plan.of_clients);
+            begin_ns
+                .max(now_ns)
+                .saturating_add(self.think_time.first_ns(self.group))
+        };
+        (until_ns > now_ns).then_some(until_ns)
+    }
+
+    /// Whether the client begins nothing more, and how its work has ended then.
+    fn must_end(&self, now_ns: u64) -> Option<State> {
+        let group = self.group;
+        let is_enough = || {
+            (group.stop_transactions).is_some_and(|limit| self.tally.transactions >= limit)
+                || (group.stop_passes).is_some_and(|limit| self.tally.passes >= limit)
+                || (group.queue.is_some() && self.shared.is_queue_empty(group))
+        };
+        if !group.is_open_loop() && is_enough() {
+            return Some(State::Done);
+        }
+        if now_ns >= self.schedule.stop_ns {
+            return Some(match self.phase {
+                Phase::Away { state, .. } => state,
+                _ => State::Done,
+            });
+        }
+        if self.own_failures >= MOST_OWN_FAILURES {
+            return Some(State::Failed);
+        }
+        self.is_interrupted().then_some(State::Interrupted)
+    }
+
+    fn begin(
+        &mut self,
+        now_ns: u64,
+        due_ns: u64,
+        (script, number): (NextScript, Option<u64>),
+        is_measured: bool,
+        recorder: &mut ThreadRecorder,
+    ) {
+        let transaction = Transaction {
+            script,
+            number,
+            is_measured,
+            step: match self.plan.connects_each {
+                true => TransactionStep::Connecting,
+                false => TransactionStep::Running,
+            },
+            has_executed: false,
+            error: None,
+            asked_ns: 0,
+            retries: 0,
+            failed_as: None,
+            due_ns,
+            started_ns: now_ns,
+            paused_ns: 0,
+        };
+        self.has_begun = true;
+        self.session.begin();
+        self.tally.begun(&transaction);
+        recorder.attempts[script.transaction_type as usize] += u64::from(is_measured);
+        self.phase = Phase::In(transaction);
+    }
+
+    /// A pause is over.
+    pub fn resume(&mut self, now_ns: u64) {
+        match &mut self.phase {
+            Phase::In(transaction) => {
+                if let Some(paused_ns) = transaction.resume(now_ns) {
+                    self.tally.paused(paused_ns);
+                }
+            }
+            Phase::Resting => self.phase = Phase::Rested,
+            Phase::Recovering => self.phase = Phase::Between,
+            _ => {}
+        }
+    }
+
+    /// The transaction that had begun has not begun after all.
+    pub fn unbegin(&mut self, recorder: &mut ThreadRecorder) {
+        let Phase::In(transaction) = std::mem::replace(&mut self.phase, Phase::Between) else {
+            return;
+        };
+        self.tally.unbegun(&transaction);
+        if !transaction.is_measured {
+            return;
+        }
+        let transaction_type = transaction.script.transaction_type;
+        recorder.attempts[transaction_type as usize] -= 1;
+        if self.group.is_open_loop() {
+            recorder.skipped(transaction_type, transaction.due_ns);
+        } else {
+            recorder.scheduled[transaction_type as usize] -= 1;
+        }
+    }
+
+    #[inline]
+    pub(super) fn transaction_ended(
+        &mut self,
+        now_ns: u64,
+        outcome: Outcome,
+        recorder: &mut ThreadRecorder,
+    ) {
+        let Phase::In(transaction) = std::mem::replace(&mut self.phase, Phase::Between) else {
+            unreachable!("a transaction was under way")
+        };
+        self.pipeline.clear();
+        self.tally
+            .ended(&transaction, outcome, now_ns, self.group.number, recorder);
+        if self.is_unserved && outcome == Outcome::Ok {
+            self.is_unserved = false;
+            self.shared.outages().served(now_ns);
+        }
+    }
+
+    /// A session stands again, or for the first time.
+    pub fn connected(&mut self, pipelines: bool, recorder: &mut ThreadRecorder) {
+        self.pipelines = pipelines;
+        self.session = SessionTransaction::new();
+        if self.is_away {
+            self.is_away = false;
+            self.is_unserved = true;
+            self.shared.outages().returned(self.group.number);
+        }
+        match &mut self.phase {
+            Phase::In(transaction) => transaction.step = TransactionStep::Running,
+            Phase::Away { .. } => {
+                recorder.reconnects += 1;
+                self.phase = Phase::Between;
+            }
+            _ => {}
+        }
+    }
+
+    /// The client is without a session, and goes on trying to have one.
+    pub fn goes_away(&mut self, now_ns: u64) {
+        if !self.is_away {
+            self.is_away = true;
+            self.shared.outages().lost(self.group.number, now_ns);
+        }
+    }
+
+    /// Ends the client's work between two transactions.
+    pub fn end(&mut self, now_ns: u64, state: State, recorder: &mut ThreadRecorder) {
+        self.phase = Phase::Over;
+        let is_gone = self.is_away || matches!(state, State::Lost | State::TimedOut);
+        self.shared
+            .outages()
+            .ended(self.group.number, now_ns, self.is_away, is_gone);
+        self.is_away = false;
+        recorder.ends.push(End {
+            client: self.number,
+            at_ns: now_ns,
+            passes: self.tally.passes,
+            transactions: self.tally.transactions,
+            worktime: self.tally.finish(now_ns),
+            state,
+        });
+    }
+}

@@ -1,0 +1,101 @@
+//! Takes the transactions of one client as they begin and end; gives how many there were, its passes, and
+//! what it did with its time.
+
+use super::transaction::Transaction;
+use crate::account::{ThreadRecorder, Worktime};
+use crate::observation::Outcome;
+
+#[derive(Debug)]
+pub struct Tally {
+    /// Measured ones.
+    pub transactions: u64,
+    /// Measured ones, whatever the outcomes of their transactions.
+    pub passes: u64,
+    pass: Pass,
+    worktime: Worktime,
+}
+
+/// The pass under way.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pass {
+    is_measured: bool,
+    is_clean: bool,
+    started_ns: u64,
+    paused_ns: u64,
+}
+
+impl Tally {
+    /// Of a measurement that lasts from `measure_ns` to `stop_ns`, or to the last client's end.
+    #[must_use]
+    pub fn new(measure_ns: u64, stop_ns: u64) -> Self {
+        Self {
+            transactions: 0,
+            passes: 0,
+            pass: Pass::default(),
+            worktime: Worktime::new(measure_ns, stop_ns),
+        }
+    }
+
+    #[inline]
+    pub fn begun(&mut self, transaction: &Transaction) {
+        let started_ns = transaction.started_ns;
+        self.worktime.begun(started_ns, transaction.is_measured);
+        if transaction.script.opens_pass {
+            self.pass = Pass {
+                is_measured: transaction.is_measured,
+                is_clean: true,
+                started_ns,
+                paused_ns: 0,
+            };
+        }
+    }
+
+    /// The transaction has not begun after all.
+    pub fn unbegun(&mut self, transaction: &Transaction) {
+        self.worktime.unbegun(transaction.started_ns);
+    }
+
+    /// The transaction under way has paused, outside the latency.
+    pub fn paused(&mut self, paused_ns: u64) {
+        self.pass.paused_ns += paused_ns;
+    }
+
+    #[inline]
+    pub fn ended(
+        &mut self,
+        transaction: &Transaction,
+        outcome: Outcome,
+        now_ns: u64,
+        group: u32,
+        recorder: &mut ThreadRecorder,
+    ) {
+        let Transaction {
+            script,
+            is_measured,
+            started_ns,
+            paused_ns,
+            ..
+        } = *transaction;
+        if is_measured {
+            self.transactions += 1;
+            let times_ns = transaction.times_ns(now_ns);
+            recorder.transaction(script.transaction_type, outcome, now_ns, times_ns);
+        }
+        self.worktime
+            .ended(now_ns, started_ns, paused_ns, is_measured);
+        self.pass.is_clean &= outcome == Outcome::Ok;
+        if script.closes_pass && self.pass.is_measured {
+            self.passes += 1;
+            if self.pass.is_clean {
+                let length_ns = now_ns - self.pass.started_ns - self.pass.paused_ns;
+                recorder.pass(group, now_ns, length_ns);
+            }
+        }
+    }
+
+    /// The client's work has ended, between two transactions.
+    #[must_use]
+    pub fn finish(&mut self, now_ns: u64) -> Worktime {
+        self.worktime.finish(now_ns)
+    }
+}

@@ -1,0 +1,225 @@
+//! What the answers of a transaction mean for it, and how it ends: with its script, or with its session.
+
+use assay_drivers::{Answer, Certainty, ErrorClass, Keep, SystemError};
+use assay_script::Ending;
+
+use super::client_state::{ClientState, MOST_OWN_FAILURES};
+use super::phase::Phase;
+use super::session_transaction::SessionTransaction;
+use super::transaction::{Then, Transaction, TransactionStep};
+use crate::account::ThreadRecorder;
+use crate::observation::Outcome;
+
+impl ClientState<'_> {
+    /// What the answer to a statement means for the session and for the account.
+    #[inline]
+    pub fn statement_answered(
+        &mut self,
+        statement: u32,
+        now_ns: u64,
+        answer: &mut Answer,
+        recorder: &mut ThreadRecorder,
+    ) {
+        let how = &self.plan.statements[statement as usize];
+        let Phase::In(transaction) = &mut self.phase else {
+            unreachable!("a statement is of a transaction")
+        };
+        transaction.error = answer.error.take();
+        // In a pipeline the session says only at its end where it stands.
+        if !matches!(transaction.step, TransactionStep::Syncing { .. }) {
+            self.session.answered(answer, transaction.error.as_mut());
+        }
+        recorder.waits.waited(
+            transaction.script.transaction_type,
+            transaction.asked_ns,
+            now_ns,
+        );
+        if transaction.is_measured {
+            recorder.statements += 1;
+            if self.plan.times_statements {
+                recorder.statement(statement, now_ns, now_ns - transaction.asked_ns);
+            }
+        }
+        if transaction.error.is_none() && how.is_compared && transaction.is_measured {
+            let Answer { rows, digest, .. } = *answer;
+            recorder
+                .results
+                .count(statement, rows, digest, self.number, now_ns);
+        }
+    }
+
+    /// What to keep of the answer to the statement at this place of the pipeline.
+    #[must_use]
+    pub fn keep_in_pipeline(&self, place: usize) -> Keep {
+        self.pipeline.get(place).map_or(Keep::Count, |queued| {
+            self.plan.statements[queued.statement as usize].keep
+        })
+    }
+
+    /// A script that leaves its transaction open has failed: the next one must not go on with it.
+    #[must_use]
+    pub fn closed(&self, ending: Ending) -> Ending {
+        let Some(transaction) = self.transaction() else {
+            return ending;
+        };
+        let script = &self.plan.program.scripts[transaction.script.script as usize];
+        if ending != Ending::Done || !self.session.is_open() || script.is_plain {
+            return ending;
+        }
+        let path = &script.path;
+        let message =
+            format!("{path}: the script ended and its transaction is open: expected COMMIT");
+        Ending::Failed {
+            class: ErrorClass::Script.word(),
+            message,
+        }
+    }
+
+    /// What the script's end means; a failure is written down in the words of whoever knows most of it.
+    pub fn judge(&mut self, ending: Ending, now_ns: u64, recorder: &mut ThreadRecorder) -> Then {
+        let (class, message) = match ending {
+            Ending::Done => {
+                self.own_failures = 0;
+                return Then::Ended(Outcome::Ok);
+            }
+            Ending::Aborted => return Then::Ended(Outcome::Aborted),
+            Ending::Failed { class, message } => (class, message),
+        };
+        let is_interrupted = self.is_interrupted();
+        let Phase::In(transaction) = &mut self.phase else {
+            unreachable!("a script runs in a transaction")
+        };
+        let is_own = class == ErrorClass::Script.word() && !transaction.has_executed;
+        self.own_failures = if is_own { self.own_failures + 1 } else { 0 };
+        let is_unknown =
+            (transaction.error.as_ref()).is_some_and(|error| error.certainty == Certainty::Unknown);
+        let is_again = !is_unknown
+            && transaction.retries < self.group.most_retries
+            && self.group.retried_classes.contains(&class)
+            && !is_interrupted;
+        // The one that ends the client is said also where nothing is measured yet.
+        if transaction.is_measured || self.own_failures == MOST_OWN_FAILURES {
+            let transaction_type = Some(transaction.script.transaction_type);
+            let code = match &transaction.error {
+                Some(error) if error.class.word() == class => {
+                    recorder.errors.count(error, transaction_type, now_ns);
+                    error.code.as_str()
+                }
+                _ => {
+                    recorder.errors.count_words(
+                        class,
+                        "",
+                        &message,
+                        Certainty::Undone,
+                        transaction_type,
+                        now_ns,
+                    );
+                    ""
+                }
+            };
+            transaction.failed_as = is_again.then(|| (class, code.to_owned()));
+        }
+        match (is_again, is_unknown) {
+            (true, _) => Then::Again,
+            (false, true) => Then::Ended(Outcome::Unknown),
+            (false, false) => Then::Ended(Outcome::Failed),
+        }
+    }
+
+    /// Whether the session must be rolled back before anything else. A plain file may begin a transaction in
+    /// one of its statements and end it in another.
+    #[must_use]
+    #[inline]
+    pub fn must_roll_back(&self, then: Then) -> bool {
+        let Some(transaction) = self.transaction() else {
+            return false;
+        };
+        let script = &self.plan.program.scripts[transaction.script.script as usize];
+        let goes_on = then == Then::Ended(Outcome::Ok) && script.is_plain;
+        self.session.may_be_open() && !goes_on
+    }
+
+    /// The script has ended, and nothing of it is open any more.
+    #[inline]
+    pub fn go_on(&mut self, then: Then, now_ns: u64, recorder: &mut ThreadRecorder) {
+        match then {
+            Then::Ended(outcome) => self.transaction_ended(now_ns, outcome, recorder),
+            Then::Again => {
+                self.pipeline.clear();
+                let Phase::In(transaction) = &mut self.phase else {
+                    unreachable!("a script runs in a transaction")
+                };
+                transaction.try_again();
+                if transaction.is_measured {
+                    let transaction_type = transaction.script.transaction_type;
+                    recorder.attempts[transaction_type as usize] += 1;
+                    recorder.retry(transaction_type, now_ns);
+                    if let Some((class, code)) = transaction.failed_as.take() {
+                        recorder.errors.retried(class, &code, transaction_type);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The session has gone, or was given up, in the middle of whatever the client does. A transaction
+    /// under way ends with it: failed where it is known to be undone, and otherwise nobody knows.
+    pub fn break_off(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) {
+        let is_undone = self.session.is_undone();
+        self.end_transaction(now_ns, is_undone, recorder);
+    }
+
+    /// The run does not wait for the transaction any longer. Whether the system still
+    /// completes it is not known.
+    pub fn give_up(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) {
+        recorder.given_up += u64::from(self.transaction().is_some());
+        let is_undone = self.session.is_untouched();
+        self.end_transaction(now_ns, is_undone, recorder);
+    }
+
+    fn end_transaction(&mut self, now_ns: u64, is_undone: bool, recorder: &mut ThreadRecorder) {
+        match self.transaction() {
+            None => {}
+            // It had failed, or was to be aborted, before: the session's end rolls back as well.
+            Some(Transaction {
+                step: TransactionStep::RollingBack { then },
+                ..
+            }) => {
+                let outcome = match *then {
+                    Then::Ended(outcome) => outcome,
+                    Then::Again => Outcome::Failed,
+                };
+                self.transaction_ended(now_ns, outcome, recorder);
+            }
+            Some(transaction) => {
+                if transaction.is_waiting() {
+                    let transaction_type = transaction.script.transaction_type;
+                    recorder
+                        .waits
+                        .waited(transaction_type, transaction.asked_ns, now_ns);
+                }
+                self.resume(now_ns);
+                let outcome = match is_undone {
+                    true => Outcome::Failed,
+                    false => Outcome::Unknown,
+                };
+                self.transaction_ended(now_ns, outcome, recorder);
+            }
+        }
+        self.session = SessionTransaction::new();
+        self.pipeline.clear();
+    }
+
+    /// The error that ends the session, with what it means for the transaction under way.
+    #[must_use]
+    pub fn of_session(&self, error: &SystemError) -> SystemError {
+        let is_undone = self.transaction().is_none() || self.session.is_undone();
+        SystemError {
+            certainty: match is_undone {
+                true => Certainty::Undone,
+                false => Certainty::Unknown,
+            },
+            ..error.clone()
+        }
+    }
+}
