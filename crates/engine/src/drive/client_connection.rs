@@ -165,7 +165,7 @@ impl<'a> ClientConnection<'a> {
                         unreachable!("a client without a session has nothing to ask")
                     };
                     match connection.put(&request, &mut context.scratch) {
-                        Ok(()) => return self.send(now_ns, context),
+                        Ok(()) => return self.send_soon(now_ns, context),
                         // The request cannot be expressed; nothing will be sent.
                         Err(error) => {
                             self.answer.error = Some(error);
@@ -188,7 +188,7 @@ impl<'a> ClientConnection<'a> {
                         unreachable!("a client without a session has no pipeline")
                     };
                     connection.put_sync();
-                    return self.send(now_ns, context);
+                    return self.send_soon(now_ns, context);
                 }
                 Next::Pause { until_ns } => {
                     self.sleep(until_ns, context);
@@ -424,12 +424,21 @@ impl<'a> ClientConnection<'a> {
         context.timers.set(until_ns, self.place);
     }
 
-    /// Sends the request that was just put together.
+    /// The request that was just put together is sent with those of the others ([`EventLoop`]).
+    ///
+    /// [`EventLoop`]: super::event_loop::EventLoop
     #[inline]
-    fn send(&mut self, now_ns: u64, context: &mut LoopContext<'_>) -> Status {
+    fn send_soon(&mut self, now_ns: u64, context: &mut LoopContext<'_>) -> Status {
         if let Some(timeout_ns) = context.shared.plan.statement_timeout_ns {
             context.deadlines[self.place] = now_ns.saturating_add(timeout_ns);
         }
+        context.to_send.push(self.place);
+        Status::Open
+    }
+
+    /// Sends what it has to send, as far as the socket takes it.
+    #[inline]
+    pub fn send(&mut self, context: &mut LoopContext<'_>) -> Status {
         let Session::Open(connection) = &mut self.session else {
             return Status::Open;
         };

@@ -1,8 +1,10 @@
 //! Takes open sessions of many clients; drives all of them from one thread, by readiness.
 //!
-//! A round trip costs one send and one receive. Nothing asks whether a socket is ready before a send; readiness
-//! is announced once for each change (edge-triggered), and a read that did not fill its buffer has emptied
-//! the socket. The clock is read once for each answer: the end of one transaction is the start of the next.
+//! A round trip costs one send and one receive. Sends wait until the answers that have come are dealt with: each
+//! wakes a process of the server, which may take this thread's processor. Nothing asks whether a socket is ready
+//! before a send; readiness is announced once for each change (edge-triggered), and a read that did not fill
+//! its buffer has emptied the socket. The clock is read once for each answer: the end of one transaction is
+//! the start of the next.
 //!
 //! Pauses and arrivals come by a timer of the kernel's own ([`Timer`]), and are looked at after each event
 //! as well: with a thousand clients one round of events takes longer than they may wait.
@@ -32,6 +34,9 @@ const LOOK_UP_EVERY_NS: u64 = 50_000_000;
 const CANCEL_PATIENCE: Duration = Duration::from_secs(5);
 /// The same after an interrupt: the user waits for the prompt.
 const INTERRUPTED_CANCEL_PATIENCE: Duration = Duration::from_millis(500);
+
+/// So many clients are not made to wait for what others still have to do.
+const SEND_AT: usize = 32;
 
 /// All clients of one thread.
 pub struct EventLoop<'a> {
@@ -74,6 +79,7 @@ impl<'a> EventLoop<'a> {
             thread,
             idle: shared.plan.groups.iter().map(|_| VecDeque::new()).collect(),
             deadlines: vec![u64::MAX; clients.len()],
+            to_send: Vec::new(),
             unanswered: Vec::new(),
             now_ns: 0,
         };
@@ -128,7 +134,9 @@ impl<'a> EventLoop<'a> {
         for place in 0..self.clients.len() {
             let now_ns = self.context.read_clock();
             self.with(place, |client, context| client.go_on(now_ns, context));
+            self.send(SEND_AT);
         }
+        self.send(1);
         let mut events = Events::with_capacity(self.clients.len().clamp(16, 1024));
         while self.open > 0 {
             let patience = self.patience(timer);
@@ -151,6 +159,7 @@ impl<'a> EventLoop<'a> {
                 self.with(event.token().0, |client, context| {
                     client.ready(event, context)
                 });
+                self.send(SEND_AT);
                 if self.context.due_ns() <= self.context.now_ns {
                     self.wake();
                 }
@@ -161,8 +170,24 @@ impl<'a> EventLoop<'a> {
             if self.context.now_ns >= self.look_up_ns {
                 self.look_up();
             }
+            self.send(1);
         }
         Ok(())
+    }
+
+    /// Sends what clients have to send, where at least so many have.
+    #[inline]
+    fn send(&mut self, at_least: usize) {
+        if self.context.to_send.len() < at_least {
+            return;
+        }
+        let mut places = std::mem::take(&mut self.context.to_send);
+        for place in places.drain(..) {
+            self.with(place, ClientConnection::send);
+        }
+        // What a lost session's client has to send next will go with the next ones.
+        places.append(&mut self.context.to_send);
+        self.context.to_send = places;
     }
 
     /// Lets `act` do something with a client; ends the client where it says so.
@@ -269,7 +294,7 @@ impl<'a> EventLoop<'a> {
     /// timer will say; a poll's own patience ends by the millisecond.
     fn patience(&mut self, timer: &mut Timer) -> Duration {
         let due_ns = self.context.due_ns();
-        if due_ns <= self.context.now_ns {
+        if due_ns <= self.context.now_ns || !self.context.to_send.is_empty() {
             return Duration::ZERO;
         }
         if due_ns < self.look_up_ns {

@@ -28,6 +28,8 @@ pub struct LoopContext<'a> {
     /// By client: until when what it waits for must have come; `u64::MAX` where it waits for nothing that
     /// takes so long.
     pub deadlines: Vec<u64>,
+    /// Clients that have something to send.
+    pub to_send: Vec<usize>,
     /// Sessions of clients that were given up while the server owed them an answer, with their endpoints.
     pub unanswered: Vec<(usize, Connection)>,
     /// The clock, as it was read last.
