@@ -70,7 +70,10 @@ def test_a_stalled_system_is_named_with_when_and_how_long(
 ) -> None:
     on = "null[delay=constant:1ms,stall=1.6s@0.6s]"
     done = subprocess.run(
-        [*run_words, "--on", on, "--duration", "3"], capture_output=True, text=True, timeout=60
+        [*run_words, "--on", on, "--duration", "3", "--detail"],
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
     assert done.returncode == 0, done.stderr
     ((detail,),) = ask(tmp_path / "r.sqlite", "SELECT detail FROM warnings WHERE name = 'stalled'")

@@ -77,6 +77,7 @@ def _many_cells(found: Sequence[CellSummary], width: int) -> list[str]:
             for one in found
         ),
     ]
+    rows = [tuple(map(visible, row)) for row in rows]
     widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
     others = sum(widths[1:-1]) + len(widths[-1:]) * widths[-1] + 2 * (len(widths) - 1)
     widths[0] = max(len("cell"), min(widths[0], width - others))
@@ -154,4 +155,5 @@ def _line(name: str, text: str, width: int, *, most: int = 99) -> list[str]:
 
 
 def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else f"{text[: width - 1]}…"
+    shown = visible(text)
+    return shown if len(shown) <= width else f"{shown[: width - 1]}…"
