@@ -58,13 +58,13 @@ fn think_times_are_drawn_anew_and_alike_for_equal_seeds() {
             .map(|end| end.elapsed_ns / 10_000_000)
             .collect::<Vec<_>>()
     };
-    let first = elapsed(5);
-    assert_ne!(first[0], first[1]);
-    let again = elapsed(5);
-    assert!(
-        first.iter().zip(&again).all(|(a, b)| a.abs_diff(*b) <= 3),
-        "{first:?} {again:?}"
-    );
+    // Other processes may delay a client: once of several times they do not.
+    let is_alike = (0..5).any(|_| {
+        let (first, again) = (elapsed(5), elapsed(5));
+        assert_ne!(first[0], first[1]);
+        first.iter().zip(&again).all(|(a, b)| a.abs_diff(*b) <= 3)
+    });
+    assert!(is_alike);
 }
 
 #[test]
