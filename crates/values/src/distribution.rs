@@ -22,7 +22,7 @@ pub enum Distribution {
     Lognormal(Duration, f64),
 }
 
-/// However far a tail reaches, nobody waits longer.
+/// The longest duration that is drawn, however far a tail reaches.
 const LONGEST: Duration = Duration::from_secs(3600);
 
 impl Distribution {

@@ -34,7 +34,7 @@ pub(crate) enum Meaning {
         table: String,
         rows: u64,
     },
-    /// Changes one row. Which one nobody knows: this is no database.
+    /// Reports one row as changed. No row is: this is no database.
     Change(Change),
     Begin,
     Commit,

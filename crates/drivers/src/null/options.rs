@@ -5,7 +5,7 @@
 //! | `delay` | `constant:1ms`, `uniform:1ms..3ms`, `exponential:1ms`, `lognormal:1ms,0.5` | time of each statement: fixed; between two; by its mean; by its median and the deviation of its logarithm |
 //! | `stall` | `1.4s@5s`, `1.4s@#1000`, `1.4s@0.01` | the site stands still from 5 s on; the session's 1000th statement, or each hundredth at random, takes so much longer |
 //! | `fail` | `deadlock@#10`, `timeout@0.01`, `data@5s` | the session's 10th statement, a share at random, or the first one after 5 s gets an error of the class |
-//! | `unknown` | `timeout@#10`, `timeout@0.01` | the same, and nobody can tell whether the statement was done |
+//! | `unknown` | `timeout@#10`, `timeout@0.01` | the same, and it is unknown whether the statement took effect |
 //! | `lose` | `#100`, `0.001`, `5s` | the session is lost at that statement |
 //! | `rows` | `3` | rows that each SELECT returns |
 //! | `refuse_after` | `100` | sessions at a time; more are refused |

@@ -183,7 +183,7 @@ impl PostgresqlWire {
                 }
             }
         }
-        // Idle, with nothing but notices: nobody waits for anything.
+        // Idle, with nothing but notices: no request waits for an answer.
         let is_idle = matches!(self.phase, Phase::Idle | Phase::Queueing(_));
         let progress = if is_idle {
             Progress::Ready

@@ -66,7 +66,7 @@ impl SqliteConnection {
             .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, false)
             .map_err(refused)?;
         regexp::define(&connection).map_err(refused)?;
-        // Nothing has touched the file so far: a file that is no database is told here.
+        // SQLite has not read the file so far: a file that is no database is reported here.
         connection
             .query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
             .map_err(refused)?;

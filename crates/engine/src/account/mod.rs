@@ -3,15 +3,14 @@
 //! ```text
 //!   client ──► thread recorder ──► sample buffer ──► aggregator ──► observation
 //!              (one a thread)      (1,024 samples;   (histograms;
-//!                                  its lock is       one for each
-//!                                  nobody else's     processor)
-//!                                  but 10 × a s)
+//!                                  locked by others  one for each
+//!                                  10 times a s)     processor)
 //! ```
 //!
 //! A transaction costs one sample of 32 bytes in its thread's buffer. A full buffer is entered into an
 //! aggregator by its own thread; ten times a second the supervisor empties all buffers, so that progress and intervals
-//! are right also while every client waits. Histograms thus stand once for each processor, not once for
-//! each of a thousand client threads, and nothing that two threads write is touched for a transaction.
+//! are right also while every client waits. So there are histograms for each processor, not for each of a
+//! thousand client threads, and a transaction touches nothing that two threads write.
 
 mod aggregator;
 mod completion_gaps;

@@ -316,8 +316,8 @@ impl<'a> Client<'a> {
         self.state.resume(now_ns);
     }
 
-    /// The run is stopping: ends a pause that is no part of a latency, since nobody would see the
-    /// end of it. A transaction that has not executed anything yet was then never begun.
+    /// The run is stopping: ends a pause that is no part of a latency: nothing after
+    /// it would be measured. A transaction that has not executed anything yet was then never begun.
     pub fn cut_pause(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) -> bool {
         match &self.state.phase {
             Phase::In(transaction) => match transaction.step {

@@ -290,7 +290,7 @@ impl<'a> ClientConnection<'a> {
         self.follow(after, context)
     }
 
-    /// Nobody can drive the client any longer.
+    /// No event can continue the client any more.
     #[cold]
     pub fn given_up(&mut self, error: &SystemError, context: &mut LoopContext<'_>) {
         self.client

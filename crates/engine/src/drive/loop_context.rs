@@ -95,7 +95,7 @@ impl LoopContext<'_> {
         }
     }
 
-    /// When the next timer comes up, or the next arrival that somebody can begin.
+    /// When the next timer comes up, or the next arrival that a free client can begin.
     #[must_use]
     #[inline]
     pub fn due_ns(&self) -> u64 {

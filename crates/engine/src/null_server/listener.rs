@@ -70,7 +70,7 @@ impl Listener {
     /// Lets the next client in.
     ///
     /// # Errors
-    /// `WouldBlock` where nobody waits; anything else is a lack of this process.
+    /// `WouldBlock` where no client waits to connect; anything else is a limit of this process.
     pub fn accept(&self) -> io::Result<Socket> {
         match self {
             Self::Unix(listener, _) => listener.accept().map(|(stream, _)| Socket::Unix(stream)),

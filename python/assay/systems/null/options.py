@@ -56,7 +56,7 @@ ENGINE_OPTIONS: Final[tuple[OptionSpec, ...]] = (
         "unknown",
         "",
         (),
-        "Errors after which nobody can tell whether the statement was done: timeout@#10.",
+        "Errors after which it is unknown whether the statement took effect: timeout@#10.",
         refuse=_by_the_engine("unknown"),
     ),
     OptionSpec(
