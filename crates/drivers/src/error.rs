@@ -108,17 +108,6 @@ pub enum Certainty {
     Unknown,
 }
 
-impl Certainty {
-    /// The word used in records and reports.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Undone => "undone",
-            Self::Unknown => "unknown",
-        }
-    }
-}
-
 /// What the system said: `code` is its own (an SQLSTATE, a number), `message` its own words. The driver says
 /// whether the statement may have been done; one class can have both.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -32,16 +32,6 @@ pub enum Certainty {
     Unknown,
 }
 
-impl Certainty {
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Undone => "undone",
-            Self::Unknown => "unknown",
-        }
-    }
-}
-
 impl From<assay_drivers::Certainty> for Certainty {
     fn from(certainty: assay_drivers::Certainty) -> Self {
         match certainty {

@@ -1,6 +1,6 @@
 //! A system that takes documents instead of SQL, and has no transactions, behind the same contract.
 
-use assay_engine::{EngineError, Session, SiteDocument};
+use assay_engine::{Certainty, EngineError, Session, SiteDocument};
 use serde_json::{Value, json};
 
 use crate::support::{document, observe, outcomes, refused, the_error};
@@ -94,7 +94,10 @@ fn a_document_that_the_system_does_not_know_is_its_error() {
     ));
     assert_eq!(outcomes(&run), (0, 0, 1, 0));
     let error = the_error(&run);
-    assert_eq!((error.class, error.certainty.word()), ("syntax", "undone"));
+    assert_eq!(
+        (error.class, error.certainty),
+        ("syntax", Certainty::Undone)
+    );
     assert!(
         error.message.contains("expected one of the keys find"),
         "{error:?}"

@@ -8,7 +8,7 @@ use crate::serve::served;
 use crate::support::server::Server;
 use crate::support::{document, null_site, observe, outcomes, the_error};
 use crate::typed_values::are_sent_and_read_back;
-use assay_engine::{Session, SiteDocument, null_protocols};
+use assay_engine::{Certainty, Session, SiteDocument, null_protocols};
 
 /// Statements that look like an end of the transaction and are none.
 const NO_ENDS: [&str; 2] = ["SELECT 'x; commit it'", "SELECT 'a;\nROLLBACK'"];
@@ -218,18 +218,14 @@ fn what_is_unknown_is_never_tried_again() {
     assert_eq!(outcomes(&run), (1, 0, 0, 1));
     assert_eq!((run.outcomes.attempts, run.outcomes.retries), (3, 1));
     let errors: Vec<_> = (run.errors.iter())
-        .map(|error| {
-            (
-                error.class,
-                error.certainty.word(),
-                error.count,
-                error.retried,
-            )
-        })
+        .map(|error| (error.class, error.certainty, error.count, error.retried))
         .collect();
     assert_eq!(
         errors,
-        [("timeout", "undone", 1, 1), ("timeout", "unknown", 1, 0)]
+        [
+            ("timeout", Certainty::Undone, 1, 1),
+            ("timeout", Certainty::Unknown, 1, 0)
+        ]
     );
 
     // In a transaction that can still be rolled back all of it is undone; at its commit nothing is known.
