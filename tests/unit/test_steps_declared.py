@@ -59,10 +59,76 @@ def test_groups_have_scripts_counts_and_pace_of_their_own(tmp_path: Path) -> Non
     assert (drive.run.cell.clients, drive.scripts) == (7, ("read", "write", "all"))
 
 
+COUNTED = GROUPS.replace('clients = "readers"', "clients = 8")
+
+
+def _groups_of(tmp_path: Path, clients: str) -> list[tuple[int, list[int]]]:
+    folder = folder_of(tmp_path, COUNTED)
+    asked, workload = experiment(Words(str(folder), on=("null",), clients=clients))
+    planned = plan(asked, workload).runs
+    assert len({run.cell.fingerprint for run in planned}) == len(planned)
+    return [
+        (run.cell.clients, [one.clients for one in drives(workload, run)[0].groups])
+        for run in planned
+    ]
+
+
+@pytest.mark.parametrize(
+    ("clients", "found"),
+    [
+        ("readers=3", [(5, [3, 2])]),
+        ("readers=3,4,writers=1", [(4, [3, 1]), (5, [4, 1])]),
+        ("writers=1,readers=5,9", [(6, [5, 1]), (10, [9, 1])]),
+        ("5,20", [(5, [4, 1]), (20, [16, 4])]),
+    ],
+)
+def test_clients_are_counted_by_group_or_shared_in_the_declared_ratio(
+    tmp_path: Path, clients: str, found: list[tuple[int, list[int]]]
+) -> None:
+    assert _groups_of(tmp_path, clients) == found
+
+
+def test_a_number_that_the_ratio_divides_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ArgumentError, match="readers=8,writers=2, and 7 clients cannot") as refused:
+        _groups_of(tmp_path, "7")
+    assert (
+        refused.value.hint
+        == "a multiple of 5, or the clients of each group: --clients readers=8,writers=2"
+    )
+
+
+def test_declared_counts_make_the_same_cell(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, COUNTED)
+    asked = [
+        experiment(Words(str(folder), on=("null",), clients=one))
+        for one in (None, "10", "writers=2")
+    ]
+    assert len({plan(*one).runs[0].cell.fingerprint for one in asked}) == 1
+
+
+def test_an_experiment_file_counts_clients_by_group(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, COUNTED)
+    file = tmp_path / "e.toml"
+    file.write_text(
+        f'workload = "{folder}"\nsystems = ["null"]\n'
+        "clients = { readers = [1, 2], writers = 3 }\n"
+    )
+    asked, workload = experiment(Words(str(file)))
+    assert [run.cell.group_clients for run in plan(asked, workload).runs] == [
+        {"readers": 1, "writers": 3}, {"readers": 2, "writers": 3},
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ({"clients": "8"}, "--clients means nothing to .*: its steps or groups set it"),
+        ({"clients": "8"}, "group readers has as many clients as the parameter readers says"),
+        ({"clients": "readers=8"}, "group readers has as many clients as the parameter readers"),
+        ({"clients": "reader=8"}, "reader"),
+        ({"clients": "8,readers=8"}, "--clients: 8 is of no group"),
+        ({"clients": "writers=8,writers=9"}, "group writers is given twice"),
+        ({"clients": "writers=0"}, "--clients writers: expected a whole number"),
+        ({"clients": "writers=8,8"}, "clients of writers: 8 is given twice"),
         ({"offered_rate": "8"}, "--offered-rate means nothing"),
         ({"think_time": "constant:1s"}, "--think-time means nothing"),
         ({"transactions": 8}, "--transactions means nothing"),
@@ -72,7 +138,7 @@ def test_what_groups_say_is_not_said_of_all(
     tmp_path: Path, words: dict[str, object], says: str
 ) -> None:
     with pytest.raises(ArgumentError, match=says):
-        experiment(Words(str(folder_of(tmp_path, GROUPS)), on=("null",), **words))  # type: ignore[arg-type]
+        plan(*experiment(Words(str(folder_of(tmp_path, GROUPS)), on=("null",), **words)))  # type: ignore[arg-type]
 
 
 def test_the_window_is_of_all_groups(tmp_path: Path) -> None:

@@ -54,6 +54,13 @@ def numbers(value: Levels | None) -> str | None:
     return None if value is None else ",".join(map(str, _listed(value)))
 
 
+def clients(value: Levels | Mapping[str, Levels] | None) -> str | None:
+    """``8``, ``[1, 8]``, or of each group of clients: ``{"readers": [4, 8], "writers": 2}``."""
+    if not isinstance(value, Mapping):
+        return numbers(value)
+    return ",".join(f"{name}={numbers(levels)}" for name, levels in value.items())
+
+
 def settings(given: Mapping[str, Levels]) -> tuple[str, ...]:
     """``{"copies": [1, 10]}`` as ``copies=1,10``."""
     return tuple(f"{name}={_line(_listed(levels))}" for name, levels in given.items())

@@ -31,7 +31,7 @@ def run(
     storage: str | Sequence[str] = (),
     set: Mapping[str, Levels] | None = None,  # noqa: A002  (as --set)
     scripts: Path | Iterable[Path] | None = None,
-    clients: int | Sequence[int] | None = None,
+    clients: int | Sequence[int] | Mapping[str, int | Sequence[int]] | None = None,
     duration_s: Seconds | None = None,
     transactions: int | None = None,
     warm_up_s: Seconds | None = None,
@@ -89,7 +89,7 @@ def run(
         storage=asked.paths(storage),
         set=asked.settings(set or {}),
         script=asked.paths(scripts),
-        clients=asked.numbers(clients),
+        clients=asked.clients(clients),
         duration=number("duration_s", duration_s, quantities.DURATION_S),
         transactions=number("transactions", transactions, quantities.TRANSACTIONS),
         warm_up=number("warm_up_s", warm_up_s, quantities.WAIT_S),

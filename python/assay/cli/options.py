@@ -141,7 +141,8 @@ _EXPERIMENT_OPTIONS = (
         "-c",
         "--clients",
         metavar="N,…",
-        help="Numbers of concurrent clients, each a separate cell. [default: the test's own]",
+        help="Numbers of concurrent clients, each a separate cell; of groups of clients "
+        "GROUP=N,…: readers=8,writers=2. [default: the test's own]",
     ),
     click.option(
         "-s",

@@ -25,6 +25,7 @@ COLUMNS = (
     "system",
     "storage",
     "clients",
+    "group_clients",
     "parameters",
     "driving",
     "about_s",
@@ -60,6 +61,7 @@ def command(words: command_line.Words, form: str) -> None:
             "system": run.cell.system.label,
             "storage": run.cell.storage_name,
             "clients": run.cell.clients,
+            "group_clients": " ".join(f"{key}={n}" for key, n in run.cell.group_clients.items()),
             "parameters": " ".join(f"{key}={one}" for key, one in run.cell.parameters.items()),
             "protocol": run.cell.protocol,
             "driving": " ".join(
@@ -73,7 +75,9 @@ def command(words: command_line.Words, form: str) -> None:
         }
         for run in runs
     ]
-    rows.write(found, COLUMNS, form, sys.stdout)
+    left_out = () if any(one["group_clients"] for one in found) else ("group_clients",)
+    shown = tuple(one for one in COLUMNS if one not in left_out)
+    rows.write(found, shown if form == "table" else COLUMNS, form, sys.stdout)
     for system in experiment.systems:
         if elsewhere := _from_elsewhere(system):
             say(f"{system.label}: {system.url_without_password}; {elsewhere}")

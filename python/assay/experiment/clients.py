@@ -6,10 +6,39 @@ from assay.errors import ArgumentError
 from assay.text.quantities import CLIENTS, OFFERED_RATE_PER_S, Quantity, shown
 from assay.workload import driving
 
+_HINT = "--clients 1,8,32, or by group: --clients readers=8,writers=2"
+
 
 def counts(words: str) -> tuple[int, ...]:
     """``1,8,32`` as numbers of clients."""
     return tuple(map(int, _listed("--clients", words, CLIENTS, "--clients 1,8,32")))
+
+
+def are_of_groups(words: str) -> bool:
+    return "=" in words
+
+
+def counts_of_groups(words: str) -> dict[str, tuple[int, ...]]:
+    """``readers=4,8,writers=2``: the numbers of each group of clients stand behind its name."""
+    levels: dict[str, list[str]] = {}
+    name = ""
+    for word in words.split(","):
+        before, equals, value = word.partition("=")
+        if equals:
+            name = before.strip()
+            if not name:
+                raise ArgumentError(f"--clients: no group before {word.strip()!r}", hint=_HINT)
+            if name in levels:
+                raise ArgumentError(f"--clients: group {name} is given twice", hint=_HINT)
+        elif not name:
+            raise ArgumentError(
+                f"--clients: {word.strip()} is of no group, and others are of groups", hint=_HINT
+            )
+        levels.setdefault(name, []).append(value if equals else word)
+    return {
+        group: tuple(map(int, _listed(f"--clients {group}", ",".join(one), CLIENTS, _HINT)))
+        for group, one in levels.items()
+    }
 
 
 def offered_rates(words: str) -> tuple[float, ...]:

@@ -42,7 +42,8 @@ def read(file: Path) -> tuple[Experiment, Workload]:
         tests=_tests(top, workload),
         systems=_systems(top, workload),
         storages=_storages(top),
-        clients=top.wholes("clients", quantities.CLIENTS, ()),
+        clients=() if top.is_table("clients") else top.wholes("clients", quantities.CLIENTS, ()),
+        group_clients=_group_clients(top),
         parameters=_parameters(top.section("parameters"), workload),
         repetitions=top.whole("repetitions", quantities.REPETITIONS, 1),
         order=top.choice("order", settings.ORDERS, "interleaved"),
@@ -62,6 +63,14 @@ def read(file: Path) -> tuple[Experiment, Workload]:
     )
     top.done()
     return experiment, workload
+
+
+def _group_clients(top: Section) -> dict[str, tuple[int, ...]]:
+    """``clients = { readers = [4, 8], writers = 2 }``: of each group of clients."""
+    if not top.is_table("clients"):
+        return {}
+    section = top.section("clients")
+    return {name: section.wholes(name, quantities.CLIENTS) for name in section.names()}
 
 
 def _input(top: Section) -> tuple[str, ...]:

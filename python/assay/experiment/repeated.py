@@ -15,6 +15,7 @@ def refuse_repeated(experiment: Experiment) -> None:
         ("systems", [(one, one.label) for one in experiment.systems]),
         ("storages", [(one.name, one.name) for one in experiment.storages]),
         ("clients", _plain(experiment.clients)),
+        *((f"clients of {name}", _plain(one)) for name, one in experiment.group_clients.items()),
         ("offered rate", [(one, f"{one:g}") for one in experiment.offered_rates_per_s]),
         *((name, _plain(levels)) for name, levels in experiment.parameters.items()),
     ]

@@ -39,7 +39,9 @@ def _drives_for_a_time(_experiment: Experiment, _workload: Workload, test: Test)
     return bool(test.drives) and not test.overlaps
 
 
-def _has_clients(_experiment: Experiment, _workload: Workload, test: Test) -> bool:
+def _has_clients(experiment: Experiment, _workload: Workload, test: Test) -> bool:
+    if experiment.group_clients:
+        return any(one.name in experiment.group_clients for one in test.groups)
     return test.has_clients and not _steps_say(test, "clients")
 
 
@@ -54,7 +56,7 @@ def _drives_with(field: str) -> Callable[[Experiment, Workload, Test], bool]:
 
 def _steps_say(test: Test, field: str) -> bool:
     """Whether a step or a group of the test says this for itself."""
-    if test.groups and field in (*OF_GROUPS, "clients"):
+    if test.groups and field in OF_GROUPS:
         return True
     if field == "clients":
         return any(one.clients is not None for one in test.drives)
@@ -95,7 +97,8 @@ _SETTINGS = (
         "its clients run the scripts that are named",
     ),
     _Setting(
-        "clients", "clients", lambda one: bool(one.clients), _has_clients, "it has no clients",
+        "clients", "clients", lambda one: bool(one.clients or one.group_clients), _has_clients,
+        "it has no clients",
     ),
     _Setting(
         "duration", "duration_s", _in_driving("duration_s"), _drives_for_a_time,

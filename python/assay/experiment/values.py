@@ -181,6 +181,8 @@ class Experiment:
     storages: tuple[StorageChoice, ...] = (StorageChoice(),)
     clients: tuple[int, ...] = ()
     """Levels of the client count; empty: each test's own default."""
+    group_clients: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """Levels of the client count of each group of clients that is named."""
     parameters: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
     """Levels of each workload parameter that was given (``copies``, ``replicas``)."""
     repetitions: int = 1

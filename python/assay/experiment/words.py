@@ -86,7 +86,7 @@ def experiment(words: Words) -> tuple[Experiment, Workload]:
         "protocol": words.protocol,
         "encoding": words.encoding,
         "storages": settings.storage_choices(words.storage) or None,
-        "clients": clients.counts(words.clients) if words.clients is not None else None,
+        **_clients(words.clients),
         "input_paths": words.input or None,
         "keep_going": words.keep_going or None,
         "feed": words.feed,
@@ -102,6 +102,7 @@ def experiment(words: Words) -> tuple[Experiment, Workload]:
         **{key: value for key, value in said.items() if value is not None},
     )
     refuse_repeated(result)
+    check_groups(result, workload)
     check_parameters_are_used(result, workload)
     check_feed(result, workload)
     refuse_unused(result, workload, words)
@@ -157,6 +158,15 @@ def _from_scripts(words: Words) -> tuple[Experiment, Workload]:
     return asked, workload
 
 
+def _clients(words: str | None) -> dict[str, Any]:
+    """What ``--clients`` says; it takes the place of all that an experiment file says of them."""
+    if words is None:
+        return {}
+    if clients.are_of_groups(words):
+        return {"clients": (), "group_clients": clients.counts_of_groups(words)}
+    return {"clients": clients.counts(words), "group_clients": {}}
+
+
 def _driving(words: Words) -> dict[str, Any]:
     """What the words say of `Driving`."""
     limit_ms = words.latency_limit
@@ -192,6 +202,20 @@ def check_parameters_are_used(experiment: Experiment, workload: Workload) -> Non
                 f"{name} means nothing to {', '.join(experiment.tests)}",
                 hint=f"it is a parameter of {workload.name}.{f', {workload.name}.'.join(takers)}",
             )
+
+
+def check_groups(experiment: Experiment, workload: Workload) -> None:
+    """Raises `ArgumentError` for a group of clients that none of the chosen tests has."""
+    groups = {one.name for name in experiment.tests for one in workload.test(name).groups}
+    for name in experiment.group_clients:
+        tests = ", ".join(f"{workload.name}.{test}" for test in experiment.tests)
+        if not groups:
+            raise ArgumentError(
+                f"clients names the group {name!r}, and {tests} has no groups of clients",
+                hint="--clients 8, or a test with groups (`assay list tests`)",
+            )
+        if name not in groups:
+            raise registry.unknown(f"group of clients in {tests}", name, sorted(groups))
 
 
 def check_feed(experiment: Experiment, workload: Workload) -> None:

@@ -64,7 +64,9 @@ def drive(workload: Workload, run: PlannedRun, step: Drive) -> PlannedDrive:
     if step.is_one_client:
         paced = replace(paced, transactions=_together(paced, clients))
         clients = 1
-    groups = tuple(_group(one, paced, known) for one in step.groups)
+    groups = tuple(
+        _group(one, paced, known, cell.group_clients.get(one.name)) for one in step.groups
+    )
     if groups:
         clients = sum(one.clients for one in groups)
         for one in groups:
@@ -98,15 +100,22 @@ def parameters_of(workload: Workload, run: PlannedRun, step: Step) -> Mapping[st
     return {**cell.parameters, **changed}
 
 
-def clients_of(test: Test, parameters: Mapping[str, Scalar]) -> int | None:
-    """The most clients that work at once; None: some step has as many as the run says."""
+def clients_of(
+    test: Test, parameters: Mapping[str, Scalar], of_groups: Mapping[str, int]
+) -> int | None:
+    """The most clients that work at once; None: some step has as many as the run says.
+    ``of_groups``: of each group whose count is not as it is declared."""
     counts = [
-        sum(_clients(one.clients, parameters, 1) for one in step.groups)
+        sum(of_groups.get(one.name) or declared_clients(one, parameters) for one in step.groups)
         if step.groups
         else _clients(step.clients, parameters, 0)
         for step in test.drives
     ]
     return max(counts) if counts and all(counts) else None
+
+
+def declared_clients(group: Group, parameters: Mapping[str, Scalar]) -> int:
+    return _clients(group.clients, parameters, 1)
 
 
 def _clients(asked: int | str | None, parameters: Mapping[str, Scalar], otherwise: int) -> int:
@@ -122,7 +131,9 @@ def _together(paced: Driving, clients: int) -> int | None:
     return None if paced.transactions is None else int(paced.transactions) * clients
 
 
-def _group(group: Group, whole: Driving, parameters: Mapping[str, Scalar]) -> PlannedGroup:
+def _group(
+    group: Group, whole: Driving, parameters: Mapping[str, Scalar], clients: int | None
+) -> PlannedGroup:
     said = dict(group.said)
     if any(said.get(name) is not None for name in _COUNTS):
         said = {**dict.fromkeys(_COUNTS), **said}
@@ -133,6 +144,6 @@ def _group(group: Group, whole: Driving, parameters: Mapping[str, Scalar]) -> Pl
         scripts=group.scripts,
         order=group.order,
         mix=group.mix,
-        clients=_clients(group.clients, parameters, 1),
+        clients=clients or declared_clients(group, parameters),
         driving=pace.resolved(replace(whole, **said), parameters),
     )

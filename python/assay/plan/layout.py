@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 from assay.errors import ArgumentError
 from assay.experiment import Driving, Experiment, Scalar, StorageChoice, SystemChoice
-from assay.plan import fingerprint
-from assay.plan.drives import clients_of, drives
+from assay.plan import client_counts, fingerprint
+from assay.plan.client_counts import ClientCount
+from assay.plan.drives import drives
 from assay.plan.driving import driving
 from assay.plan.values import Cell, Plan, PlannedRun
 from assay.workload.values import Test, Workload
@@ -28,7 +29,7 @@ class Levels(NamedTuple):
     """One level of every factor that is no place."""
 
     parameters: dict[str, Scalar]
-    clients: int
+    clients: ClientCount
     driving: Driving
 
 
@@ -66,12 +67,12 @@ def _refuse_too_many(experiment: Experiment, workload: Workload) -> None:
     for test in _tests(experiment, workload):
         factors = [
             *_parameter_levels(experiment, workload, test),
-            experiment.clients or test.clients,
             experiment.offered_rates_per_s or (None,),
             experiment.systems,
             experiment.storages,
         ]
-        cells += math.prod(len(levels) for levels in factors)
+        counts = client_counts.number_of_levels(experiment, test)
+        cells += counts * math.prod(len(levels) for levels in factors)
     runs = cells * experiment.repetitions
     if runs > MOST_RUNS:
         raise ArgumentError(
@@ -117,9 +118,8 @@ def _levels(experiment: Experiment, workload: Workload, test: Test) -> Iterator[
     levels = _parameter_levels(experiment, workload, test)
     for values in itertools.product(*levels):
         parameters = {one.name: value for one, value in zip(declared, values, strict=True)}
-        of_groups = clients_of(test, workload.with_defaults(parameters))
-        counts = experiment.clients or test.clients if of_groups is None else (of_groups,)
-        for clients in counts:
+        known = workload.with_defaults(parameters)
+        for clients in client_counts.levels(experiment, test, known):
             for rate_per_s in experiment.offered_rates_per_s or (None,):
                 driven = driving(experiment, test, parameters, rate_per_s)
                 yield Levels(parameters, clients, driven)
@@ -141,7 +141,8 @@ def _cell(experiment: Experiment, test: Test, place: Place, levels: Levels) -> C
         test=test.name,
         system=place[0],
         storage=place[1],
-        clients=levels.clients,
+        clients=levels.clients.at_once,
+        group_clients=levels.clients.of_groups,
         parameters=levels.parameters,
         protocol=experiment.protocol or test.protocol,
         threads=experiment.threads,
@@ -162,5 +163,7 @@ def _seed(experiment_seed: int, cell: Cell, repetition: int) -> int:
     asked: list[Any] = [cell.workload, cell.test, cell.clients, dict(cell.parameters)]
     if cell.driving.offered_rate_per_s is not None:
         asked.append(cell.driving.offered_rate_per_s)
+    if cell.group_clients:
+        asked.append(dict(cell.group_clients))
     text = _canonical([experiment_seed, asked, repetition])
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1

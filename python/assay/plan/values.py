@@ -27,6 +27,8 @@ class Cell:
     """Script files in place of the test's own."""
     driving: Driving = field(default_factory=Driving)
     """Of numbers alone: no name of a parameter is left in it."""
+    group_clients: Mapping[str, int] = field(default_factory=dict)
+    """Clients of each group; empty: all are as the workload declares them."""
     fingerprint: str = ""
     """Equal cells have equal fingerprints (`assay.plan.fingerprint`)."""
 

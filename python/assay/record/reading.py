@@ -33,6 +33,7 @@ _RUNS = """
 SELECT runs.id, experiment_id, position, workload, test, system, system_label, storage, clients,
        threads, protocol, parameters, repetition, runs.seed AS seed, cell_fingerprint, state,
        reason, verdict, verdict_reason, json_extract(cell, '$.driving') AS driving,
+       json_extract(cell, '$.group_clients') AS group_clients,
        runs.begun_unix_ns AS begun_unix_ns,
        runs.ended_unix_ns AS ended_unix_ns, machine, process_id, process_started, boot_id
 FROM runs JOIN experiments ON experiments.id = experiment_id
@@ -170,6 +171,7 @@ def _summary(row: dict[str, Any]) -> dict[str, Any]:
     values["parameters"] = json.loads(row["parameters"])
     values["seed"] = int(row["seed"])
     values["driving"] = json.loads(row["driving"] or "{}")
+    values["group_clients"] = json.loads(row["group_clients"] or "{}")
     is_unended = row["state"] not in (*END_STATES, "planned")
     if is_unended and not is_alive(process):
         values["state"], values["reason"] = "interrupted", PROCESS_ENDED

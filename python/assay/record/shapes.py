@@ -128,6 +128,7 @@ def _places(experiment: ExperimentRecord) -> Iterator[str]:
 def _of_run(run: RunRecord) -> Iterator[str]:
     yield from _wrong("parameters", run.parameters, dict[str, Scalar])
     yield from _wrong("driving", run.driving, _Driving)
+    yield from _wrong("group_clients", run.group_clients, dict[str, int])
     if run.site is not None:
         yield from _wrong("deployment", run.site, _Deployment)
     if run.dataset is not None:

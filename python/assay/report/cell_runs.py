@@ -14,6 +14,8 @@ from assay.text import units
 
 _ALWAYS_NAMED = ("system", "storage", "clients")
 OFFERED_RATE = "offered_rate_per_s"
+OF_GROUP = "clients of "
+"""Begins the name of a factor: how many clients a group has."""
 TEST, REPETITION = "test", "repetition"
 """Factors by which cells and runs may be told apart, beside those of their cell."""
 _TITLES = {OFFERED_RATE: "offered/s"}
@@ -81,9 +83,11 @@ def tests(runs: Iterable[RunRecord]) -> dict[str, list[RunRecord]]:
 
 def cells(runs: Iterable[RunRecord]) -> list[CellRuns]:
     """Runs by cell, in the order in which the cells come first."""
+    runs = list(runs)
+    groups = list(dict.fromkeys(name for run in runs for name in run.group_clients))
     by_factors: dict[tuple[tuple[str, Scalar], ...], list[RunRecord]] = {}
     for run in runs:
-        by_factors.setdefault(tuple(_factors(run).items()), []).append(run)
+        by_factors.setdefault(tuple(_factors(run, groups).items()), []).append(run)
     all_factors = [dict(factors) for factors in by_factors]
     named = _always_and_varying(all_factors, _ALWAYS_NAMED)
     return [
@@ -135,11 +139,13 @@ def label_columns(found: Sequence[CellRuns], factors: Sequence[str]) -> tuple[Co
     )
 
 
-def _factors(run: RunRecord) -> dict[str, Scalar]:
+def _factors(run: RunRecord, groups: Iterable[str]) -> dict[str, Scalar]:
+    """``groups``: those whose clients are not as declared in some run."""
     return {
         "system": run.system_label,
         "storage": run.storage or _NOT_SEEN,
         "clients": run.clients,
+        **{f"{OF_GROUP}{one}": run.group_clients.get(one, "as declared") for one in groups},
         "protocol": run.protocol,
         "threads": run.threads,
         **_offered_rate(run),
@@ -175,6 +181,8 @@ def _level_name(factor: str, level: Scalar) -> str:
         return units.counted(int(level), "client")
     if factor == OFFERED_RATE:
         return f"{level:g} offered/s"
+    if factor.startswith(OF_GROUP):
+        return f"{factor.removeprefix(OF_GROUP)} {level}"
     return f"{factor} {level}"
 
 
