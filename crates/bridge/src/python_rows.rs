@@ -37,7 +37,7 @@ struct Table {
 
 impl PythonRows {
     /// # Errors
-    /// Where the mapping names a table that the document does not, or has something for it that
+    /// If the mapping names a table that the document does not, or has something for it that
     /// cannot be iterated over.
     pub fn new(document: &LoadDocument, rows: &Bound<'_, PyMapping>) -> PyResult<Self> {
         let mut tables = Vec::new();

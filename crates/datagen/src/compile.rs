@@ -21,7 +21,7 @@ pub struct Dataset {
 
 impl Dataset {
     /// # Errors
-    /// Where an expression is wrong, a parent is not known, or a table has not a whole number of rows.
+    /// If an expression is wrong, a parent is not known, or a table has not a whole number of rows.
     pub fn compile(document: &GeneratedDocument) -> Result<Arc<Self>, ScriptError> {
         let mut tables: Vec<Table> = Vec::with_capacity(document.tables.len());
         for (index, table) in document.tables.iter().enumerate() {

@@ -14,7 +14,7 @@ impl Dataset {
     /// row is asked, and none of their values is made.
     ///
     /// # Errors
-    /// Where a number of rows cannot be computed.
+    /// If a number of rows cannot be computed.
     pub fn count(&self, table: usize, part: Part) -> Result<u64, SourceError> {
         let compiled = &self.tables[table];
         let Some(parent) = compiled.parent else {

@@ -63,7 +63,7 @@ impl Cursor {
     /// Goes to the next row; false behind the last one.
     ///
     /// # Errors
-    /// Where an ancestor's value or a number of children cannot be computed.
+    /// If an ancestor's value or a number of children cannot be computed.
     #[inline]
     pub fn advance(&mut self, dataset: &Dataset) -> Result<bool, SourceError> {
         self.advance_at(dataset, self.levels.len() - 1)
@@ -139,7 +139,7 @@ impl Cursor {
     /// Fills `row` with the row under the cursor.
     ///
     /// # Errors
-    /// Where a value cannot be computed, or its column cannot hold it.
+    /// If a value cannot be computed, or its column cannot hold it.
     #[inline]
     pub fn write(&mut self, dataset: &Dataset, row: &mut Row) -> Result<(), SourceError> {
         let depth = self.levels.len() - 1;

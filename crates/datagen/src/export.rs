@@ -81,7 +81,7 @@ const GATHERED_BYTES: usize = 64 * 1024;
 /// written.
 ///
 /// # Errors
-/// Where there is no such table, a row cannot be made, or `out` cannot be written; that it was closed is
+/// If there is no such table, a row cannot be made, or `out` cannot be written; that it was closed is
 /// no error.
 pub fn export(
     dataset: &Dataset,

@@ -39,7 +39,7 @@ const LOOK_UP_EVERY: Duration = Duration::from_millis(100);
 /// of their number at most ten times a second.
 ///
 /// # Errors
-/// Where a row cannot be made. `None` where `go_on` broke.
+/// If a row cannot be made. `None` where `go_on` broke.
 pub fn measure(
     dataset: &Dataset,
     with_checksums: bool,

@@ -26,7 +26,7 @@ pub struct Answered {
 /// and of ends means nothing here. `go_on` is asked ten times a second whether to wait any longer.
 ///
 /// # Errors
-/// Where a script is wrong or fails, the system cannot be reached or refuses a statement, or `go_on`
+/// If a script is wrong or fails, the system cannot be reached or refuses a statement, or `go_on`
 /// broke. What the session had under way is rolled back by its end.
 pub fn query(
     document: &DriveDocument,
@@ -98,7 +98,8 @@ pub fn query(
 }
 
 /// # Errors
-/// Where `go_on` broke meanwhile.
+
+/// If `go_on` broke meanwhile.
 fn pause(
     duration: Duration,
     go_on: &mut dyn FnMut() -> ControlFlow<()>,
@@ -117,7 +118,8 @@ fn pause(
 }
 
 /// # Errors
-/// Where the answer is one.
+
+/// If the answer is one.
 fn told(answer: &Answer, text: &str) -> Result<(), EngineError> {
     match &answer.error {
         Some(error) => Err(EngineError::System(error.clone(), text.to_owned())),

@@ -25,7 +25,7 @@ impl Timer {
     /// It announces itself to the poll of `registry` as `token`.
     ///
     /// # Errors
-    /// Where the machine has no further timer to give.
+    /// If the machine has no further timer to give.
     pub fn new(registry: &Registry, token: Token, clock: Clock) -> io::Result<Self> {
         // SAFETY: the call takes no memory of ours.
         let number = unsafe {

@@ -42,7 +42,7 @@ impl EncodedHistogram {
     /// The histogram that was encoded.
     ///
     /// # Errors
-    /// Where the text is no histogram, or the exact parts do not fit it.
+    /// If the text is no histogram, or the exact parts do not fit it.
     pub fn decode(&self) -> Result<LatencyHistogram, HistogramError> {
         let mut times = LatencyHistogram::decode(&self.histogram)?;
         let expect = |what: &str, stated: u64, found: u64| {
@@ -68,7 +68,7 @@ impl EncodedHistogram {
 /// All samples of `parts` in one histogram.
 ///
 /// # Errors
-/// Where one of them cannot be decoded; the message says which.
+/// If one of them cannot be decoded; the message says which.
 pub fn merge_encoded(parts: &[EncodedHistogram]) -> Result<LatencyHistogram, HistogramError> {
     let mut merged = LatencyHistogram::new();
     for (number, part) in parts.iter().enumerate() {

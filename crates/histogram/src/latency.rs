@@ -153,7 +153,7 @@ impl LatencyHistogram {
     /// the overflow: the first come back to three digits, the second as the count of the last cell.
     ///
     /// # Errors
-    /// Where the text is not base64, not a V2 histogram, or one with other bounds than ours.
+    /// If the text is not base64, not a V2 histogram, or one with other bounds than ours.
     pub fn decode(text: &str) -> Result<Self, HistogramError> {
         let bytes = BASE64
             .decode(text.trim())

@@ -253,7 +253,7 @@ pub trait RowSource {
     /// tables that the loader was given; indexes never go back), or `None` at the end.
     ///
     /// # Errors
-    /// Where the input is not what it must be; the source cannot be used further.
+    /// If the input is not what it must be; the source cannot be used further.
     fn next_row(&mut self, row: &mut Row) -> Result<Option<usize>, SourceError>;
 
     /// Bytes of input read so far, for progress.

@@ -167,7 +167,7 @@ pub struct StopDocument {
 
 impl DriveDocument {
     /// # Errors
-    /// Where the text is not a drive document, or asks for what cannot be; says which key.
+    /// If the text is not a drive document, or asks for what cannot be; says which key.
     pub fn parse(text: &str) -> Result<Self, EngineError> {
         let document: Self = parse("the drive document", text)?;
         document.check()?;

@@ -37,7 +37,7 @@ fn one_session() -> u32 {
 
 impl LoadDocument {
     /// # Errors
-    /// Where the text is not a load document; says which key.
+    /// If the text is not a load document; says which key.
     pub fn parse(text: &str) -> Result<Self, EngineError> {
         let document: Self = parse("the load document", text)?;
         if document.sessions == 0 {

@@ -32,7 +32,7 @@ pub struct ServeDocument {
 
 impl ServeDocument {
     /// # Errors
-    /// Where the text is not a serve document; says which key.
+    /// If the text is not a serve document; says which key.
     pub fn parse(text: &str) -> Result<Self, EngineError> {
         parse("the serve document", text)
     }

@@ -103,7 +103,8 @@ impl SiteDocument {
     }
 
     /// # Errors
-    /// Where the text is not a site document; says which key.
+
+    /// If the text is not a site document; says which key.
     pub fn parse(text: &str) -> Result<Self, EngineError> {
         parse("the site document", text)
     }

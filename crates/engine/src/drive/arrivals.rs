@@ -1,8 +1,8 @@
-//! Takes a rate and a seed; gives the instants at which the transactions of an open loop are due, and
-//! which script each of them runs. Nothing that the system under test does changes them.
+//! Takes a rate and a seed; returns when each transaction of an open loop is due and which script it runs.
+//! The system under test cannot change this schedule.
 //!
-//! The schedule is that of the run, and the same for any number of threads and processes: each share computes
-//! all of it and keeps what is its own, the arrivals of its clients.
+//! The schedule is the same for any number of threads and processes: each share computes all of it and keeps
+//! the arrivals of its own clients.
 
 use assay_values::Random;
 
@@ -13,20 +13,20 @@ use super::script_selector::{NextScript, ScriptSelector};
 use crate::account::ThreadRecorder;
 use crate::document::ArrivalDocument;
 
-/// Keeps the gaps' stream apart from all others of the seed.
+/// The random stream of the gaps, separate from all other streams of the seed.
 const GAPS: u64 = 0x6172_7269_7661_6c73;
 
-/// One transaction that is due.
+/// A transaction that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
     pub due_ns: u64,
     pub next: NextScript,
-    /// Among all arrivals of its group: its values follow it.
+    /// Its number among all arrivals of its group; its random values follow from this number.
     pub number: u64,
     pub is_measured: bool,
 }
 
-/// Which arrivals are one thread's.
+/// Which arrivals belong to a thread.
 #[derive(Clone, Copy, Debug)]
 pub struct Share {
     pub thread: u64,
@@ -34,15 +34,15 @@ pub struct Share {
 }
 
 impl Share {
-    /// All of them.
+    /// All arrivals.
     #[cfg(test)]
     pub const ALL: Self = Self {
         thread: 0,
         threads: 1,
     };
 
-    /// Arrivals go round all clients of all processes, and the client at place *p* of this process is one
-    /// of thread *p* modulo their number's.
+    /// Arrivals are dealt round-robin to all clients of all processes; the client at place *p* of this
+    /// process belongs to thread *p* modulo the number of threads.
     fn holds(self, number: u64, group: &Group) -> bool {
         let place = (group.client_of(number)).map(|client| u64::from(group.first_place + client));
         place.is_some_and(|place| place % self.threads == self.thread)
@@ -54,21 +54,21 @@ pub struct Arrivals {
     schedule: Schedule,
     share: Share,
     rate_per_ns: f64,
-    /// None where they come at a constant rate.
+    /// `None` if the arrivals come at a constant rate.
     gaps: Option<Random>,
     selector: ScriptSelector,
     /// How many arrivals of the run have been computed.
     number: u64,
-    /// Where the last one stands in units of the mean gap.
+    /// The position of the last arrival, in units of the mean gap.
     position: f64,
     measured_left: u64,
     head: Option<Arrival>,
-    /// Arrivals that were taken and not begun.
+    /// Arrivals that were taken and not started.
     given_back: Vec<Arrival>,
 }
 
 impl Arrivals {
-    /// None in a closed loop.
+    /// `None` in a closed loop.
     #[must_use]
     pub fn new(plan: &Plan, group: &Group, schedule: Schedule, share: Share) -> Option<Self> {
         let rate_per_s = group.arrival.offered_rate_per_s()?;
@@ -91,14 +91,14 @@ impl Arrivals {
         Some(arrivals)
     }
 
-    /// When the next one is due; none where there is no further one.
+    /// When the next arrival is due; `None` after the last.
     #[must_use]
     #[inline]
     pub fn due_ns(&self) -> Option<u64> {
         self.next().map(|arrival| arrival.due_ns)
     }
 
-    /// Takes the next one, which thereby is scheduled, whatever becomes of it.
+    /// Takes the next arrival and counts it as scheduled, whatever its outcome will be.
     pub fn take(&mut self, group: &Group, recorder: &mut ThreadRecorder) -> Option<Arrival> {
         if let Some(arrival) = self.given_back.pop() {
             return Some(arrival);
@@ -110,7 +110,7 @@ impl Arrivals {
         Some(arrival)
     }
 
-    /// Takes one back that was taken and is not begun, for the client that is free next.
+    /// Returns an arrival that was taken and not started; the next free client gets it.
     pub fn give_back(&mut self, arrival: Arrival) {
         self.given_back.push(arrival);
     }
@@ -119,7 +119,7 @@ impl Arrivals {
         self.given_back.last().copied().or(self.head)
     }
 
-    /// Skips those that could not begin within the latency limit.
+    /// Skips the arrivals that can no longer start within the latency limit.
     #[inline]
     pub fn skip_expired(&mut self, now_ns: u64, group: &Group, recorder: &mut ThreadRecorder) {
         let Some(limit_ns) = group.latency_limit_ns else {
@@ -133,7 +133,7 @@ impl Arrivals {
         }
     }
 
-    /// Skips all that were due before `end_ns`, because there is nobody any more to begin them.
+    /// Skips all arrivals that were due before `end_ns`: no client is left to start them.
     pub fn skip_until(&mut self, end_ns: u64, group: &Group, recorder: &mut ThreadRecorder) {
         while self.next().is_some_and(|arrival| arrival.due_ns < end_ns) {
             self.skip(group, recorder);
@@ -178,8 +178,8 @@ impl Arrivals {
         }
     }
 
-    /// When the arrival at this position is due. While the rate grows from nothing, `rate · t² / 2R` of
-    /// them have come by the time *t* of the ramp-up *R*; solved for *t*.
+    /// When the arrival at this position is due. During the ramp-up *R* the rate grows from zero, so that
+    /// `rate · t² / 2R` arrivals have come by time *t*; solved for *t*.
     fn instant(&self) -> u64 {
         let ramp_up_ns = whole_to_float(self.schedule.ramped_ns - self.schedule.start_ns);
         let on_ramp = self.rate_per_ns * ramp_up_ns / 2.0;
@@ -240,7 +240,7 @@ mod tests {
         Plan::new(&DriveDocument::parse(&document.to_string()).unwrap()).unwrap()
     }
 
-    /// Ten seconds of measurement after two of warm-up.
+    /// Two seconds of warm-up, then ten of measurement.
     fn schedule(ramp_up_ns: u64) -> Schedule {
         Schedule {
             start_ns: 77,
@@ -273,7 +273,7 @@ mod tests {
             parts.sort_unstable();
             assert_eq!(parts, whole, "{kind}");
             assert!(whole.windows(2).all(|pair| pair[0].0 <= pair[1].0));
-            // Clients 0 and 3 of five are the first thread's: two arrivals of five.
+            // Clients 0 and 3 of five belong to the first thread: two of five arrivals.
             let first = all(
                 &plan,
                 schedule(SECOND),
@@ -302,7 +302,7 @@ mod tests {
             json!({}),
         );
         let found = all(&poisson, schedule(0), Share::ALL);
-        // 12,000 with a deviation of 110: beyond six of these it is none.
+        // 12,000 expected, standard deviation 110: accept six deviations.
         assert!(found.len().abs_diff(12_000) < 660, "{}", found.len());
         let gaps: Vec<f64> = found
             .windows(2)

@@ -1,5 +1,5 @@
-//! Takes the time; breaks off calls of a library that have taken too long. A blocking call cannot look at a
-//! clock itself.
+//! Takes the time; cancels library calls that have taken too long, since a blocking call cannot check a
+//! deadline.
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -10,22 +10,22 @@ use super::schedule::Draining;
 
 /// The watchdog's view of one client's thread.
 ///
-/// Relaxed everywhere: each field stands for itself, and the canceller has its lock.
+/// All accesses are relaxed: the fields are independent, and a lock guards the canceller.
 pub struct CallTimeout {
-    /// When the call under way must have returned; `u64::MAX` where nothing is expected.
+    /// The deadline of the current call; `u64::MAX` if there is none.
     deadline_ns: AtomicU64,
     /// A [`Reason`], or 0.
     cancelled: AtomicU8,
-    /// None before the client works, after it has ended, and where the library has nothing of the kind.
+    /// `None` before the client starts, after it has ended, and if the library cannot cancel.
     canceller: Mutex<Option<Canceller>>,
 }
 
-/// Why a call was broken off.
+/// Why a call was cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// `statement_timeout_s`.
     Deadline = 1,
-    /// The run has ended long since, or was interrupted.
+    /// The drain time is over, or the run was interrupted.
     Drained = 2,
 }
 
@@ -59,10 +59,10 @@ impl CallTimeout {
         self.deadline_ns.store(u64::MAX, Ordering::Relaxed);
     }
 
-    /// Why the last call was broken off, if it was.
+    /// Why the last call was cancelled, if it was.
     #[inline]
     pub fn take_cancelled(&self) -> Option<Reason> {
-        // A plain load first: the line stays this thread's own as long as nothing happens.
+        // A plain load first, so that the cache line stays with this thread while nothing is cancelled.
         if self.cancelled.load(Ordering::Relaxed) == 0 {
             return None;
         }
@@ -73,7 +73,7 @@ impl CallTimeout {
         }
     }
 
-    /// To be asked several times a second by the supervisor.
+    /// Called several times a second by the supervisor.
     pub fn look(&self, now_ns: u64, draining: Draining) {
         let reason = if draining == Draining::TooLong {
             Reason::Drained

@@ -1,5 +1,5 @@
-//! Takes sessions whose transactions were given up; has the server break off what it still does for
-//! them, and waits for that, but not for long: the server may be deaf.
+//! Takes the sessions of abandoned transactions; cancels their statements on the server and waits briefly for
+//! the answers, because the server may not respond.
 
 use std::io::{self, Read as _, Write as _};
 use std::ops::ControlFlow;
@@ -11,21 +11,21 @@ use mio::{Events, Interest, Poll, Token};
 use crate::session::{BlockingConnection, Cancellation, Connection, Scratch, WireSite};
 use crate::transport::Socket;
 
-/// How often the sessions are looked at.
+/// How often the sessions are polled.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
-/// Cancels what is under way in all of them, each at its endpoint, within `patience`; gives how many the server has answered
-/// then. The others are closed: a server that hears of it later ends them by itself.
+/// Cancels the current statement of each session at its endpoint, within `patience`; returns how many
+/// sessions were answered by then. The others are closed: the server ends them when it notices.
 pub fn cancel(
     sites: &[WireSite],
     mut sessions: Vec<(usize, Connection)>,
     scratch: &mut Scratch,
-    patience: Duration,
+    timeout: Duration,
 ) -> u64 {
-    let deadline = Instant::now() + patience;
+    let deadline = Instant::now() + timeout;
     for (endpoint, site) in sites.iter().enumerate() {
-        let of_it = sessions.iter().filter(|(at, _)| *at == endpoint);
-        ask(site, of_it.map(|(_, session)| session), deadline);
+        let of_endpoint = sessions.iter().filter(|(at, _)| *at == endpoint);
+        request_cancels(site, of_endpoint.map(|(_, session)| session), deadline);
     }
     let mut answered = 0;
     let mut answer = Answer::new(Keep::Count);
@@ -45,7 +45,7 @@ pub fn cancel(
     answered
 }
 
-/// Whether the request under way has come to its end, or the session to its.
+/// Whether the current request was answered or the session ended.
 fn has_answered(session: &mut Connection, scratch: &mut Scratch, answer: &mut Answer) -> bool {
     answer.clear(Keep::Count);
     loop {
@@ -57,8 +57,12 @@ fn has_answered(session: &mut Connection, scratch: &mut Scratch, answer: &mut An
     }
 }
 
-/// Asks as far as the server listens: the first that it does not hear is the last.
-fn ask<'s>(site: &WireSite, sessions: impl Iterator<Item = &'s Connection>, deadline: Instant) {
+/// Requests the cancellations one after the other, until the first that cannot be sent.
+fn request_cancels<'s>(
+    site: &WireSite,
+    sessions: impl Iterator<Item = &'s Connection>,
+    deadline: Instant,
+) {
     let mut statements = Vec::new();
     for session in sessions {
         match session.cancel() {
@@ -73,18 +77,18 @@ fn ask<'s>(site: &WireSite, sessions: impl Iterator<Item = &'s Connection>, dead
     if statements.is_empty() {
         return;
     }
-    let mut go_on = || match Instant::now() < deadline {
+    let mut within_deadline = || match Instant::now() < deadline {
         true => ControlFlow::Continue(()),
         false => ControlFlow::Break(()),
     };
-    let mut cancellation = Cancellation::new(&mut go_on);
+    let mut cancellation = Cancellation::new(&mut within_deadline);
     let Ok(mut connection) = BlockingConnection::open(site, &mut cancellation) else {
         return;
     };
     for text in &statements {
-        // A statement that has just ended is no longer there to be cancelled.
-        let asked = connection.request(&Request::Text(text), Keep::Count, &mut cancellation);
-        if asked.is_err() {
+        // A statement that has just ended can no longer be cancelled: its error is ignored.
+        let requested = connection.request(&Request::Text(text), Keep::Count, &mut cancellation);
+        if requested.is_err() {
             return;
         }
     }
@@ -112,7 +116,7 @@ fn send(site: &WireSite, place: usize, bytes: &[u8], deadline: Instant) -> io::R
                 Ok(0) => return Ok(()),
                 Ok(_) => continue,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                // It may close without having read to the end.
+                // The server may close before it has read everything.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return Ok(()),
                 Err(error) => return Err(error),
             }

@@ -1,5 +1,5 @@
-//! One client: what it does next and what it makes of an answer, whatever it waits with. Both executors
-//! drive it the same way; it touches no socket and reads no clock.
+//! One client: takes answers, arrivals and the time; returns what to do next. Both executors drive it the
+//! same way; it touches no socket and reads no clock.
 //!
 //! ```text
 //!   Between ─ [rest] ─ [arrival] ─ begin ─ [connect] ──► Running ── statement ──► Waiting ── answer ──► Running
@@ -26,40 +26,39 @@ use crate::account::{State, ThreadRecorder};
 
 /// What a client needs next.
 pub enum Next<'a> {
-    /// Send this, then hand in the answer ([`Client::answered`]).
+    /// Send this, then pass the answer to [`Client::answered`].
     Request { request: Request<'a>, keep: Keep },
-    /// Put this into the session's pipeline, then say so ([`Client::queued`]).
+    /// Add this to the session's pipeline, then call [`Client::queued`].
     Queue { request: Request<'a> },
-    /// Send the pipeline, hand in each answer, then say that it has ended ([`Client::synced`]).
+    /// Send the pipeline, pass each answer to [`Client::answered`], then call [`Client::synced`].
     Sync { keep: Keep },
-    /// Wait until this instant, then [`Client::woken`].
+    /// Wait until this instant, then call [`Client::woken`].
     Pause { until_ns: u64 },
-    /// Open a session, then [`Client::connected`] or [`Client::not_connected`].
+    /// Open a session, then call [`Client::connected`] or [`Client::not_connected`].
     Connect,
-    /// Wait for the next arrival, then [`Client::arrive`]; where there is none, [`Client::finish`].
+    /// Wait for the next arrival, then call [`Client::arrive`]; if there is none, [`Client::finish`].
     Arrival,
-    /// A transaction has ended: ask again.
+    /// A transaction has ended: call [`Client::next`] again.
     Ended,
-    /// Something of the script is settled: ask again.
+    /// The script has made progress without a request: call [`Client::next`] again.
     Again,
-    /// A program that the script had started was ended because the run does not wait for it any longer:
+    /// A child process of the script was ended because the run no longer waits for it: call
     /// [`Client::abandoned`].
     Abandoned,
-    /// The session could not be rolled back, so that nothing further may be asked of it: close it, then
-    /// [`Client::lost`].
+    /// The session could not be rolled back and must not be used again: close it, then call [`Client::lost`].
     Unusable { error: SystemError },
-    /// The client has done its work; its end is in the recorder.
+    /// The client has finished; its end is in the recorder.
     Done,
 }
 
-/// What follows where there is no session any more, or none yet.
+/// What to do with a client that has no session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum After {
     /// The client has ended.
     Ended,
-    /// Ask it what it does next.
+    /// Call [`Client::next`].
     GoOn,
-    /// Wake it at this instant.
+    /// Wait until this instant, then call [`Client::woken`].
     Pause { until_ns: u64 },
 }
 
@@ -78,12 +77,12 @@ impl<'a> Client<'a> {
         Self { machine, state }
     }
 
-    /// It has a session from the beginning.
+    /// The client starts with an open session.
     pub fn begins_with(&mut self, pipelines: bool) {
         self.state.pipelines = pipelines;
     }
 
-    /// Whether an answer is owed.
+    /// Whether the client waits for an answer.
     #[must_use]
     #[inline]
     pub fn is_waiting(&self) -> bool {
@@ -92,14 +91,14 @@ impl<'a> Client<'a> {
             .is_some_and(Transaction::is_waiting)
     }
 
-    /// Whether it waits for an arrival.
+    /// Whether the client waits for an arrival.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         matches!(self.state.phase, Phase::Idle)
     }
 
-    /// The statements that a session for it prepares: those of its group, or of the one transaction that
-    /// the session is for.
+    /// The statements to prepare in a session of this client: those of its group, or of the single
+    /// transaction that the session is for.
     #[must_use]
     pub fn to_prepare(&self) -> &'a [u32] {
         let ClientState { plan, group, .. } = self.state;
@@ -111,7 +110,7 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// Among the clients of all groups and processes.
+    /// Its number among the clients of all groups and processes.
     #[must_use]
     pub fn number(&self) -> u32 {
         self.state.number
@@ -123,7 +122,7 @@ impl<'a> Client<'a> {
         self.state.group.number as usize
     }
 
-    /// Puts the script at its beginning.
+    /// Starts the script.
     fn begin_script(&mut self) {
         let Some(transaction) = self.state.transaction() else {
             return;
@@ -138,7 +137,7 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// Goes on at `now_ns` until something must be done for the client.
+    /// Continues at `now_ns` until the client needs something from the executor.
     #[inline]
     pub fn next(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) -> Next<'_> {
         match &mut self.state.phase {
@@ -160,7 +159,7 @@ impl<'a> Client<'a> {
                     transaction.step = TransactionStep::Running;
                 }
                 TransactionStep::Connecting => return Next::Connect,
-                step => unreachable!("a client that is {step:?} was asked what it does next"),
+                step => unreachable!("a client that is {step:?} cannot take a next step"),
             },
             _ => match self.state.before(now_ns, recorder) {
                 Before::Begin => self.begin_script(),
@@ -173,7 +172,7 @@ impl<'a> Client<'a> {
         self.step(now_ns, recorder)
     }
 
-    /// Lets the script of the transaction under way go on.
+    /// Continues the script of the current transaction.
     #[inline]
     fn step(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) -> Next<'_> {
         let state = &mut self.state;
@@ -238,7 +237,8 @@ impl<'a> Client<'a> {
                 }
                 transaction.step = TransactionStep::Syncing { next: 0 };
                 transaction.has_executed = true;
-                // Whatever stands in it: the end of a pipeline commits what has no transaction of its own.
+                // Even with other statements in it: the end of a pipeline commits those outside a transaction
+                // block.
                 state.session.asked(StatementKind::Other);
                 transaction.asked_ns = now_ns;
                 Next::Sync {
@@ -262,7 +262,7 @@ impl<'a> Client<'a> {
             }
             Step::End(ending) => {
                 let then = state.judge(state.closed(ending), now_ns, recorder);
-                // A pipeline that was never sent is forgotten with the next request.
+                // The next request discards a pipeline that was never sent.
                 let has_unsent = state.pipelines && !state.pipeline.is_empty();
                 if has_unsent || state.must_roll_back(then) {
                     let Phase::In(transaction) = &mut state.phase else {
@@ -284,7 +284,7 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// Whether a pipeline was sent, so that its end is announced by itself.
+    /// Whether a pipeline was sent: its end is reported separately.
     #[must_use]
     #[inline]
     pub fn is_syncing(&self) -> bool {
@@ -297,7 +297,7 @@ impl<'a> Client<'a> {
         )
     }
 
-    /// The arrival it has waited for.
+    /// Starts the arrival that the client waited for.
     #[inline]
     pub fn arrive(&mut self, arrival: Arrival, now_ns: u64, recorder: &mut ThreadRecorder) {
         self.state.arrive(arrival, now_ns, recorder);
@@ -316,8 +316,8 @@ impl<'a> Client<'a> {
         self.state.resume(now_ns);
     }
 
-    /// The run is stopping: ends a pause that is no part of a latency: nothing after
-    /// it would be measured. A transaction that has not executed anything yet was then never begun.
+    /// The run is stopping: ends a pause that is not part of a latency, since nothing after it would be
+    /// measured. A transaction that has not executed anything yet counts as never started.
     pub fn cut_pause(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) -> bool {
         match &self.state.phase {
             Phase::In(transaction) => match transaction.step {
@@ -336,7 +336,7 @@ impl<'a> Client<'a> {
         true
     }
 
-    /// A session stands; `pipelines` says whether it takes several requests at once.
+    /// A session is open; `pipelines` says whether it takes several requests at once.
     pub fn connected(&mut self, pipelines: bool, recorder: &mut ThreadRecorder) {
         let begins = self.state.transaction().is_some();
         self.state.connected(pipelines, recorder);

@@ -1,4 +1,4 @@
-//! What a client makes of the answers to its statements and pipelines.
+//! Takes the answers to a client's statements and pipelines; updates its transaction and its script.
 
 use assay_drivers::{Answer, Keep, SystemError};
 use assay_script::Reply;
@@ -9,7 +9,8 @@ use super::transaction::{Queued, TransactionStep};
 use crate::account::ThreadRecorder;
 
 impl Client<'_> {
-    /// Takes an answer that was owed, complete at `now_ns`; gives what to keep of a further one.
+    /// Takes the answer that the client waited for, complete at `now_ns`; returns what to keep of the next
+    /// answer.
     #[inline]
     pub fn answered(
         &mut self,
@@ -18,7 +19,7 @@ impl Client<'_> {
         recorder: &mut ThreadRecorder,
     ) -> Keep {
         let Phase::In(transaction) = &mut self.state.phase else {
-            unreachable!("an answer is of a transaction")
+            unreachable!("an answer belongs to a transaction")
         };
         match transaction.step {
             TransactionStep::Waiting {
@@ -60,7 +61,7 @@ impl Client<'_> {
                     .answered_pipelined(statement, reply(answer, self.state.error()));
                 self.state.keep_in_pipeline(next + 1)
             }
-            // Where it is rolled back the attempt that it ended is over, whatever the answer.
+            // After a rollback the attempt is over, whatever the answer.
             TransactionStep::RollingBack { then } => {
                 transaction.error = answer.error.take();
                 let session = &mut self.state.session;
@@ -71,17 +72,17 @@ impl Client<'_> {
                 }
                 Keep::Count
             }
-            step => unreachable!("a client that is {step:?} was given an answer"),
+            step => unreachable!("a client that is {step:?} received an answer"),
         }
     }
 
-    /// The statement is in the pipeline, or cannot be expressed.
+    /// The statement was added to the pipeline, or could not be encoded.
     pub fn queued(&mut self, queued: Result<(), SystemError>) {
         let Phase::In(transaction) = &mut self.state.phase else {
-            unreachable!("a pipeline is of a transaction")
+            unreachable!("a pipeline belongs to a transaction")
         };
         let TransactionStep::Queueing { statement } = transaction.step else {
-            unreachable!("nothing was to be put into the pipeline")
+            unreachable!("no statement was waiting to be queued")
         };
         transaction.step = TransactionStep::Running;
         self.state.pipeline.push(Queued {
@@ -92,7 +93,7 @@ impl Client<'_> {
         self.machine.queued();
     }
 
-    /// The pipeline has come to its end, with this answer.
+    /// The pipeline has ended, with this answer.
     pub fn synced(&mut self, answer: &Answer) {
         self.state.session.answered(answer, None);
         self.state.pipeline.clear();
@@ -101,7 +102,7 @@ impl Client<'_> {
         }
     }
 
-    /// Hands the answers of a pipeline that was executed one by one to the script.
+    /// Passes the answers of a pipeline that was executed statement by statement to the script.
     pub(super) fn deliver(&mut self) {
         let state = &mut self.state;
         for queued in &state.pipeline {
@@ -112,7 +113,7 @@ impl Client<'_> {
             }
         }
         let Phase::In(transaction) = &mut state.phase else {
-            unreachable!("a pipeline is of a transaction")
+            unreachable!("a pipeline belongs to a transaction")
         };
         let mut errors = state
             .pipeline

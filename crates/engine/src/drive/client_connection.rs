@@ -1,5 +1,4 @@
-//! One client and its session in an event loop: what happens to it at each readiness, answer, pause and
-//! deadline.
+//! One client and its session in an event loop: handles readiness, answers, pauses and deadlines.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -17,18 +16,18 @@ use super::schedule::Draining;
 use super::session_opener::{OpenError, SessionOpener};
 use crate::session::{Connection, lost, out_of_resources};
 
-/// How many transactions without any statement a client may run before the others have their turn.
+/// How many turns without waiting a client may take before the other clients get theirs.
 const IDLE_TURNS: u32 = 64;
 
 pub struct ClientConnection<'a> {
-    /// In the thread's list of clients, and in its timers.
+    /// Its index in the thread's list of clients and in its timers.
     place: usize,
-    /// Where its sessions are.
+    /// The index of its server endpoint.
     endpoint: usize,
     client: Client<'a>,
     session: Session,
     answer: Answer,
-    /// When the pause it is in ends; `u64::MAX` where it is in none.
+    /// When the current pause ends; `u64::MAX` outside a pause.
     wake_ns: u64,
 }
 
@@ -50,7 +49,7 @@ pub enum Status {
 }
 
 impl<'a> ClientConnection<'a> {
-    /// Without a connection the client opens one for each transaction.
+    /// Without a connection, the client opens one for each transaction.
     #[must_use]
     pub fn new(
         place: usize,
@@ -71,14 +70,14 @@ impl<'a> ClientConnection<'a> {
         }
     }
 
-    /// The client waits for an arrival no longer, without having had one.
+    /// Stops waiting for an arrival, if the client waits for one.
     fn wait_no_longer(&self, context: &mut LoopContext<'_>) {
         if self.client.is_idle() {
             context.wait_no_longer(self.client.group(), self.place);
         }
     }
 
-    /// Begins an arrival that the client was promised to.
+    /// Starts an arrival that was reserved for this client.
     pub fn begin(
         &mut self,
         arrival: Arrival,
@@ -89,7 +88,7 @@ impl<'a> ClientConnection<'a> {
         self.go_on(now_ns, context)
     }
 
-    /// The socket is ready for something.
+    /// The socket is readable, writable or closed.
     #[inline]
     pub fn ready(&mut self, event: &Event, context: &mut LoopContext<'_>) -> Status {
         let Session::Open(connection) = &mut self.session else {
@@ -102,8 +101,8 @@ impl<'a> ClientConnection<'a> {
         }
         let is_closed = event.is_read_closed() || event.is_error();
         if !self.client.is_waiting() {
-            // What comes for a client that pauses is read with its next answer, but for a goodbye: then
-            // nothing of its next transaction need be lost.
+            // What arrives during a pause is read with the next answer. A closed connection is handled at
+            // once, before the client's next transaction.
             return if is_closed {
                 self.hung_up(context)
             } else {
@@ -116,7 +115,7 @@ impl<'a> ClientConnection<'a> {
         self.receive(is_closed, context)
     }
 
-    /// Reads what has come, and goes on where it completes an answer.
+    /// Reads what has arrived, and continues the client once its answer is complete.
     #[inline]
     fn receive(&mut self, is_closed: bool, context: &mut LoopContext<'_>) -> Status {
         loop {
@@ -153,7 +152,7 @@ impl<'a> ClientConnection<'a> {
         }
     }
 
-    /// Lets the client go on until it waits for something.
+    /// Continues the client until it waits for something.
     #[inline]
     pub fn go_on(&mut self, mut now_ns: u64, context: &mut LoopContext<'_>) -> Status {
         let mut idle_turns = 0;
@@ -162,11 +161,11 @@ impl<'a> ClientConnection<'a> {
                 Next::Request { request, keep } => {
                     self.answer.clear(keep);
                     let Session::Open(connection) = &mut self.session else {
-                        unreachable!("a client without a session has nothing to ask")
+                        unreachable!("a client without a session has no request")
                     };
                     match connection.put(&request, &mut context.scratch) {
                         Ok(()) => return self.send_soon(now_ns, context),
-                        // The request cannot be expressed; nothing will be sent.
+                        // The request cannot be encoded; nothing is sent.
                         Err(error) => {
                             self.answer.error = Some(error);
                             let answer = &mut self.answer;
@@ -215,8 +214,8 @@ impl<'a> ClientConnection<'a> {
                 Next::Ended => self.transaction_ended(context),
                 Next::Again => {}
             }
-            // Usually one transaction has ended and the next one begins, at the same instant. Any
-            // further turn means that nothing is waited for at all.
+            // Usually a transaction has ended and the next begins at the same instant. A further turn means
+            // that the client does not wait for anything.
             idle_turns += 1;
             if idle_turns > 1 {
                 now_ns = context.read_clock();
@@ -228,9 +227,9 @@ impl<'a> ClientConnection<'a> {
         }
     }
 
-    /// The timer that was set for `at_ns` has come up.
+    /// The timer that was set for `at_ns` has expired.
     pub fn woken(&mut self, at_ns: u64, context: &mut LoopContext<'_>) -> Status {
-        // A pause that was cut short has left its timer behind.
+        // A pause that was cut short leaves its timer behind.
         if self.wake_ns != at_ns {
             return Status::Open;
         }
@@ -242,7 +241,7 @@ impl<'a> ClientConnection<'a> {
         self.go_on(context.now_ns, context)
     }
 
-    /// What it waits for has not come in time.
+    /// The deadline has passed.
     pub fn too_late(&mut self, context: &mut LoopContext<'_>) -> Status {
         context.deadlines[self.place] = u64::MAX;
         match self.session {
@@ -265,8 +264,8 @@ impl<'a> ClientConnection<'a> {
         self.go_on(context.now_ns, context)
     }
 
-    /// The run does not wait for the client any longer. What the server still does for it is to be
-    /// cancelled, for which the session must stay open.
+    /// The run no longer waits for the client. The session stays open, so that its statement on the server
+    /// can be cancelled.
     #[cold]
     fn abandon(&mut self, context: &mut LoopContext<'_>) -> Status {
         let is_waiting = self.client.is_waiting();
@@ -290,7 +289,7 @@ impl<'a> ClientConnection<'a> {
         self.follow(after, context)
     }
 
-    /// No event can continue the client any more.
+    /// The event loop has failed: the client cannot continue.
     #[cold]
     pub fn given_up(&mut self, error: &SystemError, context: &mut LoopContext<'_>) {
         self.client
@@ -304,7 +303,7 @@ impl<'a> ClientConnection<'a> {
         }
     }
 
-    /// The session of one transaction ends with it.
+    /// Closes a session that is opened for each transaction.
     #[inline]
     fn transaction_ended(&mut self, context: &mut LoopContext<'_>) {
         if context.shared.plan.connects_each {
@@ -313,7 +312,7 @@ impl<'a> ClientConnection<'a> {
         }
     }
 
-    /// Nothing was asked, and the server has gone.
+    /// The server has closed the session while no request was pending.
     #[cold]
     fn hung_up(&mut self, context: &mut LoopContext<'_>) -> Status {
         let Session::Open(connection) = &mut self.session else {
@@ -321,11 +320,11 @@ impl<'a> ClientConnection<'a> {
         };
         let gone = io::Error::from(io::ErrorKind::UnexpectedEof);
         self.answer.clear(Keep::Count);
-        let error = connection.last_words(&gone, &mut context.scratch, &mut self.answer);
+        let error = connection.error_before_close(&gone, &mut context.scratch, &mut self.answer);
         self.lost(&error, context)
     }
 
-    /// Begins to open a session.
+    /// Starts to open a session.
     fn connect(&mut self, context: &mut LoopContext<'_>) -> Status {
         let mut opener = Box::new(SessionOpener::new());
         let patience_ns = u64::try_from(context.sites[self.endpoint].connect_timeout.as_nanos())
@@ -340,7 +339,7 @@ impl<'a> ClientConnection<'a> {
         self.opening_went(begun, context)
     }
 
-    /// The socket of a session that is not open yet is ready for something.
+    /// The socket of a session that is being opened is ready.
     #[cold]
     fn ready_to_open(&mut self, event: &Event, context: &mut LoopContext<'_>) -> Status {
         let Session::Opening(opener) = &mut self.session else {
@@ -351,7 +350,7 @@ impl<'a> ClientConnection<'a> {
         self.opening_went(result, context)
     }
 
-    /// It may be time to try again, or to give up.
+    /// Retries to open the session, or fails at the deadline.
     fn look_at_opening(&mut self, context: &mut LoopContext<'_>) -> Status {
         let Session::Opening(opener) = &mut self.session else {
             return Status::Open;
@@ -406,7 +405,7 @@ impl<'a> ClientConnection<'a> {
         }
     }
 
-    /// What comes after a session was lost, or could not be had.
+    /// Continues after a session was lost or could not be opened.
     fn follow(&mut self, after: After, context: &mut LoopContext<'_>) -> Status {
         context.deadlines[self.place] = u64::MAX;
         match after {
@@ -424,7 +423,7 @@ impl<'a> ClientConnection<'a> {
         context.timers.set(until_ns, self.place);
     }
 
-    /// The request that was just put together is sent with those of the others ([`EventLoop`]).
+    /// The request is sent together with those of the other clients ([`EventLoop`]).
     ///
     /// [`EventLoop`]: super::event_loop::EventLoop
     #[inline]
@@ -436,7 +435,7 @@ impl<'a> ClientConnection<'a> {
         Status::Open
     }
 
-    /// Sends what it has to send, as far as the socket takes it.
+    /// Sends the pending bytes as far as the socket takes them.
     #[inline]
     pub fn send(&mut self, context: &mut LoopContext<'_>) -> Status {
         let Session::Open(connection) = &mut self.session else {
@@ -448,9 +447,9 @@ impl<'a> ClientConnection<'a> {
         }
         let watched = match sent {
             Ok(()) => watch(connection, self.place, context),
-            // The server may have said why.
+            // The server may have sent the reason before it closed the connection.
             Err(error) => {
-                Err(connection.last_words(&error, &mut context.scratch, &mut self.answer))
+                Err(connection.error_before_close(&error, &mut context.scratch, &mut self.answer))
             }
         };
         match watched {
@@ -482,7 +481,7 @@ fn watch(
         .map_err(|error| out_of_resources(&error))
 }
 
-/// The client's own deadline has passed.
+/// The error after `statement_timeout_s`.
 pub fn timed_out(plan: &Plan) -> SystemError {
     let timeout = Duration::from_nanos(plan.statement_timeout_ns.unwrap_or(0));
     let message = format!("no answer within {timeout:?} (statement_timeout_s)");

@@ -1,4 +1,4 @@
-//! What a client does where its session is lost, cannot be had, or is not waited for any longer.
+//! What a client does when its session is lost, cannot be opened, or is abandoned at the end of the run.
 
 use assay_drivers::{ErrorClass, SystemError};
 
@@ -8,7 +8,7 @@ use super::think_time::REFUSED_PAUSE_NS;
 use crate::account::{State, ThreadRecorder};
 
 impl Client<'_> {
-    /// The session that it wanted cannot be had.
+    /// The session could not be opened.
     pub fn not_connected(
         &mut self,
         now_ns: u64,
@@ -21,7 +21,7 @@ impl Client<'_> {
                 recorder.errors.count(error, None, now_ns);
                 self.try_later(now_ns, since_ns, state, recorder)
             }
-            // A transaction that has a session of its own fails with it, and the next one tries anew.
+            // With a session for each transaction, the transaction fails; the next one connects again.
             _ => {
                 let transaction_type = state.transaction_type();
                 recorder.errors.count(error, transaction_type, now_ns);
@@ -35,7 +35,7 @@ impl Client<'_> {
         }
     }
 
-    /// The connection is over, or was given up.
+    /// The connection was closed or given up.
     pub fn lost(
         &mut self,
         now_ns: u64,
@@ -59,7 +59,7 @@ impl Client<'_> {
         After::Ended
     }
 
-    /// Its work ends here, for a reason that is not the system's.
+    /// The client ends for a reason that is not the system's.
     pub fn given_up(&mut self, now_ns: u64, error: &SystemError, recorder: &mut ThreadRecorder) {
         if matches!(self.state.phase, Phase::Over) {
             return;
@@ -69,7 +69,7 @@ impl Client<'_> {
         self.state.end(now_ns, State::Lost, recorder);
     }
 
-    /// The run does not wait for this client any longer.
+    /// The run no longer waits for this client.
     pub fn abandoned(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) {
         let state = &mut self.state;
         if matches!(state.phase, Phase::Over) {
@@ -95,7 +95,7 @@ impl Client<'_> {
         state.end(now_ns, end_state, recorder);
     }
 
-    /// Tries to come back a little later, or gives up.
+    /// Waits before it reconnects, or ends when the reconnect time is over.
     fn try_later(
         &mut self,
         now_ns: u64,
@@ -104,9 +104,9 @@ impl Client<'_> {
         recorder: &mut ThreadRecorder,
     ) -> After {
         let state = &mut self.state;
-        let patience_ns = state.plan.reconnect_ns.unwrap_or(0);
+        let reconnect_ns = state.plan.reconnect_ns.unwrap_or(0);
         let until_ns = now_ns.saturating_add(state.think_time.back_off_ns());
-        if until_ns > since_ns.saturating_add(patience_ns) {
+        if until_ns > since_ns.saturating_add(reconnect_ns) {
             state.end(now_ns, end_state, recorder);
             return After::Ended;
         }

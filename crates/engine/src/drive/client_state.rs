@@ -1,5 +1,5 @@
-//! Everything about a client but its script machine, whose parameters are lent out with a request: what it
-//! does, and how it goes from one transaction to the next.
+//! A client's current transaction and phase, without its script machine: a request borrows the machine's
+//! parameters while this state changes.
 
 use assay_drivers::SystemError;
 
@@ -22,33 +22,33 @@ pub struct ClientState<'a> {
     pub group: &'a Group,
     pub(super) shared: &'a Shared,
     schedule: Schedule,
-    /// Among the clients of all groups and processes.
+    /// Its number among the clients of all groups and processes.
     pub number: u32,
     selector: ScriptSelector,
     pub think_time: ThinkTime,
     pub phase: Phase,
-    /// What the system has of the client's transactions.
+    /// The state of the client's transaction on the server.
     pub session: SessionTransaction,
-    /// Whether the session takes pipelines.
+    /// Whether the session accepts pipelines.
     pub pipelines: bool,
-    /// What stands in the pipeline, and the answers as far as there are any.
+    /// The pipelined statements, with the answers received so far.
     pub pipeline: Vec<Queued>,
     pub(super) tally: Tally,
-    /// Transactions in a row that the script itself has failed, before it executed anything.
+    /// How many transactions in a row the script has failed before it sent anything.
     pub(super) own_failures: u32,
     has_begun: bool,
-    /// Without a session that it wants to have.
+    /// Has no session, and tries to open one.
     is_away: bool,
-    /// Has been away, and had no transaction since that ended `ok`.
+    /// Has reconnected, and no transaction has been `ok` since.
     is_unserved: bool,
 }
 
-/// A script that fails so often in a row by itself, without asking the system anything, will go on to:
-/// it would only keep a processor busy.
+/// A client ends after this many transactions in a row that fail without sending anything to the server: it
+/// would only use up a processor.
 pub(super) const MOST_OWN_FAILURES: u32 = 100;
 
 impl<'a> ClientState<'a> {
-    /// Of the client at this place of the process.
+    /// Creates the state of the client at this place of the process.
     pub fn new(shared: &'a Shared, schedule: Schedule, place: u32) -> Self {
         let plan = &shared.plan;
         let group = plan.group_at(place);
@@ -78,7 +78,7 @@ impl<'a> ClientState<'a> {
         self.shared.signals.is_interrupted()
     }
 
-    /// The transaction under way.
+    /// The current transaction.
     #[must_use]
     #[inline]
     pub fn transaction(&self) -> Option<&Transaction> {
@@ -88,31 +88,28 @@ impl<'a> ClientState<'a> {
         }
     }
 
-    /// The failure of its last statement, if it failed.
+    /// The error of the last statement, if it failed.
     #[must_use]
     #[inline]
     pub fn error(&self) -> Option<&SystemError> {
         self.transaction()?.error.as_ref()
     }
 
-    /// Its type.
+    /// The type of the current transaction.
     #[must_use]
     pub fn transaction_type(&self) -> Option<u32> {
         let transaction = self.transaction()?;
         Some(transaction.script.transaction_type)
     }
 
-    /// Brings a client that is between two transactions on its way to the next.
+    /// Takes a client between two transactions to its next one.
     pub fn before(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) -> Before {
         let is_between = matches!(
             self.phase,
             Phase::Between | Phase::Rested | Phase::Idle | Phase::Away { .. }
         );
-        assert!(
-            is_between,
-            "a client in a pause was asked what it does next"
-        );
-        // What was due before the end is begun by those who had been free for it.
+        assert!(is_between, "a client in a pause cannot begin a transaction");
+        // An idle client begins the transactions that were due before the end.
         let is_owed = matches!(self.phase, Phase::Idle);
         let must_end = self.must_end(now_ns);
         if let Some(state) = must_end.filter(|state| !is_owed || *state != State::Done) {
@@ -158,13 +155,13 @@ impl<'a> ClientState<'a> {
         }
     }
 
-    /// The arrival that an idle client has waited for.
+    /// Starts the arrival that an idle client waited for.
     pub fn arrive(&mut self, arrival: Arrival, now_ns: u64, recorder: &mut ThreadRecorder) {
         let next = (arrival.next, Some(arrival.number));
         self.begin(now_ns, arrival.due_ns, next, arrival.is_measured, recorder);
     }
 
-    /// Until when a client of a closed loop pauses before it begins its next transaction, if it does.
+    /// When a client of a closed loop may begin its next transaction, if it must pause before.
     #[inline]
     fn pause_until(&mut self, now_ns: u64) -> Option<u64> {
         let until_ns = if self.has_begun {
@@ -178,7 +175,7 @@ impl<'a> ClientState<'a> {
         (until_ns > now_ns).then_some(until_ns)
     }
 
-    /// Whether the client begins nothing more, and how its work has ended then.
+    /// Whether the client must end, and with which state.
     fn must_end(&self, now_ns: u64) -> Option<State> {
         let group = self.group;
         let is_enough = || {
@@ -233,7 +230,7 @@ impl<'a> ClientState<'a> {
         self.phase = Phase::In(transaction);
     }
 
-    /// A pause is over.
+    /// A pause has ended.
     pub fn resume(&mut self, now_ns: u64) {
         match &mut self.phase {
             Phase::In(transaction) => {
@@ -247,7 +244,7 @@ impl<'a> ClientState<'a> {
         }
     }
 
-    /// The transaction that had begun has not begun after all.
+    /// Counts the transaction as never started.
     pub fn unbegin(&mut self, recorder: &mut ThreadRecorder) {
         let Phase::In(transaction) = std::mem::replace(&mut self.phase, Phase::Between) else {
             return;
@@ -284,7 +281,7 @@ impl<'a> ClientState<'a> {
         }
     }
 
-    /// A session stands again, or for the first time.
+    /// A session is open, for the first time or again.
     pub fn connected(&mut self, pipelines: bool, recorder: &mut ThreadRecorder) {
         self.pipelines = pipelines;
         self.session = SessionTransaction::new();
@@ -303,7 +300,7 @@ impl<'a> ClientState<'a> {
         }
     }
 
-    /// The client is without a session, and goes on trying to have one.
+    /// The client has no session, and will try to reconnect.
     pub fn goes_away(&mut self, now_ns: u64) {
         if !self.is_away {
             self.is_away = true;
@@ -311,7 +308,7 @@ impl<'a> ClientState<'a> {
         }
     }
 
-    /// Ends the client's work between two transactions.
+    /// Ends the client between two transactions.
     pub fn end(&mut self, now_ns: u64, state: State, recorder: &mut ThreadRecorder) {
         self.phase = Phase::Over;
         let is_gone = self.is_away || matches!(state, State::Lost | State::TimedOut);

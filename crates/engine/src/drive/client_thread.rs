@@ -1,5 +1,5 @@
-//! One thread of the executor for blocking drivers: one client, one connection, calls that return when the
-//! library has answered.
+//! One thread of the executor for blocking drivers: takes one client; runs its requests on one connection
+//! with calls that return when the library has answered.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -21,10 +21,10 @@ use crate::EngineError;
 use crate::account::{End, State, ThreadRecorder, Worktime};
 use crate::session::{LocalSite, endpoint_of};
 
-/// A pause looks up this often whether the run is stopping.
+/// How often a pause checks whether the run is stopping.
 const PAUSE_SLICE: Duration = Duration::from_millis(50);
 
-/// Works for one client, whose calls the watchdog may break off through `watch`.
+/// Runs one client; the watchdog may cancel its calls through `watch`.
 pub fn run(
     shared: &Shared,
     sites: &[LocalSite],
@@ -36,7 +36,7 @@ pub fn run(
     let site = &sites[endpoint_of(number, sites.len())];
     let mut recorder = shared.recorder(place as usize);
     let mut library = None;
-    // Where each transaction opens its own connection, one tells beforehand whether that can be.
+    // If each transaction opens its own connection, one client connects beforehand to show that it can.
     let readiness = if shared.plan.connects_each && place > 0 {
         Readiness::Ready
     } else {
@@ -97,7 +97,7 @@ pub fn run(
 
 /// Why there is no connection.
 enum Closed {
-    /// The system did not let it in.
+    /// The system refused the connection.
     Refused(SystemError),
     /// The run itself is wrong.
     Failed(EngineError),
@@ -138,7 +138,7 @@ struct Worker<'a> {
     site: &'a LocalSite,
     schedule: Schedule,
     watch: &'a CallTimeout,
-    /// None while the client has no connection.
+    /// `None` while the client has no connection.
     library: Option<AnyBlocking>,
     counters: Counters,
     drain: Drain,
@@ -161,7 +161,7 @@ impl Worker<'_> {
                     let called = self.call(&request, &mut answer, now_ns);
                     now_ns = clock.now_ns();
                     match called {
-                        // Each of its statements may be short, and there may be no end of them.
+                        // Each statement may be short and the script endless.
                         Ok(()) if self.draining(now_ns) == Draining::TooLong => {
                             client.abandoned(now_ns, &mut self.recorder);
                             self.recorder.cancelled += 1;
@@ -206,7 +206,7 @@ impl Worker<'_> {
                     }
                 }
                 Next::Queue { .. } | Next::Sync { .. } => {
-                    unreachable!("no library takes pipelines")
+                    unreachable!("blocking drivers have no pipelines")
                 }
                 Next::Unusable { error } => {
                     self.take(None);
@@ -228,7 +228,7 @@ impl Worker<'_> {
         self.recorder
     }
 
-    /// The client has this connection from now on, or none.
+    /// Replaces the client's connection.
     fn take(&mut self, library: Option<AnyBlocking>) {
         if let Some(library) = &self.library {
             self.counters.leave(library);
@@ -242,7 +242,7 @@ impl Worker<'_> {
         self.library = library;
     }
 
-    /// Opens a connection; says whether the client goes on.
+    /// Opens a connection; returns whether the client goes on.
     fn connect(&mut self, client: &mut Client<'_>) -> bool {
         match open(self.shared, self.site, client.to_prepare()) {
             Ok(library) => {
@@ -259,7 +259,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Does what comes after a connection was lost, or could not be had; says whether the client goes on.
+    /// Continues after a connection was lost or could not be opened; returns whether the client goes on.
     fn follow(&mut self, after: After, client: &mut Client<'_>) -> bool {
         match after {
             After::Ended => false,
@@ -268,7 +268,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Takes the next arrival of the run and waits until it is due; says whether there was one.
+    /// Takes the next arrival of the run and waits until it is due; returns whether there was one.
     fn await_arrival(&mut self, client: &mut Client<'_>) -> bool {
         let clock = self.shared.clock;
         let group = client.group();
@@ -294,7 +294,7 @@ impl Worker<'_> {
         }
     }
 
-    /// It has never come to be due.
+    /// Takes back an arrival that never was due: it is not counted as scheduled.
     fn give_back(&mut self, due: Arrival) {
         self.recorder.scheduled[due.next.transaction_type as usize] -= u64::from(due.is_measured);
     }
@@ -310,14 +310,14 @@ impl Worker<'_> {
             self.watch.expect_until(now_ns.saturating_add(timeout_ns));
         }
         let Some(library) = &mut self.library else {
-            unreachable!("a client without a connection has nothing to ask")
+            unreachable!("a client without a connection has no request")
         };
         let called = library.request(request, answer);
         if timeout_ns.is_some() {
             self.watch.expect_nothing();
         }
         match self.watch.take_cancelled() {
-            // It was broken off, or answered in the very moment: then the answer counts.
+            // The call was cancelled, or was answered just before: then the answer counts.
             Some(reason) if called.is_err() || answer.error.is_some() => Err(match reason {
                 Reason::Deadline => Broken::Lost(timed_out(&self.shared.plan)),
                 Reason::Drained => Broken::Abandoned,
@@ -332,7 +332,7 @@ impl Worker<'_> {
         self.drain.look(now_ns, &self.schedule, signals)
     }
 
-    /// Pauses; says whether the client goes on, and is not given up in the middle of a pause that is a
+    /// Pauses; returns whether the client goes on. It does not if the drain time ends during a pause that is
     /// part of its transaction.
     fn pause(&mut self, client: &mut Client<'_>, until_ns: u64) -> bool {
         let clock = self.shared.clock;
@@ -357,7 +357,7 @@ impl Worker<'_> {
     }
 }
 
-/// Why a call gave no answer.
+/// Why a call returned no answer.
 enum Broken {
     Lost(SystemError),
     Abandoned,

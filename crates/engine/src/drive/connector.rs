@@ -1,4 +1,4 @@
-//! Takes the clients of one thread; opens a session for each, many at a time.
+//! Takes the clients of one thread; opens their sessions, many at a time.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -12,32 +12,32 @@ use super::start_barrier::{Readiness, StartBarrier};
 use crate::EngineError;
 use crate::session::{Connection, Scratch, WireSite, endpoint_of, out_of_resources};
 
-/// How often deadlines and the barrier are looked at.
+/// How often deadlines and the start barrier are checked.
 const LOOK_UP_EVERY: Duration = Duration::from_millis(50);
 
-/// How the sessions of one thread came about.
+/// The sessions that one thread opened.
 pub struct Opened {
-    /// By place in the thread's list; none where the client was not let in.
+    /// By place in the thread's list; `None` if the client was refused.
     pub connections: Vec<Option<Connection>>,
-    /// The clients that were refused, by place.
+    /// The refused clients, by place.
     pub refusals: Vec<(usize, SystemError)>,
     pub readiness: Readiness,
 }
 
-/// Everything that opening needs and that stays the same meanwhile.
+/// What opening a session needs.
 pub struct Connector<'a> {
     pub sites: &'a [WireSite],
     pub plan: &'a Plan,
     /// Their places among the clients of this process.
     pub clients: &'a [u32],
     pub barrier: &'a StartBarrier,
-    /// How many sessions may be on their way at once.
+    /// How many sessions may be opening at once.
     pub pending_limit: usize,
     pub poll: &'a mut Poll,
     pub scratch: &'a mut Scratch,
 }
 
-/// What has gone wrong so far.
+/// The errors so far.
 #[derive(Default)]
 struct OpenErrors {
     refusals: Vec<(usize, SystemError)>,
@@ -45,12 +45,13 @@ struct OpenErrors {
 }
 
 impl Connector<'_> {
-    /// Opens sessions until all stand or one is refused. A server without room is asked to the end, so
-    /// that it is known how many it does not let in; after any other refusal nothing more is begun.
+    /// Opens sessions until all are open or one is refused. If the server has too many connections, the rest
+    /// is still tried, so that the number of refused clients is known; after any other refusal no further
+    /// session is started.
     pub fn open(&mut self) -> Opened {
         let mut openers: Vec<_> = self.clients.iter().map(|_| SessionOpener::new()).collect();
         let mut errors = OpenErrors::default();
-        if let Err(error) = self.let_in(&mut openers, &mut errors) {
+        if let Err(error) = self.open_all(&mut openers, &mut errors) {
             let error = EngineError::System(out_of_resources(&error), "connecting".to_owned());
             errors.failure.get_or_insert(error);
         }
@@ -69,7 +70,11 @@ impl Connector<'_> {
         }
     }
 
-    fn let_in(&mut self, openers: &mut [SessionOpener], errors: &mut OpenErrors) -> io::Result<()> {
+    fn open_all(
+        &mut self,
+        openers: &mut [SessionOpener],
+        errors: &mut OpenErrors,
+    ) -> io::Result<()> {
         let mut events = Events::with_capacity(256);
         let mut next = 0;
         loop {
@@ -109,7 +114,7 @@ impl Connector<'_> {
     fn opening(&mut self, client: usize) -> Opening<'_> {
         let place = self.clients[client];
         let group = self.plan.group_at(place);
-        // A session for one transaction is opened later: this one only shows whether that can be.
+        // With a session for each transaction, this one only shows that a session can be opened.
         let to_prepare = match self.plan.connects_each {
             true => &self.plan.to_prepare,
             false => &group.to_prepare,
@@ -136,7 +141,7 @@ impl OpenErrors {
         }
     }
 
-    /// Whether any further client is in vain, and not even worth counting.
+    /// Whether further attempts are useless and need not be counted.
     fn are_hopeless(&self) -> bool {
         let has_room =
             |(_, error): &(usize, SystemError)| error.class != ErrorClass::TooManyConnections;

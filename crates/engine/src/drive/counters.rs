@@ -1,4 +1,4 @@
-//! Takes what a library has counted in its connections; gives how much of that was in the measured part.
+//! Takes what a library counts in its connections; returns how much of it falls into the measured part.
 
 use std::collections::BTreeMap;
 
@@ -8,23 +8,23 @@ use assay_drivers::registry::AnyBlocking;
 use super::schedule::Schedule;
 use crate::account::ThreadRecorder;
 
-/// The counters of one client, over all connections that it has had.
+/// The counters of one client, over all its connections.
 #[derive(Debug, Default)]
 pub struct Counters {
     is_measuring: bool,
-    /// What the connection had counted when the measurement began.
+    /// The connection's counters when the measurement began.
     before: BTreeMap<&'static str, u64>,
     sums: BTreeMap<&'static str, u64>,
 }
 
 impl Counters {
-    /// A connection is new.
+    /// A connection was opened.
     pub fn come(&mut self, library: &AnyBlocking, now_ns: u64, schedule: &Schedule) {
         self.is_measuring = false;
         self.look(library, now_ns, schedule);
     }
 
-    /// To be called between two calls of the library.
+    /// Called between two calls of the library.
     #[inline]
     pub fn look(&mut self, library: &AnyBlocking, now_ns: u64, schedule: &Schedule) {
         if !self.is_measuring && now_ns >= schedule.measure_ns {

@@ -1,13 +1,13 @@
-//! Takes open sessions of many clients; drives all of them from one thread, by readiness.
+//! Takes the open sessions of many clients; drives all of them from one thread, by readiness.
 //!
-//! A round trip costs one send and one receive. Sends wait until the answers that have come are dealt with: each
-//! wakes a process of the server, which may take this thread's processor. Nothing asks whether a socket is ready
-//! before a send; readiness is announced once for each change (edge-triggered), and a read that did not fill
-//! its buffer has emptied the socket. The clock is read once for each answer: the end of one transaction is
-//! the start of the next.
+//! A round trip costs one send and one receive. Sends are deferred until the answers that have arrived are
+//! processed: each send wakes a server process, which may take this thread's processor. Nothing polls for
+//! writability before a send; readiness is reported once for each change (edge-triggered), and a read that
+//! does not fill its buffer has emptied the socket. The clock is read once for each answer: the end of one
+//! transaction is the start of the next.
 //!
-//! Pauses and arrivals come by a timer of the kernel's own ([`Timer`]), and are looked at after each event
-//! as well: with a thousand clients one round of events takes longer than they may wait.
+//! Pauses and arrivals end by a kernel timer ([`Timer`]), and are also checked after each event: with a
+//! thousand clients, one round of events takes longer than they may wait.
 
 use std::collections::VecDeque;
 use std::io;
@@ -27,21 +27,21 @@ use crate::session::{Connection, Scratch, WireSite, endpoint_of, out_of_resource
 use crate::timer::Timer;
 use crate::timer_queue::TimerQueue;
 
-/// How often deadlines, the end of the run and an interrupt are looked at.
+/// How often deadlines, the end of the run and an interrupt are checked.
 const LOOK_UP_EVERY_NS: u64 = 50_000_000;
 
-/// How long the server has to cancel what was given up.
-const CANCEL_PATIENCE: Duration = Duration::from_secs(5);
+/// How long the server has to cancel the statements of abandoned clients.
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
 /// The same after an interrupt: the user waits for the prompt.
-const INTERRUPTED_CANCEL_PATIENCE: Duration = Duration::from_millis(500);
+const INTERRUPTED_CANCEL_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// So many clients are not made to wait for what others still have to do.
+/// Sends at the latest when this many clients have a request ready.
 const SEND_AT: usize = 32;
 
 /// All clients of one thread.
 pub struct EventLoop<'a> {
     schedule: Schedule,
-    /// By token; none once the client's work has ended.
+    /// By token; `None` once the client has ended.
     clients: Vec<Option<ClientConnection<'a>>>,
     open: usize,
     context: LoopContext<'a>,
@@ -93,7 +93,7 @@ impl<'a> EventLoop<'a> {
         }
     }
 
-    /// Drives all clients to their ends.
+    /// Drives all clients until they end.
     pub fn run(mut self) -> ThreadRecorder {
         let clock = self.context.shared.clock;
         let timer = Timer::new(self.context.poll.registry(), TIMER, clock);
@@ -108,21 +108,21 @@ impl<'a> EventLoop<'a> {
         self.context.recorder
     }
 
-    /// Has the server break off what it still does for clients that were given up.
+    /// Cancels the statements that the server still runs for abandoned clients.
     fn cancel_unanswered(&mut self) {
         let sessions = std::mem::take(&mut self.context.unanswered);
         if sessions.is_empty() {
             return;
         }
-        let patience = match self.context.shared.signals.is_interrupted() {
-            true => INTERRUPTED_CANCEL_PATIENCE,
-            false => CANCEL_PATIENCE,
+        let timeout = match self.context.shared.signals.is_interrupted() {
+            true => INTERRUPTED_CANCEL_TIMEOUT,
+            false => CANCEL_TIMEOUT,
         };
         self.context.recorder.cancelled += cancel(
             self.context.sites,
             sessions,
             &mut self.context.scratch,
-            patience,
+            timeout,
         );
     }
 
@@ -139,8 +139,8 @@ impl<'a> EventLoop<'a> {
         self.send(1);
         let mut events = Events::with_capacity(self.clients.len().clamp(16, 1024));
         while self.open > 0 {
-            let patience = self.patience(timer);
-            match self.context.poll.poll(&mut events, Some(patience)) {
+            let timeout = self.poll_timeout(timer);
+            match self.context.poll.poll(&mut events, Some(timeout)) {
                 Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
                 _ => {}
             }
@@ -166,7 +166,8 @@ impl<'a> EventLoop<'a> {
             }
             self.context.read_clock();
             self.wake();
-            // With a thousand clients there always is an event: the clock, and not silence, must tell.
+            // With a thousand clients there always is an event, so this depends on the clock and not on an
+            // idle poll.
             if self.context.now_ns >= self.look_up_ns {
                 self.look_up();
             }
@@ -175,7 +176,7 @@ impl<'a> EventLoop<'a> {
         Ok(())
     }
 
-    /// Sends what clients have to send, where at least so many have.
+    /// Sends the waiting requests, if at least this many clients have one.
     #[inline]
     fn send(&mut self, at_least: usize) {
         if self.context.to_send.len() < at_least {
@@ -185,12 +186,12 @@ impl<'a> EventLoop<'a> {
         for place in places.drain(..) {
             self.with(place, ClientConnection::send);
         }
-        // What a lost session's client has to send next will go with the next ones.
+        // A client that reconnected at once sends with the next batch.
         places.append(&mut self.context.to_send);
         self.context.to_send = places;
     }
 
-    /// Lets `act` do something with a client; ends the client where it says so.
+    /// Runs `act` on a client; removes the client if it has ended.
     #[inline]
     fn with(
         &mut self,
@@ -209,9 +210,9 @@ impl<'a> EventLoop<'a> {
         }
     }
 
-    /// Ends the pauses that are over, and begins the arrivals that are due as far as anybody is free.
+    /// Ends the pauses that are over, and starts the arrivals that are due while a client is free.
     fn wake(&mut self) {
-        // As it is now: who wants no more than to let others go first must not come up again at once.
+        // The instant before these clients run: one that only yields must not be woken again at once.
         let now_ns = self.context.now_ns;
         while let Some((at_ns, place)) = self.context.timers.due(now_ns) {
             self.with(place, |client, context| client.woken(at_ns, context));
@@ -221,7 +222,7 @@ impl<'a> EventLoop<'a> {
         }
     }
 
-    /// Begins what is due, or hands it over to a thread with a free client.
+    /// Starts the arrivals that are due, or hands them over to a thread with a free client.
     fn begin_arrivals(&mut self, group: usize) {
         while self.context.arrival_ns(group) <= self.context.now_ns {
             let Some(place) = self.context.next_idle(group) else {
@@ -231,14 +232,14 @@ impl<'a> EventLoop<'a> {
                 return;
             };
             self.with(place, |client, context| {
-                // Each begins when it begins, and not when the first of them did.
+                // Each starts at its own instant, not at that of the first.
                 let now_ns = context.read_clock();
                 client.go_on(now_ns, context)
             });
         }
     }
 
-    /// Begins the arrivals that other threads had no free client for.
+    /// Starts the arrivals that other threads had no free client for.
     fn begin_handed_over(&mut self) {
         for group in 0..self.context.open_loops.len() {
             let Some(open_loop) = self.context.open_loops[group] else {
@@ -257,7 +258,7 @@ impl<'a> EventLoop<'a> {
         }
     }
 
-    /// Looks after what no event announces.
+    /// Checks what no event reports: the end of the run and deadlines.
     fn look_up(&mut self) {
         let now_ns = self.context.now_ns;
         let Schedule { stop_ns, .. } = self.schedule;
@@ -290,9 +291,9 @@ impl<'a> EventLoop<'a> {
         }
     }
 
-    /// How long nothing is to be done unless an event says so. What must be done to the microsecond, the
-    /// timer will say; a poll's own patience ends by the millisecond.
-    fn patience(&mut self, timer: &mut Timer) -> Duration {
+    /// How long to wait for an event. The timer has a resolution of microseconds, the timeout of a poll one
+    /// of milliseconds.
+    fn poll_timeout(&mut self, timer: &mut Timer) -> Duration {
         let due_ns = self.context.due_ns();
         if due_ns <= self.context.now_ns || !self.context.to_send.is_empty() {
             return Duration::ZERO;

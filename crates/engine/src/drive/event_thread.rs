@@ -1,5 +1,5 @@
-//! One thread of the executor for wire drivers: its clients connect, pass the start barrier, and are driven by one
-//! event loop.
+//! One thread of the executor for wire drivers: takes its share of the clients; connects them, passes the
+//! start barrier and drives them in one event loop.
 
 use std::io;
 
@@ -13,11 +13,11 @@ use crate::EngineError;
 use crate::account::{End, State, ThreadRecorder, Worktime};
 use crate::session::{Scratch, WireSite, out_of_resources};
 
-/// Sessions on their way in, over all threads: a server forks or authenticates for each, and its queue of
-/// clients is short.
+/// How many sessions may be opening at once, over all threads: a server forks or authenticates for each, and
+/// its listen queue is short.
 const PENDING_SESSIONS: usize = 64;
 
-/// Works for the clients of the `thread`-th of `threads` threads: every `threads`-th, beginning there.
+/// Runs the clients of the `thread`-th of `threads` threads: every `threads`-th client, from that one on.
 pub fn run(shared: &Shared, sites: &[WireSite], thread: usize, threads: usize) -> ThreadRecorder {
     let _presence = shared.presence();
     let mut recorder = shared.recorder(thread);
@@ -25,10 +25,10 @@ pub fn run(shared: &Shared, sites: &[WireSite], thread: usize, threads: usize) -
     let places: Vec<u32> = (first..shared.plan.clients).step_by(threads).collect();
     let mut poll = match Poll::new() {
         Ok(poll) => poll,
-        Err(error) => return not_even_begun(shared, &error, recorder),
+        Err(error) => return poll_failed(shared, &error, recorder),
     };
     let mut scratch = Scratch::new();
-    // Where each transaction opens its own session, one tells beforehand whether that can be.
+    // If each transaction opens its own session, one client connects beforehand to show that it can.
     let sessions = match shared.plan.connects_each {
         true => 1,
         false => places.len(),
@@ -54,7 +54,7 @@ pub fn run(shared: &Shared, sites: &[WireSite], thread: usize, threads: usize) -
                 say_goodbye(&mut opened, &mut scratch);
             }
             let sessions = opened.connections.into_iter().map(|connection| {
-                Some(connection.expect("the barrier opens only where every client has a session"))
+                Some(connection.expect("the run starts only if every client has a session"))
             });
             let sessions = sessions.chain(std::iter::repeat_with(|| None));
             EventLoop::new(
@@ -94,7 +94,7 @@ fn say_goodbye(opened: &mut Opened, scratch: &mut Scratch) {
     }
 }
 
-fn not_even_begun(shared: &Shared, error: &io::Error, recorder: ThreadRecorder) -> ThreadRecorder {
+fn poll_failed(shared: &Shared, error: &io::Error, recorder: ThreadRecorder) -> ThreadRecorder {
     let failure = EngineError::System(out_of_resources(error), "starting the run".to_owned());
     shared.barrier.arrive(Readiness::Failed(failure));
     recorder

@@ -1,46 +1,45 @@
-//! Takes the groups of a drive document; gives what the clients of each do, and which of all clients they
-//! are.
+//! Takes the groups of a drive document; returns for each what its clients do and which numbers they have.
 
 use assay_script::Program;
 use assay_values::{Distribution, Random};
 
 use crate::document::{ArrivalDocument, DriveDocument, GroupDocument, Order};
 
-/// Keeps the values of numbered transactions apart from those of clients.
+/// The random stream of numbered transactions, separate from those of clients.
 const NUMBERED: u64 = 0x6e75_6d62_6572_6564;
 
 /// Clients with the same scripts and the same pace, ready to be driven.
 pub struct Group {
-    /// Among the groups, from 0.
+    /// Its number among the groups, from 0.
     pub number: u32,
     pub name: String,
     /// Numbers of the program's scripts.
     pub scripts: Vec<u32>,
-    /// Its transaction types, one for each of its scripts, are numbered from here.
+    /// The number of its first transaction type; it has one type for each of its scripts.
     pub first_type: u32,
     pub order: Order,
-    /// For a mix: the weights of the scripts up to and including each.
+    /// For a mix: the cumulative weights of the scripts.
     pub weights_so_far: Vec<i64>,
-    /// For each client.
+    /// Passes of each client.
     pub stop_passes: Option<u64>,
-    /// For each client.
+    /// Transactions of each client.
     pub stop_transactions: Option<u64>,
     /// How many numbered transactions all its clients share.
     pub queue: Option<u64>,
     pub arrival: ArrivalDocument,
-    /// Of the values of numbered transactions.
+    /// The seed of the values of numbered transactions.
     pub values_seed: u64,
     pub think_time: Option<Distribution>,
     pub keying_time: Option<Distribution>,
     pub latency_limit_ns: Option<u64>,
     pub most_retries: u32,
-    /// Words of the error classes after which a transaction is tried again.
+    /// The error classes after which a transaction is retried.
     pub retried_classes: Vec<&'static str>,
     /// Statements that each session prepares before the run, in the order of the scripts.
     pub to_prepare: Vec<u32>,
-    /// Of this process.
+    /// Clients in this process.
     pub clients: u32,
-    /// Of all processes together.
+    /// Clients in all processes together.
     pub of_clients: u32,
     /// The number of this process's first client among `of_clients`.
     pub first_client: u32,
@@ -54,8 +53,8 @@ impl Group {
     /// All groups of a document. `prepared`: the statements that sessions prepare, ascending.
     pub fn all(document: &DriveDocument, program: &Program, prepared: &[u32]) -> Vec<Self> {
         let mut groups: Vec<Self> = Vec::new();
-        for one in document.groups().iter() {
-            groups.push(Self::new(document, one, program, prepared, groups.last()));
+        for group in document.groups().iter() {
+            groups.push(Self::new(document, group, program, prepared, groups.last()));
         }
         groups
     }
@@ -144,14 +143,15 @@ impl Group {
         self.first_number + self.first_client + (place - self.first_place)
     }
 
-    /// Whether a client with this number among those of all groups and processes belongs to it.
+    /// Whether the client with this number, among the clients of all groups and processes, belongs to it.
     #[must_use]
     pub fn has_client(&self, number: u32) -> bool {
         (self.first_number..self.first_number + self.of_clients).contains(&number)
     }
 
-    /// Which of this process's clients the transaction with this number falls to, counted within the
-    /// group: transactions go round the clients of all processes. None: another process's.
+    /// The client of this process, counted within the group, that runs the transaction with this number:
+    /// transactions are dealt round-robin to the clients of all processes. `None`: a client of another
+    /// process runs it.
     #[must_use]
     pub fn client_of(&self, transaction: u64) -> Option<u32> {
         let slot = transaction % u64::from(self.of_clients);
@@ -160,7 +160,7 @@ impl Group {
             .filter(|client| *client < self.clients)
     }
 
-    /// The number, in the list of all processes, of the `taken`-th transaction that falls to this one.
+    /// The number, in the list of all processes, of the `taken`-th transaction of this process.
     #[must_use]
     pub fn number_of(&self, taken: u64) -> u64 {
         let clients = u64::from(self.clients);
@@ -168,7 +168,7 @@ impl Group {
         rounds * u64::from(self.of_clients) + u64::from(self.first_client) + taken % clients
     }
 
-    /// What of [`Group::to_prepare`] one script needs.
+    /// The part of [`Group::to_prepare`] that one script needs.
     #[must_use]
     pub fn to_prepare_for(&self, program: &Program, script: u32) -> &[u32] {
         let ids = &program.scripts[script as usize].statement_ids;
@@ -177,7 +177,7 @@ impl Group {
         &self.to_prepare[from..to]
     }
 
-    /// All transactions of its clients in this process, where that is known beforehand.
+    /// All transactions of its clients in this process, if that is known beforehand.
     #[must_use]
     pub fn scheduled(&self) -> Option<u64> {
         if let Some(queue) = self.queue {
@@ -203,7 +203,7 @@ mod tests {
     use crate::document::DriveDocument;
     use crate::drive::plan::Plan;
 
-    /// Two groups of several processes, of which this one has some clients.
+    /// Two groups that are spread over several processes; this one has some of their clients.
     fn plan() -> Plan {
         let text = r#"{
             "scripts": [

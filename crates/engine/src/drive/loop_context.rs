@@ -1,4 +1,4 @@
-//! What all clients of one event loop use in turn.
+//! The state that all clients of one event loop share.
 
 use std::collections::VecDeque;
 
@@ -19,20 +19,19 @@ pub struct LoopContext<'a> {
     pub scratch: Scratch,
     pub timers: TimerQueue,
     pub recorder: ThreadRecorder,
-    /// By group; none in a closed loop.
+    /// By group; `None` in a closed loop.
     pub open_loops: Vec<Option<&'a OpenLoop>>,
-    /// By group, clients that wait for an arrival, the one that has waited longest first.
+    /// By group: clients that wait for an arrival, the longest waiting first.
     pub idle: Vec<VecDeque<usize>>,
-    /// Among the threads of the run.
+    /// Its index among the threads of the run.
     pub thread: usize,
-    /// By client: until when what it waits for must have come; `u64::MAX` where it waits for nothing that
-    /// takes so long.
+    /// By client: the deadline of the current request or connection attempt; `u64::MAX` if there is none.
     pub deadlines: Vec<u64>,
-    /// Clients that have something to send.
+    /// Clients that have a request to send.
     pub to_send: Vec<usize>,
-    /// Sessions of clients that were given up while the server owed them an answer, with their endpoints.
+    /// Sessions of clients that were abandoned while they waited for an answer, with their endpoints.
     pub unanswered: Vec<(usize, Connection)>,
-    /// The clock, as it was read last.
+    /// The last reading of the clock.
     pub now_ns: u64,
 }
 
@@ -43,7 +42,7 @@ impl LoopContext<'_> {
         self.now_ns
     }
 
-    /// What a client of this group is to do now.
+    /// The next arrival for a client of this group.
     pub fn take_arrival(&mut self, group: usize, now_ns: u64) -> NextArrival {
         let Some(open_loop) = self.open_loops[group] else {
             return NextArrival::Over;
@@ -54,7 +53,7 @@ impl LoopContext<'_> {
         next
     }
 
-    /// A client waits for an arrival.
+    /// A client starts to wait for an arrival.
     pub fn wait_for_arrival(&mut self, group: usize, place: usize) {
         self.idle[group].push_back(place);
         if let Some(open_loop) = self.open_loops[group] {
@@ -62,25 +61,25 @@ impl LoopContext<'_> {
         }
     }
 
-    /// It waits no longer, without an arrival.
+    /// A client stops waiting without an arrival.
     pub fn wait_no_longer(&mut self, group: usize, place: usize) {
         self.idle[group].retain(|waiting| *waiting != place);
         if let Some(open_loop) = self.open_loops[group] {
-            // Where it was promised to an arrival, that will find no client and be given back.
-            open_loop.promise(self.thread);
+            // If it was reserved for an arrival, that arrival will find no client and be given back.
+            open_loop.reserve(self.thread);
         }
     }
 
-    /// The client of this group that has waited longest, unless all are promised to arrivals.
+    /// The longest waiting client of this group, unless all are reserved for arrivals.
     pub fn next_idle(&mut self, group: usize) -> Option<usize> {
         let open_loop = self.open_loops[group]?;
-        if self.idle[group].is_empty() || !open_loop.promise(self.thread) {
+        if self.idle[group].is_empty() || !open_loop.reserve(self.thread) {
             return None;
         }
         self.idle[group].pop_front()
     }
 
-    /// Hands an arrival that is due over to another thread; says whether there was a free client.
+    /// Hands an arrival that is due over to another thread; returns whether one had a free client.
     pub fn hand_over(&mut self, group: usize) -> bool {
         let Some(open_loop) = self.open_loops[group] else {
             return false;
@@ -95,7 +94,7 @@ impl LoopContext<'_> {
         }
     }
 
-    /// When the next timer comes up, or the next arrival that a free client can begin.
+    /// When the next timer expires or the next arrival that a free client can start is due.
     #[must_use]
     #[inline]
     pub fn due_ns(&self) -> u64 {
@@ -105,7 +104,7 @@ impl LoopContext<'_> {
         timer_ns.min(arrivals.min().unwrap_or(u64::MAX))
     }
 
-    /// When the group's arrivals must be looked at; `u64::MAX` where no arrival can be begun anywhere.
+    /// When the group's arrivals must be checked; `u64::MAX` if no client can start one.
     #[must_use]
     #[inline]
     pub fn arrival_ns(&self, group: usize) -> u64 {
@@ -114,7 +113,7 @@ impl LoopContext<'_> {
         })
     }
 
-    /// What opening a session at an endpoint needs that prepares these statements.
+    /// What opening a session at an endpoint needs; the session prepares these statements.
     pub fn opening<'o>(&'o mut self, endpoint: usize, to_prepare: &'o [u32]) -> Opening<'o> {
         Opening {
             site: &self.sites[endpoint],
@@ -126,7 +125,7 @@ impl LoopContext<'_> {
     }
 }
 
-/// The token by which other threads wake the loop.
+/// The token with which other threads wake the loop.
 pub const WAKER: Token = Token(usize::MAX - 2);
-/// The token of the loop's own timer; clients have their places.
+/// The token of the loop's timer; the tokens of clients are their places.
 pub const TIMER: Token = Token(usize::MAX - 1);

@@ -1,4 +1,4 @@
-//! Takes a drive document; sets clients to work on a site; gives an observation.
+//! Takes a drive document; drives its clients against the system; returns an observation.
 
 mod arrivals;
 mod call_timeout;
@@ -52,21 +52,21 @@ use shared::Shared;
 use supervisor::{Supervisor, Watched};
 use suspension_detector::SuspensionDetector;
 
-/// Runs the clients of `document` until they have done their work.
+/// Runs the clients of `document` until all have ended.
 ///
-/// 1. The scripts are compiled: what is wrong in them is told before any server is touched.
-/// 2. Every client connects and prepares its statements; those that are done wait at the barrier.
-/// 3. Is one not let in, nothing is driven: the observation says `refused`, and how.
-/// 4. Otherwise `ready` is asked, once, when they begin: at an instant of the wall clock (nanoseconds since
-///    1970), so that several processes begin together, or at once. All begin then, or over the ramp-up.
-///    `progress` is called ten times a second; where it breaks, clients end with the transaction under way, or
-///    a second later without it. What is under way at the end of the measurement has `drain_s` to end; then
-///    the system is asked to break it off.
-/// 5. The threads' accounts are put together, and the identity of the outcomes is checked.
+/// 1. The scripts are compiled: errors in them are reported before any server is contacted.
+/// 2. Every client connects and prepares its statements, then waits at the start barrier.
+/// 3. If a client is refused, no transaction is run: the observation is `refused`, with the errors.
+/// 4. Otherwise `ready` is called once. It returns when to begin: at an instant of the wall clock
+///    (nanoseconds since 1970), so that several processes begin together, or at once. All clients begin then,
+///    or over the ramp-up. `progress` is called ten times a second; if it breaks, clients end after the
+///    current transaction, or a second later without it. Transactions still running at the end of the
+///    measurement have `drain_s` to end; then they are cancelled.
+/// 5. The threads' records are merged, and the outcomes are checked to add up.
 ///
 /// # Errors
-/// Where the document or a script is wrong, a statement cannot be prepared, or `progress` or `ready` broke
-/// before the clients began. Whatever happens to transactions is in the observation.
+/// If the document or a script is wrong, a statement cannot be prepared, or `progress` or `ready` broke
+/// before the clients began. Failed transactions are no error: the observation has them.
 pub fn drive(
     document: &DriveDocument,
     progress: &mut dyn FnMut(&DriveProgress) -> ControlFlow<()>,
@@ -88,7 +88,7 @@ pub fn drive(
     need.check()?;
     let threads = need.threads as usize;
     let resident_before_bytes = cost::resident_bytes();
-    // Clients on threads of their own take from one schedule.
+    // Clients on threads of their own share one schedule.
     let shares = match &endpoints {
         Endpoints::Wire(_) => threads,
         Endpoints::Local(_) => 1,
@@ -124,11 +124,11 @@ pub fn drive(
     ))
 }
 
-/// Whether this machine allows so many clients of a driver, on so many threads (0: as the engine
-/// chooses): to be asked before anything is started for them.
+/// Checks whether this machine allows so many clients of a driver, on so many threads (0: as the engine
+/// chooses); to be called before anything is started for them.
 ///
 /// # Errors
-/// Where it does not, or there is no such driver.
+/// If it does not, or there is no such driver.
 pub fn check_clients(driver: &str, clients: u32, threads: u32) -> Result<(), EngineError> {
     let need = match Site::files_of_library(driver)? {
         Some(open_files) => Need::of_library(clients, open_files),
@@ -137,7 +137,7 @@ pub fn check_clients(driver: &str, clients: u32, threads: u32) -> Result<(), Eng
     need.check()
 }
 
-/// As many threads as asked for, or as there are processors; never more than clients.
+/// As many threads as requested, or as there are processors; never more than clients.
 fn wire_threads(asked: u32, clients: u32) -> u32 {
     let asked = match asked {
         0 => u32::try_from(processors()).unwrap_or(u32::MAX),
@@ -150,8 +150,8 @@ fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, NonZero::get)
 }
 
-/// Starts the threads, watches over them, and collects their accounts.
-/// Gives the times in which the process stood still as well.
+/// Starts the threads, supervises them, and collects their records. Also returns the times in which the
+/// process was suspended.
 fn work(
     supervisor: Supervisor<'_>,
     endpoints: &Endpoints,
@@ -165,7 +165,7 @@ fn work(
     } = supervisor;
     let detector = SuspensionDetector::default();
     let (watched, accounts) = std::thread::scope(|scope| {
-        let detecting = detector.beat(scope, shared.clock, processors);
+        let detecting = detector.start(scope, shared.clock, processors);
         let mut at_work = Vec::with_capacity(threads);
         for thread in 0..threads {
             let watch = call_timeouts.get(thread);

@@ -1,9 +1,9 @@
-//! Takes the arrivals of one open loop; gives each to a free client, on whatever thread that client is.
+//! Takes the arrivals of one open loop; assigns each to a free client on any thread.
 //!
-//! Each thread has a share of the arrivals, those of its own clients, so that usually no thread has to do
-//! with another. Where a thread has no free client for an arrival that is due, it hands the arrival over to a
-//! thread that has one; where no client is free at all, the first that becomes free takes it. What is due and
-//! not begun waits in no queue: it is the part of the schedule that lies before now.
+//! Each thread has a share of the arrivals, those of its own clients, so that threads rarely synchronize. A
+//! thread without a free client for an arrival that is due hands it over to a thread that has one; if no
+//! client is free, the first that becomes free takes it. Arrivals that are due and not started are in no
+//! queue: they are the part of the schedule before now.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -20,47 +20,47 @@ use crate::account::ThreadRecorder;
 pub struct OpenLoop {
     /// By thread.
     shares: Vec<ThreadShare>,
-    /// All threads were woken because there will be no further arrival.
-    is_end_told: AtomicBool,
+    /// Whether all threads were woken after the last arrival.
+    is_end_announced: AtomicBool,
 }
 
-/// What one thread has of it. On cache lines of its own: it is written for each arrival.
+/// One thread's share. It has its own cache lines, since it is written for each arrival.
 #[derive(Debug)]
 #[repr(align(128))]
 struct ThreadShare {
     arrivals: Mutex<Arrivals>,
-    /// When the next of them is due; `u64::MAX` where there is no further one.
+    /// When the next arrival is due; `u64::MAX` after the last.
     due_ns: AtomicU64,
-    /// The thread's clients that wait for an arrival and that none is promised to.
+    /// How many of the thread's clients wait for an arrival and are not reserved for one.
     free: AtomicUsize,
-    /// Arrivals of other threads, each promised to one of its clients.
+    /// Arrivals of other threads; one of this thread's clients is reserved for each.
     handed_over: Mutex<VecDeque<Arrival>>,
 }
 
-/// What a client that is free hears of the schedule.
+/// What a free client does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextArrival {
     Due(Arrival),
     Later,
-    /// There will be no other.
+    /// There are no further arrivals.
     Over,
 }
 
-/// Which threads must look at the arrivals anew.
+/// Which threads must check the arrivals again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToWake {
-    Nobody,
+    NoThread,
     One(usize),
-    /// There will be no other arrival.
+    /// There are no further arrivals.
     All,
 }
 
-// Sequentially consistent throughout: a thread that has just become free and one whose arrival has just
-// come due must not both miss the other.
+// Sequentially consistent throughout: a thread that has just become free and one whose arrival is just due
+// must not miss each other.
 const ORDER: Ordering = Ordering::SeqCst;
 
 impl OpenLoop {
-    /// None in a closed loop.
+    /// `None` in a closed loop.
     #[must_use]
     pub fn new(plan: &Plan, group: &Group, schedule: Schedule, threads: usize) -> Option<Self> {
         let shares = (0..threads).map(|thread| {
@@ -78,12 +78,12 @@ impl OpenLoop {
         });
         Some(Self {
             shares: shares.collect::<Option<_>>()?,
-            is_end_told: AtomicBool::new(false),
+            is_end_announced: AtomicBool::new(false),
         })
     }
 
-    /// What a client of `thread` is to do at `now_ns`: an arrival of its own thread's share, or else one of
-    /// another thread that has no free client.
+    /// What a client of `thread` does at `now_ns`: it takes an arrival of its own thread's share, or else one
+    /// of another thread that has no free client.
     pub fn take(
         &self,
         thread: usize,
@@ -92,29 +92,29 @@ impl OpenLoop {
         recorder: &mut ThreadRecorder,
     ) -> (NextArrival, ToWake) {
         if let Some(arrival) = self.shares[thread].take(now_ns, group, recorder) {
-            return (NextArrival::Due(arrival), self.woken_by(ToWake::Nobody));
+            return (NextArrival::Due(arrival), self.woken_by(ToWake::NoThread));
         }
         for (other, share) in self.shares.iter().enumerate() {
             if other != thread
                 && share.is_overdue(now_ns)
                 && let Some(arrival) = share.take(now_ns, group, recorder)
             {
-                // Its thread has waited for no instant: now there may be one.
+                // Its thread had no timer for its next arrival: now it may need one.
                 let to_wake = match share.is_overdue(now_ns) {
-                    true => ToWake::Nobody,
+                    true => ToWake::NoThread,
                     false => ToWake::One(other),
                 };
                 return (NextArrival::Due(arrival), self.woken_by(to_wake));
             }
         }
         match self.is_over() {
-            true => (NextArrival::Over, self.woken_by(ToWake::Nobody)),
-            false => (NextArrival::Later, ToWake::Nobody),
+            true => (NextArrival::Over, self.woken_by(ToWake::NoThread)),
+            false => (NextArrival::Later, ToWake::NoThread),
         }
     }
 
-    /// Takes the next arrival of all before it is due: for clients that wait for it by themselves, whose
-    /// threads have one share together.
+    /// Takes the next arrival before it is due: for clients on threads of their own, which wait for it
+    /// themselves and share one schedule.
     pub fn take_early(
         &self,
         now_ns: u64,
@@ -126,27 +126,28 @@ impl OpenLoop {
         arrivals.take(group, recorder)
     }
 
-    /// Whether there will be no further arrival on any thread.
+    /// Whether there are no further arrivals on any thread.
     #[must_use]
     pub fn is_over(&self) -> bool {
         let is_over = |share: &ThreadShare| share.due_ns.load(ORDER) == u64::MAX;
         self.shares.iter().all(is_over)
     }
 
-    /// A client of `thread` waits for an arrival.
+    /// A client of `thread` starts to wait for an arrival.
     pub fn wait(&self, thread: usize) {
         self.shares[thread].free.fetch_add(1, ORDER);
     }
 
-    /// Promises a waiting client of `thread` to an arrival, or lets it go; false where all are promised.
-    pub fn promise(&self, thread: usize) -> bool {
+    /// Reserves a waiting client of `thread` for an arrival, or lets it stop waiting; false if all are
+    /// reserved.
+    pub fn reserve(&self, thread: usize) -> bool {
         let less = |free: usize| free.checked_sub(1);
         let free = &self.shares[thread].free;
         free.fetch_update(ORDER, ORDER, less).is_ok()
     }
 
-    /// When `thread` must look at the arrivals again, if nothing else happens; at once where one is due that
-    /// a client can begin.
+    /// When `thread` must check the arrivals again if nothing else happens; 0 if one is due that a client can
+    /// start.
     #[must_use]
     pub fn look_ns(&self, thread: usize, now_ns: u64) -> u64 {
         let own = &self.shares[thread];
@@ -158,7 +159,7 @@ impl OpenLoop {
                     .any(|(other, share)| other != thread && share.is_overdue(now_ns));
             return if is_at_once { 0 } else { due_ns };
         }
-        // It cannot begin the arrival itself.
+        // It has no free client for the arrival.
         if due_ns > now_ns || self.free_thread(thread).is_some() {
             due_ns
         } else {
@@ -166,8 +167,8 @@ impl OpenLoop {
         }
     }
 
-    /// Hands an arrival of `thread` that is due over to another thread with a free client; gives who must be
-    /// woken. None: no client is free.
+    /// Hands an arrival of `thread` that is due over to another thread with a free client; returns which
+    /// threads to wake. `None`: no client is free.
     pub fn hand_over(
         &self,
         thread: usize,
@@ -176,7 +177,7 @@ impl OpenLoop {
         recorder: &mut ThreadRecorder,
     ) -> Option<ToWake> {
         let other = self.free_thread(thread)?;
-        if !self.promise(other) {
+        if !self.reserve(other) {
             return None;
         }
         match self.shares[thread].take(now_ns, group, recorder) {
@@ -186,7 +187,7 @@ impl OpenLoop {
         Some(self.woken_by(ToWake::One(other)))
     }
 
-    /// The clients of `thread` begin nothing more: what was handed over to them is others'.
+    /// The clients of `thread` start nothing more: the arrivals handed over to them go to other clients.
     pub fn leave(&self, thread: usize) {
         self.shares[thread].free.store(0, ORDER);
         while let Some(arrival) = self.take_handed_over(thread) {
@@ -200,18 +201,18 @@ impl OpenLoop {
     }
 
     fn woken_by(&self, to_wake: ToWake) -> ToWake {
-        match self.is_over() && !self.is_end_told.swap(true, ORDER) {
+        match self.is_over() && !self.is_end_announced.swap(true, ORDER) {
             true => ToWake::All,
             false => to_wake,
         }
     }
 
-    /// An arrival that another thread has handed over to `thread`.
+    /// Takes an arrival that another thread has handed over to `thread`.
     pub fn take_handed_over(&self, thread: usize) -> Option<Arrival> {
         self.shares[thread].handed_over().pop_front()
     }
 
-    /// Takes back an arrival that was promised a client which has gone: the next client that is free has it.
+    /// Takes back an arrival whose reserved client has ended: the next free client takes it.
     pub fn give_back(&self, thread: usize, arrival: Arrival) {
         let share = &self.shares[thread];
         let mut arrivals = share.arrivals();
@@ -219,7 +220,7 @@ impl OpenLoop {
         share.note_due(&arrivals);
     }
 
-    /// Skips all that were due before `end_ns`, because no client is left to begin them.
+    /// Skips all arrivals that were due before `end_ns`: no client is left to start them.
     pub fn skip_until(&self, end_ns: u64, group: &Group, recorder: &mut ThreadRecorder) {
         for (thread, share) in self.shares.iter().enumerate() {
             while let Some(arrival) = self.take_handed_over(thread) {
@@ -229,7 +230,7 @@ impl OpenLoop {
         }
     }
 
-    /// Another thread that has a free client.
+    /// Another thread with a free client.
     fn free_thread(&self, thread: usize) -> Option<usize> {
         let others = (1..self.shares.len()).map(|step| (thread + step) % self.shares.len());
         let mut others = others;

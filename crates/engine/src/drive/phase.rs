@@ -1,4 +1,4 @@
-//! What a client does: a transaction, or one of the things between two of them.
+//! The phases of a client: in a transaction, or between two.
 
 use super::transaction::Transaction;
 use crate::account::State;
@@ -9,21 +9,21 @@ pub enum Phase {
     /// Pauses before its next transaction.
     Resting,
     Rested,
-    /// Pauses after it was not let in.
+    /// Pauses after a connection was refused.
     Recovering,
     /// Waits for an arrival.
     Idle,
-    /// The session was lost at this instant; the client tries to come back.
+    /// Lost its session at this instant and tries to reconnect.
     Away {
         since_ns: u64,
         state: State,
     },
-    /// A transaction is under way.
+    /// A transaction is running.
     In(Transaction),
     Over,
 }
 
-/// What a client does before its script can go on.
+/// What a client needs before its script can continue.
 pub enum Before {
     /// The transaction has begun.
     Begin,

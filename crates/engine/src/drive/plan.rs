@@ -1,5 +1,5 @@
-//! Takes a drive document; gives what all clients share: the compiled scripts, how each statement
-//! travels, and when to stop. Everything that can be decided before the first client is decided here.
+//! Takes a drive document; returns what all clients share: the compiled scripts, how each statement is sent,
+//! and when to stop. Whatever can be decided before the first client starts is decided here.
 
 use std::sync::Arc;
 
@@ -16,23 +16,23 @@ use crate::session::Site;
 pub struct Plan {
     pub program: Arc<Program>,
     pub groups: Vec<Group>,
-    /// By number: those of the first group first.
+    /// By number, the first group's first.
     pub types: Vec<TransactionType>,
     pub statements: Vec<StatementPlan>,
-    /// Statements that sessions prepare before the run, of all groups, in the order of the scripts.
+    /// Statements of all groups that sessions prepare before the run, in the order of the scripts.
     pub to_prepare: Vec<u32>,
     pub duration_ns: Option<u64>,
     pub ramp_up_ns: u64,
     pub warm_up_ns: u64,
     pub drain_ns: u64,
-    /// For how long a client tries to come back after its session was lost; none: not at all.
+    /// How long a client tries to reconnect after its session was lost; `None`: not at all.
     pub reconnect_ns: Option<u64>,
     pub connects_each: bool,
     pub times_statements: bool,
     pub statement_timeout_ns: Option<u64>,
-    /// Of this process.
+    /// Clients in this process.
     pub clients: u32,
-    /// Of all processes together.
+    /// Clients in all processes together.
     pub of_clients: u32,
     pub seed: u64,
     pub protocol: Protocol,
@@ -45,31 +45,31 @@ pub struct TransactionType {
     pub script: u32,
 }
 
-/// How one statement is sent and what is done with its answer.
+/// How one statement is sent and what is kept of its answer.
 #[derive(Clone, Copy, Debug)]
 pub struct StatementPlan {
     pub travel: Travel,
     pub kind: StatementKind,
     pub keep: Keep,
-    /// Whether its answers are compared: it has no parameters, so that all clients ask the same.
+    /// Whether its answers are compared: it has no parameters, so every client should get the same answer.
     pub is_compared: bool,
 }
 
-/// How a statement gets to the system.
+/// How a statement is sent to the system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Travel {
     /// As text.
     Text,
-    /// Compiled, bound and executed each time.
+    /// Parsed, bound and executed each time.
     Direct,
-    /// By the name under which it was prepared.
+    /// Prepared once, then executed by name.
     Prepared,
-    /// Not at all: it is the driver that begins or commits ([`operation`]).
+    /// As an operation of the driver, such as begin or commit ([`operation`]).
     Operation,
 }
 
 impl Travel {
-    /// Of a statement in a pipeline, where a text is no statement by itself.
+    /// The same for a statement in a pipeline, which cannot be sent as text with these protocols.
     #[must_use]
     pub fn in_pipeline(self, protocol: Protocol) -> Self {
         match (self, protocol) {
@@ -81,7 +81,7 @@ impl Travel {
 
 impl Plan {
     /// # Errors
-    /// Where the document asks for what cannot be, or a script is wrong.
+    /// If the document is inconsistent, or a script is wrong.
     pub fn new(document: &DriveDocument) -> Result<Self, EngineError> {
         let program = compile(document)?;
         let statements: Vec<_> = program
@@ -178,7 +178,7 @@ impl Plan {
         all.filter_map(move |(number, one)| (one.script == script).then_some(number))
     }
 
-    /// What aggregators keep.
+    /// What the aggregators must hold.
     #[must_use]
     pub fn layout(&self) -> Layout {
         let types = self.types.iter().map(|one| {
@@ -200,7 +200,7 @@ impl Plan {
         }
     }
 
-    /// All transactions of this process, where that is known beforehand.
+    /// All transactions of this process, if that is known beforehand.
     #[must_use]
     pub fn scheduled(&self) -> Option<u64> {
         if self.duration_ns.is_some() {
@@ -209,7 +209,7 @@ impl Plan {
         self.groups.iter().map(Group::scheduled).sum()
     }
 
-    /// The statement's place, for messages.
+    /// The statement's place in its file, for messages.
     #[must_use]
     pub fn place(&self, statement: u32) -> String {
         let statement = &self.program.statements[statement as usize];
@@ -218,10 +218,10 @@ impl Plan {
     }
 }
 
-/// Compiles the scripts of a drive document, without touching its site.
+/// Compiles the scripts of a drive document without connecting to a server.
 ///
 /// # Errors
-/// Where the document asks for what cannot be, or a script is wrong.
+/// If the document is inconsistent, or a script is wrong.
 pub fn compile(document: &DriveDocument) -> Result<Program, EngineError> {
     document.check()?;
     let sources: Vec<_> = document
@@ -259,7 +259,7 @@ pub fn compile(document: &DriveDocument) -> Result<Program, EngineError> {
     }
 }
 
-/// What the driver is asked for where a script leaves it to the driver.
+/// The driver operation for a statement of this kind.
 #[must_use]
 pub fn operation(kind: StatementKind) -> Request<'static> {
     match kind {
@@ -269,7 +269,7 @@ pub fn operation(kind: StatementKind) -> Request<'static> {
     }
 }
 
-/// The program, unless a script begins or ends a transaction.
+/// Returns the program, unless a script begins or ends a transaction.
 fn without_transactions(program: Program) -> Result<Program, EngineError> {
     let is_of_transaction = |kind| !matches!(kind, StatementKind::Rows | StatementKind::Other);
     let found = (program.statements.iter()).find(|statement| is_of_transaction(statement.kind));
@@ -280,7 +280,7 @@ fn without_transactions(program: Program) -> Result<Program, EngineError> {
             line: statement.line,
             column: statement.column,
             message: format!("found {}: this system has no transactions", statement.text),
-            hint: Some("leave it out: each statement stands for itself there".to_owned()),
+            hint: Some("remove it: each statement commits on its own in this system".to_owned()),
         })),
     }
 }

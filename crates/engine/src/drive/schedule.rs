@@ -1,28 +1,27 @@
-//! When the measurement begins and ends, and whether somebody wants it to end earlier.
+//! The instants at which the measurement begins and ends, and the signal that ends it earlier.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// After an interrupt a transaction under way is waited for no longer than this: the user is waiting for
-/// the prompt.
+/// After an interrupt the current transactions have at most this long: the user is waiting for the prompt.
 pub const INTERRUPT_DRAIN_NS: u64 = 1_000_000_000;
 
 /// Instants on the run's clock, the same for all clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Schedule {
     pub start_ns: u64,
-    /// The end of the ramp-up: all clients have begun.
+    /// The end of the ramp-up: all clients have started.
     pub ramped_ns: u64,
     /// The end of the warm-up.
     pub measure_ns: u64,
-    /// `u64::MAX` where the clock does not stop the run.
+    /// `u64::MAX` if no time limit stops the run.
     pub stop_ns: u64,
-    /// After the end of the measurement a transaction under way is waited for this long; then it is given
-    /// up, and counted as `unknown`.
+    /// How long transactions may still take after the end of the measurement; then they are abandoned and
+    /// counted as `unknown`.
     pub drain_ns: u64,
 }
 
 impl Schedule {
-    /// When one of `clients` begins: they are spread evenly over the ramp-up.
+    /// When a client of `clients` starts: they are spread evenly over the ramp-up.
     #[must_use]
     pub fn begin_ns(&self, client: u32, clients: u32) -> u64 {
         let ramp_up_ns = u128::from(self.ramped_ns - self.start_ns);
@@ -31,14 +30,14 @@ impl Schedule {
     }
 }
 
-/// What one thread may tell all others.
+/// Signals between the threads of a run.
 #[derive(Debug, Default)]
 pub struct Signals {
     interrupted: AtomicBool,
 }
 
 impl Signals {
-    // Relaxed: the flag guards no other memory, and a moment's delay is nothing.
+    // Relaxed: the flag guards no other memory, and a short delay does not matter.
 
     pub fn interrupt(&self) {
         self.interrupted.store(true, Ordering::Relaxed);
@@ -51,20 +50,20 @@ impl Signals {
     }
 }
 
-/// How long a thread still waits for what is under way. Ask it from time to time.
+/// How long a thread still waits for its current transactions.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Drain {
-    /// None: the run is not stopping.
+    /// `None`: the run is not stopping.
     until_ns: Option<u64>,
 }
 
-/// What [`Drain`] says.
+/// The result of [`Drain::look`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Draining {
     No,
-    /// Begin nothing, finish what is under way.
+    /// Start nothing, finish current transactions.
     Yes,
-    /// Give up what is under way.
+    /// Abandon current transactions.
     TooLong,
 }
 
@@ -84,10 +83,14 @@ impl Drain {
     }
 
     fn is_within(&self, until_ns: u64) -> bool {
-        self.until_ns.is_some_and(|known| known <= until_ns)
+        self.until_ns
+            .is_some_and(|earlier_ns| earlier_ns <= until_ns)
     }
 
     fn within(&mut self, until_ns: u64) {
-        self.until_ns = Some(self.until_ns.map_or(until_ns, |known| known.min(until_ns)));
+        self.until_ns = Some(
+            self.until_ns
+                .map_or(until_ns, |earlier_ns| earlier_ns.min(until_ns)),
+        );
     }
 }

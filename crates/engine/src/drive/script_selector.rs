@@ -1,4 +1,4 @@
-//! Takes an order of scripts; gives one client, or the arrivals of an open loop, the next script to run.
+//! Takes an order of scripts; returns the next script of a client or of an open loop's next arrival.
 
 use assay_values::Random;
 
@@ -6,22 +6,22 @@ use super::group::Group;
 use super::plan::Plan;
 use crate::document::Order;
 
-/// Keeps the choice of scripts apart from the scripts' own random numbers: with another mix each script
-/// still computes the same values.
+/// The random stream of script choices, separate from the scripts' own: a different mix leaves the values of
+/// each script unchanged.
 const CHOICES: u64 = 0x6d69_785f_6f72_6465;
-/// The streams that no client has, one for each group, downwards.
+/// The streams of arrivals, one for each group, downwards from here: no client has these numbers.
 const ARRIVALS: u64 = u64::MAX;
 
-/// Which script comes next for one client.
+/// Selects the next script of a client or of arrivals.
 #[derive(Clone, Debug)]
 pub enum ScriptSelector {
     /// The place of the next script in the group's sequence.
     Sequence(u32),
-    /// A stream of random numbers of its own.
+    /// Its own stream of random numbers.
     Mix(Random),
 }
 
-/// A script, and where it stands in its pass.
+/// A script, and its position in its pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NextScript {
     /// Its number in the program.
@@ -45,14 +45,14 @@ impl NextScript {
 }
 
 impl ScriptSelector {
-    /// Of the client with this number.
+    /// For the client with this number.
     #[must_use]
     pub fn new(plan: &Plan, group: &Group, client: u32) -> Self {
         Self::by_stream(plan, group, client.into())
     }
 
-    /// The choices of an open loop, which are the arrivals' and not the clients': which client is free for
-    /// which of them depends on the system under test.
+    /// For the arrivals of an open loop. The choices do not follow the clients: which client is free for an
+    /// arrival depends on the system under test.
     #[must_use]
     pub fn of_arrivals(plan: &Plan, group: &Group) -> Self {
         Self::by_stream(plan, group, ARRIVALS - u64::from(group.number))
@@ -82,7 +82,7 @@ impl ScriptSelector {
     }
 }
 
-/// The script of one transaction of a list that all clients share: it follows the number.
+/// The script of a transaction in a list that all clients share, selected by the transaction's number.
 #[must_use]
 pub fn script_of_number(plan: &Plan, group: &Group, number: u64) -> NextScript {
     let place = match group.order {
@@ -98,7 +98,7 @@ pub fn script_of_number(plan: &Plan, group: &Group, number: u64) -> NextScript {
     NextScript::at(group, place)
 }
 
-/// The place of a script, by the weights of a mix.
+/// The place of a script, drawn by the weights of a mix.
 fn drawn(group: &Group, stream: &mut Random) -> u32 {
     let total = group.weights_so_far.last().copied().unwrap_or(1);
     let ticket = stream.between(1, total);
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clients_draw_different_streams_and_each_the_same_again() {
+    fn clients_draw_different_and_repeatable_streams() {
         let draw = |seed, client| {
             let mut stream = Random::stream(seed ^ CHOICES, client);
             (0..4).map(|_| stream.between(0, 999)).collect::<Vec<_>>()
@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(draw(1, 0), draw(1, 0));
         assert_ne!(draw(1, 0), draw(1, 1));
         assert_ne!(draw(1, 0), draw(2, 0));
-        // The sum of seed and client alone must not decide.
+        // Seeds and clients with the same sum must differ.
         assert_ne!(draw(1, 1), draw(2, 0));
     }
 }

@@ -1,4 +1,5 @@
-//! One client on its way in: connecting, greeting, preparing its statements, one step for each readiness.
+//! Opens one client's session: connects, authenticates and prepares its statements, a step for each readiness
+//! event.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -21,19 +22,19 @@ pub struct SessionOpener {
 
 enum Stage {
     NotBegun,
-    /// The server's queue of clients was full.
+    /// The server's listen queue was full.
     Retry {
         at: Instant,
         place: usize,
     },
-    /// To the `place`-th place of the address.
+    /// Connects to the address at index `place`.
     Connecting {
         connection: Connection,
         place: usize,
     },
-    /// Names, passwords, session statements.
+    /// Authentication and session statements.
     Greeting(Connection),
-    /// The `next`-th of the statements to prepare is under way.
+    /// Prepares the statement at index `next`.
     Preparing {
         connection: Connection,
         next: usize,
@@ -42,16 +43,16 @@ enum Stage {
     Refused,
 }
 
-/// Why a client does not come in.
+/// Why a session could not be opened.
 pub enum OpenError {
-    /// The system did not let it.
+    /// The system refused it.
     Refused(SystemError),
-    /// Nobody will come in: the run itself is wrong.
+    /// No session can be opened: the run itself is wrong.
     Failed(EngineError),
 }
 
 impl OpenError {
-    /// The same as what became of one session of many.
+    /// The same, as the error of a single session.
     #[must_use]
     pub fn into_error(self) -> SystemError {
         match self {
@@ -64,7 +65,7 @@ impl OpenError {
     }
 }
 
-/// What opening a session needs beside the client itself.
+/// What opening a session needs besides the client itself.
 pub struct Opening<'a> {
     pub site: &'a WireSite,
     pub plan: &'a Plan,
@@ -93,13 +94,13 @@ impl SessionOpener {
         )
     }
 
-    /// Whether the session stands and has prepared its statements.
+    /// Whether the session is open and has prepared its statements.
     #[must_use]
     pub fn is_open(&self) -> bool {
         matches!(self.stage, Stage::Open(_))
     }
 
-    /// The session, as far as there is one.
+    /// The connection, if there is one.
     #[must_use]
     pub fn into_connection(self) -> Option<Connection> {
         match self.stage {
@@ -111,19 +112,19 @@ impl SessionOpener {
         }
     }
 
-    /// Begins to connect.
+    /// Starts to connect.
     ///
     /// # Errors
-    /// Where that failed at once.
+    /// If that failed at once.
     pub fn begin(&mut self, opening: &mut Opening<'_>, token: Token) -> Result<(), OpenError> {
         self.begun = Instant::now();
         self.go_on(|opener| opener.connect(opening, token, 0))
     }
 
-    /// The socket is ready for something.
+    /// The socket is readable, writable or closed.
     ///
     /// # Errors
-    /// Where the client does not come in.
+    /// If the session could not be opened.
     pub fn ready(&mut self, opening: &mut Opening<'_>, event: &Event) -> Result<(), OpenError> {
         self.go_on(|opener| {
             let stage = match opener.take_stage() {
@@ -162,10 +163,10 @@ impl SessionOpener {
         })
     }
 
-    /// Looks whether it is time to try again, or to give up.
+    /// Retries at the right time, and fails at the deadline.
     ///
     /// # Errors
-    /// Where it has taken too long.
+    /// If opening took too long.
     pub fn look(
         &mut self,
         opening: &mut Opening<'_>,
@@ -187,7 +188,7 @@ impl SessionOpener {
         }
     }
 
-    /// How long nothing but an event can change anything.
+    /// How long to wait for an event at most.
     #[must_use]
     pub fn patience(&self) -> Duration {
         match self.stage {
@@ -196,7 +197,7 @@ impl SessionOpener {
         }
     }
 
-    /// Replaces the stage by what `step` makes of it; a client in trouble has no session any more.
+    /// Replaces the stage by the result of `step`; after an error there is no session.
     fn go_on(
         &mut self,
         step: impl FnOnce(&mut Self) -> Result<Stage, OpenError>,
@@ -218,7 +219,7 @@ impl SessionOpener {
         std::mem::replace(&mut self.stage, Stage::Refused)
     }
 
-    /// Begins to connect to the first place from the `place`-th on that does not refuse at once.
+    /// Starts to connect to the first address, from index `place` on, that does not fail at once.
     fn connect(
         &mut self,
         opening: &mut Opening<'_>,
@@ -243,7 +244,7 @@ impl SessionOpener {
         }
     }
 
-    /// Looks whether connecting has ended, and goes on to the next place where it failed.
+    /// Checks whether connecting has finished, and tries the next address if it failed.
     fn connected(
         &mut self,
         opening: &mut Opening<'_>,
@@ -261,7 +262,7 @@ impl SessionOpener {
         }
     }
 
-    /// Sends what is left, and reads what has come.
+    /// Sends what is pending, and reads what has arrived.
     fn talk(
         &mut self,
         opening: &mut Opening<'_>,
@@ -280,7 +281,7 @@ impl SessionOpener {
             .map_err(OpenError::Refused)
     }
 
-    /// Asks for the `next`-th of the statements to prepare, if there is one.
+    /// Prepares the statement at index `next`, if there is one.
     fn prepare(
         &mut self,
         opening: &mut Opening<'_>,
@@ -301,7 +302,7 @@ impl SessionOpener {
     }
 }
 
-/// The error of a run of which a statement cannot be prepared.
+/// The error of a run if a statement cannot be prepared.
 pub fn unprepared(plan: &Plan, statement: u32, error: SystemError) -> EngineError {
     EngineError::Unprepared(
         error,

@@ -1,19 +1,19 @@
-//! Takes what a transaction asks of its session, and where the session stands after each answer; gives whether
-//! it must be rolled back, and whether the end of the session undoes it.
+//! Takes a transaction's requests and the transaction status after each answer; returns whether it must be
+//! rolled back, and whether closing the session undoes it.
 
 use assay_drivers::{Answer, Certainty, SystemError, TransactionStatus};
 use assay_script::StatementKind;
 
-/// What the system has of a client's transaction.
+/// The state of a client's transaction on the server.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SessionTransaction {
-    /// As the driver reported it behind the last answer.
+    /// As the driver reported it after the last answer.
     status: TransactionStatus,
-    /// The statement that has no answer yet.
+    /// The statement that is not answered yet.
     asked: Option<StatementKind>,
-    /// More than the beginning of a transaction was asked for.
+    /// More was sent than the beginning of a transaction.
     has_asked_for_work: bool,
-    /// Something may stay even if the session ends here.
+    /// Some work may remain even if the session ends now.
     may_be_durable: bool,
 }
 
@@ -23,7 +23,7 @@ impl SessionTransaction {
         Self::default()
     }
 
-    /// The client begins its next transaction, in the same session.
+    /// The client begins its next transaction in the same session.
     pub fn begin(&mut self) {
         *self = Self {
             status: self.status,
@@ -38,8 +38,8 @@ impl SessionTransaction {
         self.has_asked_for_work |= kind != StatementKind::Begin;
     }
 
-    /// It was answered; `error` is that of the answer. What an error leaves unknown of a statement is undone
-    /// where the transaction around it is still to be rolled back.
+    /// A statement was answered; `error` is that of the answer. If the error leaves the effect of the
+    /// statement unknown, but the transaction around it will be rolled back, it becomes undone.
     #[inline]
     pub fn answered(&mut self, answer: &Answer, error: Option<&mut SystemError>) {
         let kind = self.asked.take();
@@ -52,7 +52,7 @@ impl SessionTransaction {
                 }
                 error.certainty == Certainty::Unknown
             }
-            // Of several statements in one text only the last has failed.
+            // Of several statements in one text, only the last has failed.
             Some(_) => kind == Some(StatementKind::Other),
         };
         let is_of_none = matches!(kind, Some(StatementKind::Begin | StatementKind::Rollback));
@@ -60,21 +60,21 @@ impl SessionTransaction {
         self.may_be_durable |= may_be_done && is_ended && !is_of_none;
     }
 
-    /// Whether the next transaction must not begin before this one is rolled back.
+    /// Whether this transaction must be rolled back before the next begins.
     #[must_use]
     #[inline]
     pub fn may_be_open(&self) -> bool {
         self.status != TransactionStatus::None
     }
 
-    /// Whether the system says that one is open and could still be committed.
+    /// Whether a transaction is open according to the server, and could still be committed.
     #[must_use]
     #[inline]
     pub fn is_open(&self) -> bool {
         self.status == TransactionStatus::Open
     }
 
-    /// Whether nothing of it stays if the session ends here.
+    /// Whether nothing of it remains if the session ends now.
     #[must_use]
     pub fn is_undone(&self) -> bool {
         let is_undone = match self.asked {
@@ -84,15 +84,14 @@ impl SessionTransaction {
         is_undone && !self.may_be_durable
     }
 
-    /// Whether it has asked for nothing that could be done.
+    /// Whether it has sent nothing that could have an effect.
     #[must_use]
     pub fn is_untouched(&self) -> bool {
         !self.has_asked_for_work
     }
 }
 
-/// Whether a statement that was asked for in this state is undone where its transaction is not brought to
-/// its end.
+/// Whether a statement that was sent in this state is undone if its transaction is not committed.
 fn is_undone_with(status: TransactionStatus, kind: Option<StatementKind>) -> bool {
     use TransactionStatus::{Failed, Open};
     match kind {
@@ -122,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_never_answered_is_undone_only_where_it_cannot_have_committed() {
+    fn an_unanswered_statement_is_undone_only_if_it_cannot_have_committed() {
         let cases = [
             (&[][..], Begin, true),
             (&[], Rows, false),
@@ -132,7 +131,7 @@ mod tests {
             (&[(Begin, Open), (Rows, Open)], Rollback, true),
             (&[(Begin, Open), (Rows, Failed)], Commit, true),
             (&[(Begin, Open), (Rows, Unknown)], Rows, false),
-            // The procedure has committed, whatever its words.
+            // The procedure has committed, whatever its text.
             (&[(Begin, Open), (Other, Ended)], Rows, false),
             // The first of two transactions has been committed.
             (
@@ -165,7 +164,8 @@ mod tests {
             (&[(Begin, Open)], Commit, Certainty::Unknown),
         ] {
             let mut transaction = after(steps);
-            let mut error = SystemError::new(ErrorClass::Timeout, "", "so it is").unknown();
+            let mut error =
+                SystemError::new(ErrorClass::Timeout, "", "the statement timed out").unknown();
             let mut answer = Answer::new(Keep::Count);
             answer.transaction = transaction.status;
             transaction.asked(kind);

@@ -1,4 +1,4 @@
-//! What the threads of one run share.
+//! The state that the threads of one run share.
 
 use std::io;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -29,24 +29,24 @@ pub struct Shared {
     /// One for each processor; thread *i* writes into aggregator *i* modulo their number.
     pub aggregators: Vec<Arc<Mutex<Aggregator>>>,
     outages: Mutex<Outages>,
-    /// By group, made when all clients are ready.
+    /// By group, created when all clients are ready.
     open_loops: Vec<OnceLock<Option<OpenLoop>>>,
-    /// Into how many shares arrivals are parted: one for each event loop, and one for all clients on threads
-    /// of their own.
+    /// How many shares the arrivals are divided into: one for each event loop, or a single one if each client
+    /// has its own thread.
     shares: usize,
     /// By thread.
     wakers: Vec<OnceLock<Waker>>,
     /// By group.
     queues: Vec<Queue>,
     threads_left: AtomicUsize,
-    /// At work now, as the kernel numbers them.
+    /// The kernel's ids of the running threads.
     at_work: Mutex<Vec<libc::pid_t>>,
-    /// How long those that have ended were ready to run and had no processor.
+    /// How long the threads that have ended were ready to run and had no processor.
     waited_for_processor_ns: AtomicU64,
     supervisor: Thread,
 }
 
-/// How far the clients of a group have come in the list of transactions that they share.
+/// How many transactions of the shared list the clients of a group have taken.
 #[derive(Debug, Default)]
 struct Queue {
     // Relaxed: the counts guard no other memory.
@@ -55,7 +55,7 @@ struct Queue {
 }
 
 impl Shared {
-    /// To be made on the thread that will supervise.
+    /// To be called on the thread that will supervise.
     #[must_use]
     pub fn new(plan: Plan, threads: usize, shares: usize, processors: usize) -> Self {
         let aggregator = || Arc::new(Mutex::new(Aggregator::new(plan.layout())));
@@ -91,7 +91,7 @@ impl Shared {
         )
     }
 
-    /// Enters what lies in the buffers into the aggregators.
+    /// Adds the buffered samples to the aggregators.
     pub fn flush_buffers(&self, began_ns: u64) {
         for (thread, buffer) in self.buffers.iter().enumerate() {
             let aggregator = &self.aggregators[thread % self.aggregators.len()];
@@ -106,22 +106,22 @@ impl Shared {
         }
     }
 
-    /// For what happens rarely: clients that lose their sessions, and come back.
+    /// For rare events: clients that lose their sessions and reconnect.
     pub fn outages(&self) -> MutexGuard<'_, Outages> {
         self.outages.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The arrivals of a group; none in a closed loop.
+    /// The arrivals of a group; `None` in a closed loop.
     pub fn open_loop(&self, group: usize, schedule: Schedule) -> Option<&OpenLoop> {
         let plan = &self.plan;
         let make = || OpenLoop::new(plan, &plan.groups[group], schedule, self.shares);
         self.open_loops[group].get_or_init(make).as_ref()
     }
 
-    /// Lets other threads wake this one, whose poll is that of `registry`.
+    /// Lets other threads wake this one through the poll of `registry`.
     ///
     /// # Errors
-    /// Where the operating system lacks something.
+    /// If the operating system lacks resources.
     pub fn can_be_woken(&self, thread: usize, registry: &Registry, token: Token) -> io::Result<()> {
         let waker = Waker::new(registry, token)?;
         // A thread has one poll.
@@ -129,23 +129,23 @@ impl Shared {
         Ok(())
     }
 
-    /// Wakes threads that must look at their arrivals.
+    /// Wakes threads that must check their arrivals.
     pub fn wake(&self, to_wake: ToWake) {
         let wake = |thread: usize| {
             if let Some(waker) = self.wakers[thread].get() {
-                // One that cannot be woken looks up by itself.
+                // A thread that cannot be woken checks periodically.
                 let _ = waker.wake();
             }
         };
         match to_wake {
-            ToWake::Nobody => {}
+            ToWake::NoThread => {}
             ToWake::One(thread) => wake(thread),
             ToWake::All => (0..self.shares).for_each(wake),
         }
     }
 
-    /// The number of the next transaction of the list that a group's clients share; those of the warm-up
-    /// are numbered behind the list. None: the list is empty.
+    /// The number of the next transaction of the list that a group's clients share; those of the warm-up are
+    /// numbered after the list. `None`: the list is empty.
     #[must_use]
     pub fn take_number(&self, group: &Group, is_measured: bool) -> Option<u64> {
         let queue = &self.queues[group.number as usize];
@@ -172,13 +172,13 @@ impl Shared {
         self.threads_left.load(Ordering::Acquire)
     }
 
-    /// So many threads could not be started: no thread waits for them, and nothing is driven.
+    /// So many threads could not be started: no other thread waits for them, and no transaction is run.
     pub fn never_started(&self, threads: usize, failure: EngineError) {
         self.barrier.absent(threads, failure);
         self.threads_left.fetch_sub(threads, Ordering::Release);
     }
 
-    /// To be held by each thread for as long as it works.
+    /// To be held by each thread while it runs.
     #[must_use]
     pub fn presence(&self) -> Presence<'_> {
         let thread = cost::thread_id();
@@ -186,10 +186,10 @@ impl Shared {
         Presence(self, thread)
     }
 
-    /// How long all threads of clients so far were ready to run and had no processor.
+    /// How long all client threads so far were ready to run and had no processor.
     #[must_use]
     pub fn waited_for_processor_ns(&self) -> u64 {
-        // The lock keeps a thread from being counted among both.
+        // The lock keeps a thread from being counted twice.
         let at_work = self.at_work();
         let under_way: u64 = at_work
             .iter()
@@ -203,13 +203,13 @@ impl Shared {
     }
 }
 
-/// Says that its thread is at work; when dropped, that it no longer is, also where it panics.
+/// Registers its thread as running until dropped, also if the thread panics.
 pub struct Presence<'a>(&'a Shared, libc::pid_t);
 
 impl Drop for Presence<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            // The others must not wait for it; its panic is raised again when it is joined.
+            // The other threads must not wait for it; its panic is raised again when it is joined.
             self.0.signals.interrupt();
             self.0.barrier.decide(Start::Cancelled);
         }

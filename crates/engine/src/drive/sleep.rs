@@ -1,13 +1,13 @@
-//! Takes an instant; puts a thread to sleep until then, to some 30 µs.
+//! Takes an instant; puts a thread to sleep until then, with an error of about 30 µs.
 
 use std::time::Duration;
 
 use crate::clock::Clock;
 
-/// Lets the kernel wake this thread when it has asked to be woken. Otherwise it may gather timers of 50 µs,
-/// which a client's pauses and arrivals would all be late by.
+/// Sets this thread's timer slack to the minimum. By default the kernel may delay timers by 50 µs, and so a
+/// client's pauses and arrivals.
 pub fn be_punctual() {
-    // SAFETY: the call takes plain numbers. Where it fails, pauses are as punctual as they were.
+    // SAFETY: the call takes plain numbers. If it fails, the timer slack stays as it was.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64, 0_u64, 0_u64, 0_u64) };
 }
 

@@ -1,4 +1,4 @@
-//! The barrier between connecting and working: no client begins before all are let in.
+//! The barrier between connecting and running: no client starts before all are connected.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use crate::EngineError;
 pub struct StartBarrier {
     state: Mutex<BarrierState>,
     changed: Condvar,
-    /// A copy of the decision for threads that are still connecting, and look often.
+    /// A copy of the decision for threads that are still connecting and check it often.
     is_cancelled: AtomicBool,
 }
 
@@ -22,15 +22,15 @@ struct BarrierState {
     start: Option<Start>,
 }
 
-/// What a thread comes with.
+/// What a thread reports on arrival.
 #[derive(Debug, Default)]
 pub enum Readiness {
     /// All its clients are ready.
     #[default]
     Ready,
-    /// The system did not let one of them in. That is a finding, and the recorder has it.
+    /// The system refused one of them. That is a result, and it is in the recorder.
     Refused,
-    /// Nothing can be driven at all (a statement cannot be prepared).
+    /// The run is impossible (a statement cannot be prepared).
     Failed(EngineError),
 }
 
@@ -47,7 +47,7 @@ impl StartBarrier {
         let mut state = self.state();
         match readiness {
             Readiness::Ready => {}
-            // The others go on: how many the system does not let in is worth knowing.
+            // The others continue, so that the number of refused clients is known.
             Readiness::Refused => state.has_refusal = true,
             Readiness::Failed(failure) => {
                 state.failure.get_or_insert(failure);
@@ -67,7 +67,7 @@ impl StartBarrier {
         }
     }
 
-    /// So many threads will never come, and nothing can be driven without them.
+    /// So many threads will never arrive, and the run is impossible without them.
     pub fn absent(&self, threads: usize, failure: EngineError) {
         self.cancel();
         let mut state = self.state();
@@ -76,18 +76,18 @@ impl StartBarrier {
         self.changed.notify_all();
     }
 
-    /// Waits at most `patience` for all `threads`; says whether they have come.
-    pub fn all_arrived(&self, threads: usize, patience: std::time::Duration) -> bool {
+    /// Waits at most `patience` for all `threads`; returns whether they have arrived.
+    pub fn all_arrived(&self, threads: usize, timeout: std::time::Duration) -> bool {
         let state = self.state();
         let is_short = |state: &mut BarrierState| state.arrived < threads;
         let (state, _) = self
             .changed
-            .wait_timeout_while(state, patience, is_short)
+            .wait_timeout_while(state, timeout, is_short)
             .unwrap_or_else(PoisonError::into_inner);
         state.arrived >= threads
     }
 
-    /// Whether everybody is ready.
+    /// Whether all clients are ready.
     #[must_use]
     pub fn is_clear(&self) -> bool {
         let state = self.state();
@@ -102,12 +102,12 @@ impl StartBarrier {
         self.changed.notify_all();
     }
 
-    /// The caller wants to stop: no further client connects, but all must arrive.
+    /// The run is cancelled: no further client connects, but all threads must arrive.
     pub fn cancel(&self) {
         self.is_cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Whether connecting any further client is in vain.
+    /// Whether no further client needs to connect.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.is_cancelled.load(Ordering::Relaxed)
@@ -129,9 +129,9 @@ mod tests {
 
     use super::*;
 
-    /// Those that have begun must not wait for those that cannot be started, nor must the supervisor.
+    /// Neither running threads nor the supervisor may wait for threads that cannot be started.
     #[test]
-    fn threads_that_cannot_be_started_keep_nobody_waiting() {
+    fn no_thread_waits_for_threads_that_cannot_be_started() {
         let barrier = StartBarrier::default();
         let limit = || EngineError::Machine {
             message: "no room for threads".to_owned(),

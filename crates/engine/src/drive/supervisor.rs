@@ -1,5 +1,5 @@
-//! The thread that called: opens the barrier, tells how the run goes, hears whether it shall go on, and keeps
-//! the aggregators up to date while the others work.
+//! The calling thread: opens the barrier, reports progress, handles cancellation, and keeps the aggregators
+//! up to date while the clients run.
 
 use std::ops::ControlFlow;
 use std::sync::PoisonError;
@@ -16,45 +16,45 @@ use crate::account::{LastSecond, Series};
 use crate::cost;
 use crate::observation::{ClientCost, Outcomes};
 
-/// How often progress is told.
-const TELL_EVERY_NS: u64 = 100_000_000;
+/// How often progress is reported.
+const REPORT_EVERY_NS: u64 = 100_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DriveProgress {
-    /// Since the first client began, or since connecting began where none has yet.
+    /// Since the first client started, or since connecting began if none has yet.
     pub elapsed_s: f64,
     /// Measured transactions that have ended.
     pub done: u64,
-    /// All transactions of the run; none where that is not known beforehand.
+    /// All transactions of the run; `None` if that is not known beforehand.
     pub scheduled: Option<u64>,
     pub ok: u64,
     /// Failed, or of unknown outcome.
     pub failed: u64,
     pub clients_running: u32,
-    /// The newest whole second of the measurement.
+    /// The latest complete second of the measurement.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_second: Option<LastSecond>,
-    /// The measurement has ended, and transactions that are under way are waited for.
+    /// The measurement has ended, and the remaining transactions are waited for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub draining: Option<DrainProgress>,
 }
 
-/// How far the end of a run is.
+/// The progress of the drain.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct DrainProgress {
-    /// Transactions that are still open.
+    /// Transactions that are still running.
     pub open: u32,
     /// Since the measurement ended.
     pub elapsed_s: f64,
-    /// How long they are waited for.
+    /// The maximum.
     pub limit_s: f64,
 }
 
-/// What the supervisor has seen.
+/// What the supervisor has recorded.
 pub struct Watched {
-    /// None: the barrier stayed closed.
+    /// `None`: the run was not started.
     pub schedule: Option<Schedule>,
     pub connect_ns: u64,
     pub started_unix_ns: u64,
@@ -66,19 +66,19 @@ pub struct Watched {
 pub struct Supervisor<'a> {
     pub shared: &'a Shared,
     pub threads: usize,
-    /// What this process had in memory before the first client.
+    /// The memory of this process before the first client.
     pub resident_before_bytes: u64,
-    /// Of clients that a library may hold up; none with wire drivers.
+    /// For clients with blocking drivers; empty with wire drivers.
     pub call_timeouts: &'a [CallTimeout],
     pub progress: &'a mut dyn FnMut(&DriveProgress) -> ControlFlow<()>,
     pub ready: &'a mut dyn FnMut() -> ControlFlow<(), Option<u64>>,
 }
 
 impl Supervisor<'_> {
-    /// Watches over the run from connecting to the end of the last thread.
+    /// Supervises the run from connecting to the end of the last thread.
     pub fn watch(mut self) -> Watched {
         let resident_before_bytes = self.resident_before_bytes;
-        let mut was_interrupted = self.gather();
+        let mut was_interrupted = self.wait_until_connected();
         let mut is_go = self.shared.barrier.is_clear() && !was_interrupted;
         let connect_ns = self.shared.clock.now_ns();
         let mut start_ns = connect_ns;
@@ -100,7 +100,7 @@ impl Supervisor<'_> {
         match watched.schedule {
             Some(schedule) => {
                 self.shared.barrier.decide(Start::Go(schedule));
-                resident_bytes = self.accompany(schedule, &mut watched);
+                resident_bytes = self.supervise(schedule, &mut watched);
             }
             None => self.shared.barrier.decide(Start::Cancelled),
         }
@@ -119,19 +119,19 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Waits until every thread has connected its clients; says whether the caller broke it off.
-    fn gather(&mut self) -> bool {
+    /// Waits until every thread has connected its clients; returns whether `progress` broke.
+    fn wait_until_connected(&mut self) -> bool {
         let mut is_interrupted = false;
         while !self
             .shared
             .barrier
-            .all_arrived(self.threads, Duration::from_nanos(TELL_EVERY_NS))
+            .all_arrived(self.threads, Duration::from_nanos(REPORT_EVERY_NS))
         {
             if self.shared.threads_left() < self.threads {
                 // A thread has panicked before it arrived.
                 return true;
             }
-            if !is_interrupted && self.tell(None, None).is_break() {
+            if !is_interrupted && self.report(None, None).is_break() {
                 is_interrupted = true;
                 self.shared.barrier.cancel();
             }
@@ -139,8 +139,8 @@ impl Supervisor<'_> {
         is_interrupted
     }
 
-    /// When clients begin, on the run's clock: at an instant of the wall clock, or at once where that is none
-    /// or has passed.
+    /// When clients start, on the run's clock: at an instant of the wall clock, or at once if there is none
+    /// or it has passed.
     fn start_ns(&self, begin_unix_ns: Option<u64>) -> u64 {
         let left_ns = begin_unix_ns.map_or(0, |begin| begin.saturating_sub(unix_ns()));
         self.shared.clock.now_ns().saturating_add(left_ns)
@@ -161,14 +161,14 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Looks up ten times a second until all threads have ended; gives the most memory it has seen the
-    /// process have in the measurement.
-    fn accompany(&mut self, schedule: Schedule, watched: &mut Watched) -> u64 {
+    /// Reports ten times a second until all threads have ended; returns the highest memory use seen during
+    /// the measurement.
+    fn supervise(&mut self, schedule: Schedule, watched: &mut Watched) -> u64 {
         let Shared { clock, signals, .. } = self.shared;
         let mut drain = Drain::default();
         let mut is_measuring = false;
         let mut resident_bytes = 0;
-        let mut tell_ns = schedule.start_ns + TELL_EVERY_NS;
+        let mut report_ns = schedule.start_ns + REPORT_EVERY_NS;
         while self.shared.threads_left() > 0 {
             let now_ns = clock.now_ns();
             if !is_measuring && now_ns >= schedule.measure_ns {
@@ -182,12 +182,12 @@ impl Supervisor<'_> {
                 let since_ns = now_ns - schedule.measure_ns;
                 watched.series.connected(since_ns, &connected);
             }
-            if now_ns >= tell_ns {
-                tell_ns = now_ns + TELL_EVERY_NS;
+            if now_ns >= report_ns {
+                report_ns = now_ns + REPORT_EVERY_NS;
                 self.shared.flush_buffers(schedule.measure_ns);
                 self.close_seconds(now_ns, schedule, &mut watched.series);
                 if self
-                    .tell(Some(&schedule), watched.series.newest())
+                    .report(Some(&schedule), watched.series.newest())
                     .is_break()
                 {
                     watched.was_interrupted = true;
@@ -202,9 +202,9 @@ impl Supervisor<'_> {
                     .for_each(|watch| watch.look(now_ns, draining));
             }
             let next_ns = if is_measuring {
-                tell_ns
+                report_ns
             } else {
-                tell_ns.min(schedule.measure_ns)
+                report_ns.min(schedule.measure_ns)
             };
             let now_ns = clock.now_ns();
             std::thread::park_timeout(Duration::from_nanos(next_ns.saturating_sub(now_ns)));
@@ -214,7 +214,7 @@ impl Supervisor<'_> {
         resident_bytes
     }
 
-    /// Writes the lines of all seconds but the last two.
+    /// Writes the intervals of all seconds but the last two.
     fn close_seconds(&self, now_ns: u64, schedule: Schedule, series: &mut Series) {
         let horizon = if now_ns == u64::MAX {
             u64::MAX
@@ -232,7 +232,7 @@ impl Supervisor<'_> {
         }
     }
 
-    fn tell(
+    fn report(
         &mut self,
         schedule: Option<&Schedule>,
         last_second: Option<LastSecond>,
@@ -268,10 +268,10 @@ impl Supervisor<'_> {
     }
 }
 
-/// Wall clock. A clock set before 1970 reads as 0.
+/// The wall clock. A clock set before 1970 reads as 0.
 fn unix_ns() -> u64 {
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
-    u64::try_from(since.as_nanos()).expect("the year 2554 has not come")
+    u64::try_from(since.as_nanos()).expect("the clock is before the year 2554")
 }

@@ -1,9 +1,9 @@
-//! Takes nothing; gives the times in which this whole process stood still: stopped by a signal, frozen with
-//! its control group, or without a processor.
+//! Takes a clock; returns the times in which this whole process was suspended: stopped by a signal, frozen
+//! with its control group, or without a processor.
 //!
-//! A thread of its own does nothing but sleep for a tenth of a second at a time. Where it wakes much too
-//! late, and the process has had no processor time meanwhile, no thread of this process has run: what was
-//! measured in that time is the machine, and not the system under test.
+//! A thread of its own only sleeps for a tenth of a second at a time. If it wakes much too late, and the
+//! process has had no processor time meanwhile, no thread of this process has run: the measurements of that
+//! time show the machine, not the system under test.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -14,7 +14,7 @@ use crate::clock::Clock;
 use crate::cost;
 
 const TICK_NS: u64 = 100_000_000;
-/// So late a tick must be for the process to have been suspended.
+/// A tick that is late by this much counts as a suspension.
 const LATE_NS: u64 = 500_000_000;
 
 #[derive(Debug, Default)]
@@ -23,12 +23,12 @@ pub struct SuspensionDetector {
     suspensions: Mutex<Vec<TimeSpan>>,
 }
 
-/// Ends the thread when dropped.
+/// Stops the thread when dropped.
 pub struct DetectorGuard<'a>(&'a SuspensionDetector, std::thread::Thread);
 
 impl SuspensionDetector {
-    /// Begins to tick. Where the machine has no thread left, nothing is noticed.
-    pub fn beat<'scope, 'a: 'scope>(
+    /// Starts to tick. If the machine has no thread left, nothing is detected.
+    pub fn start<'scope, 'a: 'scope>(
         &'a self,
         scope: &'scope std::thread::Scope<'scope, '_>,
         clock: Clock,
@@ -41,7 +41,7 @@ impl SuspensionDetector {
             .map(|handle| DetectorGuard(self, handle.thread().clone()))
     }
 
-    /// What has been noticed, on the run's clock, to a tenth of a second.
+    /// The suspensions detected so far, on the run's clock, to a tenth of a second.
     #[must_use]
     pub fn take(&self) -> Vec<TimeSpan> {
         let mut suspensions = self
@@ -78,8 +78,8 @@ impl Drop for DetectorGuard<'_> {
     }
 }
 
-/// Whether a tick that took `passed_ns`, in which all threads together had `processor_ns`, came late
-/// because no thread had work: they had no more than the tick itself explains, and a tenth of the rest.
+/// Whether a tick that took `passed_ns`, in which all threads together had `processor_ns`, was late because
+/// no thread ran: they used at most the time of one tick on each processor, and a tenth of the rest.
 fn is_suspension(passed_ns: u64, processor_ns: u64, processors: usize) -> bool {
     let late_ns = passed_ns.saturating_sub(TICK_NS);
     let in_tick_ns = TICK_NS.saturating_mul(processors as u64);
@@ -93,7 +93,7 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     #[test]
-    fn a_late_tick_is_a_suspension_only_where_nobody_worked() {
+    fn a_late_tick_is_a_suspension_only_if_no_thread_ran() {
         assert!(is_suspension(3_100 * MS, 0, 2));
         assert!(is_suspension(3_100 * MS, 200 * MS, 2));
         assert!(!is_suspension(3_100 * MS, 3_000 * MS, 2));

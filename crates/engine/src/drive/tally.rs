@@ -1,5 +1,5 @@
-//! Takes the transactions of one client as they begin and end; gives how many there were, its passes, and
-//! what it did with its time.
+//! Takes the transactions of one client as they begin and end; returns their number, the client's passes, and
+//! how it spent its time.
 
 use super::transaction::Transaction;
 use crate::account::{ThreadRecorder, Worktime};
@@ -7,15 +7,15 @@ use crate::observation::Outcome;
 
 #[derive(Debug)]
 pub struct Tally {
-    /// Measured ones.
+    /// Measured transactions.
     pub transactions: u64,
-    /// Measured ones, whatever the outcomes of their transactions.
+    /// Measured passes, whatever the outcomes of their transactions.
     pub passes: u64,
     pass: Pass,
     worktime: Worktime,
 }
 
-/// The pass under way.
+/// The current pass.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pass {
     is_measured: bool,
@@ -25,7 +25,7 @@ struct Pass {
 }
 
 impl Tally {
-    /// Of a measurement that lasts from `measure_ns` to `stop_ns`, or to the last client's end.
+    /// For a measurement from `measure_ns` to `stop_ns`, or to the last client's end.
     #[must_use]
     pub fn new(measure_ns: u64, stop_ns: u64) -> Self {
         Self {
@@ -50,12 +50,12 @@ impl Tally {
         }
     }
 
-    /// The transaction has not begun after all.
+    /// Counts the transaction as never started.
     pub fn unbegun(&mut self, transaction: &Transaction) {
         self.worktime.unbegun(transaction.started_ns);
     }
 
-    /// The transaction under way has paused, outside the latency.
+    /// The current transaction has paused, outside the latency.
     pub fn paused(&mut self, paused_ns: u64) {
         self.pass.paused_ns += paused_ns;
     }
@@ -93,7 +93,7 @@ impl Tally {
         }
     }
 
-    /// The client's work has ended, between two transactions.
+    /// The client has ended, between two transactions.
     #[must_use]
     pub fn finish(&mut self, now_ns: u64) -> Worktime {
         self.worktime.finish(now_ns)

@@ -1,5 +1,5 @@
-//! Takes a client's number; gives how long it pauses between its transactions, and between its tries to
-//! come back after it has lost its session.
+//! Takes a client's number; returns its pauses between transactions, and between its attempts to reconnect
+//! after a lost session.
 
 use std::time::Duration;
 
@@ -7,15 +7,15 @@ use assay_values::{Distribution, Random};
 
 use super::group::Group;
 
-/// Keeps pauses apart from the other random numbers of a client: with others its scripts still compute
-/// the same values.
+/// The random stream of pauses, separate from the client's others: different pauses leave the values of its
+/// scripts unchanged.
 const PAUSES: u64 = 0x7468_696e_6b69_6e67;
 
-/// After a loss a client tries again after this time, and then after twice as much each time, …
+/// The pause before the first attempt to reconnect; it doubles with each attempt, …
 const FIRST_TRY_NS: u64 = 10_000_000;
-/// … but at least this often.
+/// … up to this.
 const SLOWEST_TRY_NS: u64 = 1_000_000_000;
-/// How long a client that was not let in for one transaction waits before the next.
+/// How long a client waits for its next transaction after its connection was refused.
 pub const REFUSED_PAUSE_NS: u64 = 10_000_000;
 
 #[derive(Debug)]
@@ -33,19 +33,19 @@ impl ThinkTime {
         }
     }
 
-    /// Before a client's first transaction.
+    /// The pause before a client's first transaction.
     pub fn first_ns(&mut self, group: &Group) -> u64 {
         self.draw(group.keying_time)
     }
 
-    /// After one transaction and before the next.
+    /// The pause between two transactions.
     #[inline]
     pub fn between_ns(&mut self, group: &Group) -> u64 {
         self.draw(group.think_time) + self.draw(group.keying_time)
     }
 
-    /// Before the next try to come back: longer each time, and by chance up to half as much, so that
-    /// clients that were lost together do not all come at once.
+    /// The pause before the next attempt to reconnect: longer each time, and randomly up to half as much
+    /// more, so that clients that were lost together do not reconnect at once.
     pub fn back_off_ns(&mut self) -> u64 {
         let least_ns = self.next_try_ns;
         self.next_try_ns = (2 * least_ns).min(SLOWEST_TRY_NS);
@@ -53,7 +53,7 @@ impl ThinkTime {
         least_ns + self.draw(Some(spread))
     }
 
-    /// The client is back.
+    /// The client has reconnected.
     pub fn reset_back_off(&mut self) {
         self.next_try_ns = FIRST_TRY_NS;
     }

@@ -1,63 +1,63 @@
-//! One transaction of a client, from its beginning to its end.
+//! The state of one transaction of a client, from its start to its end.
 
 use assay_drivers::{Answer, SystemError};
 
 use super::script_selector::NextScript;
 use crate::observation::Outcome;
 
-/// A transaction that has begun and has not ended.
+/// A transaction that has started and not ended.
 pub struct Transaction {
     pub script: NextScript,
-    /// Where values follow it: in an open loop, and in a shared list.
+    /// Its number in an open loop or a shared list; its random values follow from it.
     pub number: Option<u64>,
     pub is_measured: bool,
     pub step: TransactionStep,
     pub has_executed: bool,
-    /// The system's words for the failure of the last statement, if it failed.
+    /// The error of the last statement, if it failed.
     pub error: Option<SystemError>,
     /// When the last request was sent.
     pub asked_ns: u64,
-    /// Attempts beside the first.
+    /// Attempts after the first.
     pub retries: u32,
-    /// Class and code of the failure after which it is to be tried again.
+    /// Class and code of the failure that is retried.
     pub failed_as: Option<(&'static str, String)>,
     pub due_ns: u64,
     pub started_ns: u64,
-    /// Pauses outside the latency.
+    /// Pauses that are not part of the latency.
     pub paused_ns: u64,
 }
 
-/// What a transaction is in the middle of.
+/// What a transaction is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransactionStep {
     /// Its session is being opened.
     Connecting,
     Running,
-    /// For the answer to this statement.
+    /// Waits for the answer to this statement.
     Waiting {
         statement: u32,
         is_pipelined: bool,
     },
-    /// This statement is being put into the pipeline.
+    /// This statement is being added to the pipeline.
     Queueing {
         statement: u32,
     },
-    /// For the answer to the `next`-th statement of the pipeline, or its end.
+    /// Waits for the answer to the `next`-th statement of the pipeline, or for its end.
     Syncing {
         next: usize,
     },
-    /// The pipeline's answers are there, and the script is to have them.
+    /// The pipeline's answers have arrived and are passed to the script.
     Delivering,
-    /// As the script asked, inside the latency or outside.
+    /// A pause of the script, inside the latency or outside.
     Paused {
         since_ns: u64,
         is_inside: bool,
     },
-    /// The script has ended, and the session is brought out of its transaction.
+    /// The script has ended, and the session's transaction is being rolled back.
     RollingBack {
         then: Then,
     },
-    /// The script is to begin the same transaction again.
+    /// The script will start the same transaction again.
     Retrying,
 }
 
@@ -68,7 +68,7 @@ pub enum Then {
     Again,
 }
 
-/// A statement in a pipeline, with its answer where it has been executed by itself.
+/// A statement in a pipeline, with its answer if it was executed separately.
 pub struct Queued {
     pub statement: u32,
     pub answer: Answer,
@@ -76,7 +76,7 @@ pub struct Queued {
 }
 
 impl Transaction {
-    /// Whether an answer is owed.
+    /// Whether the client waits for an answer.
     #[must_use]
     #[inline]
     pub fn is_waiting(&self) -> bool {
@@ -88,7 +88,7 @@ impl Transaction {
         )
     }
 
-    /// Ends a pause of the script; gives how long it was, if it is no part of the latency.
+    /// Ends a pause of the script; returns its length if it is not part of the latency.
     pub fn resume(&mut self, now_ns: u64) -> Option<u64> {
         let TransactionStep::Paused {
             since_ns,
@@ -106,7 +106,7 @@ impl Transaction {
         Some(paused_ns)
     }
 
-    /// It is tried again, as it was begun.
+    /// Retries the transaction from its start.
     pub fn try_again(&mut self) {
         self.step = TransactionStep::Retrying;
         self.error = None;

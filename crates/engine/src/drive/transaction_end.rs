@@ -1,4 +1,4 @@
-//! What the answers of a transaction mean for it, and how it ends: with its script, or with its session.
+//! Takes a transaction's answers and its end, by its script or with its session; updates its outcome.
 
 use assay_drivers::{Answer, Certainty, ErrorClass, Keep, SystemError};
 use assay_script::Ending;
@@ -11,7 +11,7 @@ use crate::account::ThreadRecorder;
 use crate::observation::Outcome;
 
 impl ClientState<'_> {
-    /// What the answer to a statement means for the session and for the account.
+    /// Applies the answer to a statement to the session and the recorder.
     #[inline]
     pub fn statement_answered(
         &mut self,
@@ -22,10 +22,10 @@ impl ClientState<'_> {
     ) {
         let how = &self.plan.statements[statement as usize];
         let Phase::In(transaction) = &mut self.phase else {
-            unreachable!("a statement is of a transaction")
+            unreachable!("a statement belongs to a transaction")
         };
         transaction.error = answer.error.take();
-        // In a pipeline the session says only at its end where it stands.
+        // In a pipeline the transaction status is only reported at the end.
         if !matches!(transaction.step, TransactionStep::Syncing { .. }) {
             self.session.answered(answer, transaction.error.as_mut());
         }
@@ -56,7 +56,7 @@ impl ClientState<'_> {
         })
     }
 
-    /// A script that leaves its transaction open has failed: the next one must not go on with it.
+    /// A script that leaves its transaction open has failed: the next one must not continue it.
     #[must_use]
     pub fn closed(&self, ending: Ending) -> Ending {
         let Some(transaction) = self.transaction() else {
@@ -67,15 +67,15 @@ impl ClientState<'_> {
             return ending;
         }
         let path = &script.path;
-        let message =
-            format!("{path}: the script ended and its transaction is open: expected COMMIT");
+        let message = format!("{path}: the script ended with an open transaction: expected COMMIT");
         Ending::Failed {
             class: ErrorClass::Script.word(),
             message,
         }
     }
 
-    /// What the script's end means; a failure is written down in the words of whoever knows most of it.
+    /// Decides how a transaction goes on after its script has ended; counts a failure with the error of the
+    /// system, or else of the script.
     pub fn judge(&mut self, ending: Ending, now_ns: u64, recorder: &mut ThreadRecorder) -> Then {
         let (class, message) = match ending {
             Ending::Done => {
@@ -97,7 +97,7 @@ impl ClientState<'_> {
             && transaction.retries < self.group.most_retries
             && self.group.retried_classes.contains(&class)
             && !is_interrupted;
-        // The one that ends the client is said also where nothing is measured yet.
+        // The failure that ends the client is counted even outside the measurement.
         if transaction.is_measured || self.own_failures == MOST_OWN_FAILURES {
             let transaction_type = Some(transaction.script.transaction_type);
             let code = match &transaction.error {
@@ -126,8 +126,8 @@ impl ClientState<'_> {
         }
     }
 
-    /// Whether the session must be rolled back before anything else. A plain file may begin a transaction in
-    /// one of its statements and end it in another.
+    /// Whether the session must be rolled back next. A plain file may begin a transaction in one statement
+    /// and end it in another.
     #[must_use]
     #[inline]
     pub fn must_roll_back(&self, then: Then) -> bool {
@@ -139,7 +139,7 @@ impl ClientState<'_> {
         self.session.may_be_open() && !goes_on
     }
 
-    /// The script has ended, and nothing of it is open any more.
+    /// The script has ended, and no transaction is open any more.
     #[inline]
     pub fn go_on(&mut self, then: Then, now_ns: u64, recorder: &mut ThreadRecorder) {
         match then {
@@ -162,15 +162,14 @@ impl ClientState<'_> {
         }
     }
 
-    /// The session has gone, or was given up, in the middle of whatever the client does. A transaction
-    /// under way ends with it: failed where it is known to be undone, and otherwise nobody knows.
+    /// The session was lost or given up. The current transaction ends with it: as failed if it is known to be
+    /// undone, and otherwise as unknown.
     pub fn break_off(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) {
         let is_undone = self.session.is_undone();
         self.end_transaction(now_ns, is_undone, recorder);
     }
 
-    /// The run does not wait for the transaction any longer. Whether the system still
-    /// completes it is not known.
+    /// The run no longer waits for the transaction. The system may still complete it.
     pub fn give_up(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) {
         recorder.given_up += u64::from(self.transaction().is_some());
         let is_undone = self.session.is_untouched();
@@ -180,7 +179,7 @@ impl ClientState<'_> {
     fn end_transaction(&mut self, now_ns: u64, is_undone: bool, recorder: &mut ThreadRecorder) {
         match self.transaction() {
             None => {}
-            // It had failed, or was to be aborted, before: the session's end rolls back as well.
+            // It had already failed or aborted: the end of the session rolls it back too.
             Some(Transaction {
                 step: TransactionStep::RollingBack { then },
                 ..
@@ -210,7 +209,7 @@ impl ClientState<'_> {
         self.pipeline.clear();
     }
 
-    /// The error that ends the session, with what it means for the transaction under way.
+    /// The error that ends the session, with its effect on the current transaction.
     #[must_use]
     pub fn of_session(&self, error: &SystemError) -> SystemError {
         let is_undone = self.transaction().is_none() || self.session.is_undone();

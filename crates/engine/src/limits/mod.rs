@@ -64,7 +64,8 @@ impl Need {
     }
 
     /// # Errors
-    /// Where the machine allows fewer. What other programs take meanwhile is reported when a thread or a session
+
+    /// If the machine allows fewer. What other programs take meanwhile is reported when a thread or a session
     /// cannot be started.
     pub fn check(&self) -> Result<(), EngineError> {
         if self.threads > 1 {
@@ -114,7 +115,7 @@ impl Need {
 /// Whether this machine allows so many sessions of a load: to be asked before anything is started.
 ///
 /// # Errors
-/// Where it does not.
+/// If it does not.
 pub fn check_load_sessions(sessions: u32) -> Result<(), EngineError> {
     Need::of_load(sessions as usize).check()
 }

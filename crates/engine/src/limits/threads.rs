@@ -155,7 +155,7 @@ fn soft_limit(resource: libc::__rlimit_resource_t) -> Option<u64> {
 /// Starts a thread of `scope`.
 ///
 /// # Errors
-/// Where the machine has no room for one; nothing has been started then.
+/// If the machine has no room for one; nothing has been started then.
 pub fn start<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     name: &str,

@@ -50,7 +50,7 @@ pub fn load(
 /// session is dropped, and the server rolls back when it notices.
 ///
 /// # Errors
-/// Where the document is wrong, the system refuses or dies, or a source is wrong. The tables then
+/// If the document is wrong, the system refuses or dies, or a source is wrong. The tables then
 /// are what the statements for errors have made of them; an error of these is told as well. Only where
 /// the statements after fail in one session, those of another may have been carried out.
 pub fn load_parts(

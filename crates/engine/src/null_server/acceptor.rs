@@ -43,7 +43,7 @@ pub struct Acceptor<'a> {
 
 impl<'a> Acceptor<'a> {
     /// # Errors
-    /// Where the operating system lacks something.
+    /// If the operating system lacks something.
     pub fn new(
         mut listener: Listener,
         server_model: &'a Arc<ServerModel>,
@@ -71,7 +71,7 @@ impl<'a> Acceptor<'a> {
     /// Receives clients until `go_on` breaks.
     ///
     /// # Errors
-    /// Where the operating system fails; a client that fails is no error.
+    /// If the operating system fails; a client that fails is no error.
     pub fn receive(&mut self, go_on: &mut dyn FnMut() -> ControlFlow<()>) -> io::Result<()> {
         let mut events = Events::with_capacity(4);
         while go_on().is_continue() {

@@ -24,7 +24,7 @@ const THIS_MACHINE: &str = "127.0.0.1";
 
 impl Listener {
     /// # Errors
-    /// Where the document names no place, or nobody can listen there.
+    /// If the document names no place, or nobody can listen there.
     pub fn open(document: &ServeDocument) -> Result<Self, EngineError> {
         match (&document.unix, document.port) {
             (Some(path), None) => {
@@ -85,7 +85,7 @@ impl Listener {
     /// Lets the poll of `registry` announce clients as `token`.
     ///
     /// # Errors
-    /// Where the operating system cannot watch one more socket.
+    /// If the operating system cannot watch one more socket.
     pub fn watch(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
         match self {
             Self::Unix(listener, _) => listener.register(registry, token, Interest::READABLE),

@@ -67,7 +67,7 @@ pub fn null_protocols() -> Vec<&'static str> {
 /// may break too.
 ///
 /// # Errors
-/// Where the document is wrong, or nobody can listen at its address.
+/// If the document is wrong, or nobody can listen at its address.
 pub fn serve(
     document: &ServeDocument,
     ready: &mut dyn FnMut(&Listening) -> ControlFlow<()>,

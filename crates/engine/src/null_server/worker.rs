@@ -39,7 +39,7 @@ pub struct Worker<'a> {
 
 impl<'a> Worker<'a> {
     /// # Errors
-    /// Where the operating system lacks something.
+    /// If the operating system lacks something.
     pub fn new(
         new_server: NewServer,
         counts: &'a Counts,

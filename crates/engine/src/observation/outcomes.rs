@@ -90,7 +90,8 @@ impl Outcomes {
     }
 
     /// # Panics
-    /// Where a transaction was lost from sight, or seen twice: a bug of the engine, after which no
+
+    /// If a transaction was lost from sight, or seen twice: a bug of the engine, after which no
     /// number of the run can be believed.
     pub(crate) fn assert_identities(&self) {
         assert!(

@@ -1,5 +1,5 @@
-//! Takes a connection; gives one that waits for its answers. For work outside the measurement:
-//! schema, settings, loading, questions.
+//! Takes a connection; returns one whose calls wait for their answers. For work outside the measurement:
+//! schema, settings, loading, queries.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use mio::{Events, Poll, Token};
 use super::connect_errors::{RETRY_AFTER, no_answer, out_of_resources, too_late, unreachable};
 use super::{Cancellation, Connection, Halt, LOOK_UP_EVERY, Scratch, WireSite};
 
-/// Bulk rows are gathered into messages of about this size (measured: more gains nothing).
+/// Bulk rows are collected into messages of about this size (measured: larger ones gain nothing).
 const BULK_BYTES: usize = 64 * 1024;
 
 pub struct BlockingConnection {
@@ -22,17 +22,17 @@ pub struct BlockingConnection {
     events: Events,
     scratch: Scratch,
     bytes_sent: u64,
-    /// To the request or the bulk load under way.
+    /// The answer to the current request or bulk load.
     answer: Answer,
-    /// How long each answer is waited for, and what to say where none came.
+    /// How long to wait for each answer, and the error if it does not arrive.
     limit: Option<(Duration, SystemError)>,
 }
 
 impl BlockingConnection {
-    /// Opens a session; tries each place of the address in turn.
+    /// Opens a session; tries each address in turn.
     ///
     /// # Errors
-    /// Where the server cannot be reached in time or refuses, or the caller wants to stop.
+    /// If the server cannot be reached in time or refuses, or the caller wants to stop.
     pub fn open(site: &WireSite, cancellation: &mut Cancellation<'_>) -> Result<Self, Halt> {
         let deadline = Instant::now() + site.connect_timeout;
         let mut refusal = None;
@@ -85,16 +85,18 @@ impl BlockingConnection {
                 Ok(Progress::Ready) => return Ok(connection),
                 Ok(_) if Instant::now() >= deadline => return Err(too_late(site).into()),
                 Ok(_) => cancellation.look_up()?,
-                Err(Turn::Socket(error)) if opening => return Err(unreachable(site, &error).into()),
-                Err(trouble) => return Err(connection.last_words(trouble).into()),
+                Err(TurnError::Socket(error)) if opening => {
+                    return Err(unreachable(site, &error).into());
+                }
+                Err(error) => return Err(connection.error_before_close(error).into()),
             }
         }
     }
 
-    /// Runs one request to its end. An error of the statement is in the answer.
+    /// Executes one request. An error of the statement is in the answer.
     ///
     /// # Errors
-    /// Where the session is over or the caller wants to stop; the connection is of no use after either.
+    /// If the session has ended or the caller cancels; the connection must not be used after either.
     pub fn request(
         &mut self,
         request: &Request<'_>,
@@ -105,12 +107,12 @@ impl BlockingConnection {
         Ok(std::mem::take(&mut self.answer))
     }
 
-    /// The next request's rows are digested as values of these types ([`Answer::compare_as`]).
+    /// The rows of the next request are digested as values of these types ([`Answer::compare_as`]).
     pub fn compare_as(&mut self, types: Vec<ColumnType>) {
         self.answer.compare_as(types);
     }
 
-    /// Begins a bulk load. Where the server would not have one, the answer holds the error.
+    /// Starts a bulk load. If the server rejects it, the answer holds the error.
     ///
     /// # Errors
     /// As [`BlockingConnection::request`].
@@ -128,17 +130,17 @@ impl BlockingConnection {
         )?;
         self.scratch.out.clear();
         if progress == Progress::Ready && self.answer.error.is_none() {
-            let error = SystemError::protocol("a question for rows", "the answer of a statement");
+            let error = SystemError::protocol("a request for rows", "the answer of a statement");
             self.answer.error = Some(error);
         }
         Ok(std::mem::take(&mut self.answer))
     }
 
-    /// Appends a row to the bulk load under way. Gives the answer, with an error in it, where the
-    /// server has ended the load by itself.
+    /// Appends a row to the current bulk load. Returns the answer, with an error in it, if the server has
+    /// ended the load early.
     ///
     /// # Errors
-    /// Where the session is over or the caller wants to stop.
+    /// If the session is over or the caller wants to stop.
     pub fn bulk_row(
         &mut self,
         row: &Row,
@@ -159,10 +161,10 @@ impl BlockingConnection {
         Ok(Some(answer))
     }
 
-    /// Ends the bulk load; with `abort`, the server is told to give it up.
+    /// Ends the bulk load; with `abort`, the server is asked to discard it.
     ///
     /// # Errors
-    /// Where the session is over, the caller wants to stop, or the server does not give it up in time.
+    /// If the session has ended, the caller cancels, or the server does not end the load in time.
     pub fn bulk_end(
         &mut self,
         abort: Option<&str>,
@@ -201,7 +203,7 @@ impl BlockingConnection {
         {
             Ok(()) => self.finish(cancellation),
             Err(error) if error.class.ends_the_session() => Err(error.into()),
-            // It cannot be expressed; nothing was sent.
+            // It cannot be encoded; nothing was sent.
             Err(error) => {
                 self.answer.error = Some(error);
                 Ok(Progress::Ready)
@@ -209,14 +211,14 @@ impl BlockingConnection {
         }
     }
 
-    /// Sends the gathered rows, and reads whatever the server says meanwhile: a server that has met an
-    /// error may stop reading, and one whose answers nobody reads will. An error and the end of the load
-    /// may come in two pieces, between which rows still go out. Says whether the load has ended.
+    /// Sends the collected rows, and reads whatever the server sends meanwhile: a server may stop reading
+    /// after an error, or when its answers are not read. The error and the end of the load may arrive
+    /// separately; rows are still sent between them. Returns whether the load has ended.
     fn send_bulk(&mut self, cancellation: &mut Cancellation<'_>) -> Result<bool, Halt> {
         self.bytes_sent += self.scratch.out.len() as u64;
         let sent = self.connection.send(&mut self.scratch);
         self.scratch.out.clear();
-        sent.map_err(|error| self.last_words(Turn::Socket(error)))?;
+        sent.map_err(|error| self.error_before_close(TurnError::Socket(error)))?;
         loop {
             let wait = if self.connection.has_unsent() {
                 LOOK_UP_EVERY
@@ -225,7 +227,7 @@ impl BlockingConnection {
             };
             let progress = self
                 .turn(wait)
-                .map_err(|trouble| self.last_words(trouble))?;
+                .map_err(|error| self.error_before_close(error))?;
             if progress == Progress::Ready {
                 return Ok(true);
             }
@@ -237,31 +239,31 @@ impl BlockingConnection {
     }
 
     fn finish(&mut self, cancellation: &mut Cancellation<'_>) -> Result<Progress, Halt> {
-        let asked = Instant::now();
+        let since = Instant::now();
         loop {
             let progress = self
                 .turn(LOOK_UP_EVERY)
-                .map_err(|trouble| self.last_words(trouble))?;
+                .map_err(|error| self.error_before_close(error))?;
             if matches!(progress, Progress::Ready | Progress::BulkReady) {
                 return Ok(progress);
             }
-            if let Some((longest, silent)) = &self.limit
-                && asked.elapsed() >= *longest
+            if let Some((longest, no_answer)) = &self.limit
+                && since.elapsed() >= *longest
             {
-                return Err(silent.clone().into());
+                return Err(no_answer.clone().into());
             }
             cancellation.look_up()?;
         }
     }
 
-    /// Waits at most `wait` for the socket, and does what it is ready for.
-    fn turn(&mut self, wait: Duration) -> Result<Progress, Turn> {
+    /// Waits at most `wait` for the socket, then sends and receives what it can.
+    fn turn(&mut self, wait: Duration) -> Result<Progress, TurnError> {
         self.connection
             .watch(self.poll.registry(), Token(0))
-            .map_err(Turn::Socket)?;
+            .map_err(TurnError::Socket)?;
         match self.poll.poll(&mut self.events, Some(wait)) {
             Err(error) if error.kind() != io::ErrorKind::Interrupted => {
-                return Err(Turn::System(out_of_resources(&error)));
+                return Err(TurnError::System(out_of_resources(&error)));
             }
             _ => {}
         }
@@ -271,25 +273,25 @@ impl BlockingConnection {
             if event.is_writable() || !self.connection.is_connected() {
                 self.connection
                     .writable(&mut self.scratch)
-                    .map_err(Turn::Socket)?;
+                    .map_err(TurnError::Socket)?;
             }
             if self.connection.is_connected() && (event.is_readable() || is_closed) {
                 progress = self
                     .connection
                     .receive(is_closed, &mut self.scratch, &mut self.answer)
-                    .map_err(Turn::System)?;
+                    .map_err(TurnError::System)?;
             }
         }
         Ok(progress)
     }
 
-    fn last_words(&mut self, trouble: Turn) -> SystemError {
-        match trouble {
-            Turn::Socket(error) => {
+    fn error_before_close(&mut self, error: TurnError) -> SystemError {
+        match error {
+            TurnError::Socket(error) => {
                 self.connection
-                    .last_words(&error, &mut self.scratch, &mut self.answer)
+                    .error_before_close(&error, &mut self.scratch, &mut self.answer)
             }
-            Turn::System(error) => error,
+            TurnError::System(error) => error,
         }
     }
 }
@@ -300,8 +302,8 @@ impl Drop for BlockingConnection {
     }
 }
 
-/// What went wrong in one turn of waiting and doing.
-enum Turn {
+/// An error while sending or receiving.
+enum TurnError {
     Socket(io::Error),
     System(SystemError),
 }

@@ -1,4 +1,4 @@
-//! Takes rows; puts them into a table by the session's bulk load, whichever end the session has.
+//! Takes rows; loads them into a table by the session's bulk load, through a connection or a library.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -6,16 +6,16 @@ use std::time::{Duration, Instant};
 use assay_drivers::{Answer, Blocking as _, BulkForm, Keep, Request};
 use assay_values::{ColumnType, Row};
 
-use super::{Cancellation, End, Halt, Session, State};
+use super::{Backend, Cancellation, Halt, Session, State};
 
-/// A library is fed from this thread; the caller is asked after so many rows.
+/// A library is fed from this thread; cancellation is checked after this many rows.
 const ROWS_A_LOOK: u64 = 256;
 
 impl Session {
-    /// Begins a bulk load; an error of the statement is in the answer.
+    /// Starts a bulk load; an error of the statement is in the answer.
     ///
     /// # Errors
-    /// Where the session is over or the caller wants to stop.
+    /// If the session has ended or the caller cancels.
     pub(crate) fn bulk_begin(
         &mut self,
         text: &str,
@@ -23,9 +23,9 @@ impl Session {
         types: &[ColumnType],
         cancellation: &mut Cancellation<'_>,
     ) -> Result<Answer, Halt> {
-        let answer = match &mut self.end {
-            End::Server(connection) => connection.bulk_begin(text, form, types, cancellation),
-            End::Library(library) => {
+        let answer = match &mut self.backend {
+            Backend::Server(connection) => connection.bulk_begin(text, form, types, cancellation),
+            Backend::Library(library) => {
                 let mut answer = Answer::new(Keep::Count);
                 match library.request(&Request::Bulk { text, form, types }, &mut answer) {
                     Ok(()) => Ok(answer),
@@ -42,11 +42,11 @@ impl Session {
         answer
     }
 
-    /// Appends the `number`-th row. Gives the answer where the system has ended the load by itself,
-    /// which it does only on an error.
+    /// Appends row `number`. Returns the answer if the system has ended the load early, which it only does
+    /// after an error.
     ///
     /// # Errors
-    /// Where the session is over, or the caller wants to stop; then the load is still to be aborted.
+    /// If the session has ended, or the caller cancels; then the load must still be aborted.
     #[inline]
     pub(crate) fn bulk_row(
         &mut self,
@@ -54,9 +54,9 @@ impl Session {
         number: u64,
         cancellation: &mut Cancellation<'_>,
     ) -> Result<Option<Answer>, Halt> {
-        let ended = match &mut self.end {
-            End::Server(connection) => connection.bulk_row(row, cancellation),
-            End::Library(library) => match library.bulk_row(row) {
+        let ended = match &mut self.backend {
+            Backend::Server(connection) => connection.bulk_row(row, cancellation),
+            Backend::Library(library) => match library.bulk_row(row) {
                 Ok(()) if number.is_multiple_of(ROWS_A_LOOK) => {
                     cancellation.look_up().map(|()| None)
                 }
@@ -75,25 +75,25 @@ impl Session {
         ended
     }
 
-    /// Ends the load; the answer holds the rows that the system counts, or an error of the rows.
+    /// Ends the load; the answer holds the number of rows that the system reports, or an error.
     ///
     /// # Errors
-    /// Where the session is over or the caller wants to stop.
+    /// If the session has ended or the caller cancels.
     pub(crate) fn bulk_end(&mut self, cancellation: &mut Cancellation<'_>) -> Result<Answer, Halt> {
         self.bulk_close(None, cancellation)
     }
 
-    /// Gives the load up, so that the session can go on with something else.
+    /// Aborts the load, so that the session can be used for something else.
     ///
     /// # Errors
-    /// Where the session is over, or the system does not give up in time.
+    /// If the session has ended, or the system does not abort in time.
     pub(crate) fn bulk_abort(&mut self, reason: &str, limit: Duration) -> Result<(), Halt> {
         let deadline = Instant::now() + limit;
-        let mut ask = || match Instant::now() < deadline {
+        let mut within_deadline = || match Instant::now() < deadline {
             true => ControlFlow::Continue(()),
             false => ControlFlow::Break(()),
         };
-        self.bulk_close(Some(reason), &mut Cancellation::new(&mut ask))
+        self.bulk_close(Some(reason), &mut Cancellation::new(&mut within_deadline))
             .map(drop)
     }
 
@@ -102,9 +102,9 @@ impl Session {
         abort: Option<&str>,
         cancellation: &mut Cancellation<'_>,
     ) -> Result<Answer, Halt> {
-        let answer = match &mut self.end {
-            End::Server(connection) => connection.bulk_end(abort, cancellation),
-            End::Library(library) => {
+        let answer = match &mut self.backend {
+            Backend::Server(connection) => connection.bulk_end(abort, cancellation),
+            Backend::Library(library) => {
                 let mut answer = Answer::new(Keep::Count);
                 match library.bulk_end(abort, &mut answer) {
                     Ok(()) => Ok(answer),
@@ -120,16 +120,16 @@ impl Session {
         answer
     }
 
-    /// Whether the system works in this process, on the thread that calls it.
+    /// Whether the system runs in this process, on the calling thread.
     pub(crate) fn is_in_process(&self) -> bool {
-        matches!(self.end, End::Library(_))
+        matches!(self.backend, Backend::Library(_))
     }
 
-    /// Bytes of bulk messages sent so far; 0 where nothing travels.
+    /// Bytes of bulk messages sent so far; 0 for a system in this process.
     pub(crate) fn bulk_bytes_sent(&self) -> u64 {
-        match &self.end {
-            End::Server(connection) => connection.bytes_sent(),
-            End::Library(_) => 0,
+        match &self.backend {
+            Backend::Server(connection) => connection.bytes_sent(),
+            Backend::Library(_) => 0,
         }
     }
 }

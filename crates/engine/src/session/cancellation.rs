@@ -1,14 +1,14 @@
-//! Takes a caller who may cancel; asks it ten times a second while something is waited for.
+//! Takes a callback that may cancel; calls it ten times a second during a wait.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use assay_drivers::SystemError;
 
-/// How often a waiting thread looks up.
+/// How often a waiting thread checks for cancellation.
 pub const LOOK_UP_EVERY: Duration = Duration::from_millis(100);
 
-/// Why waiting ended without what was waited for.
+/// Why a wait ended without its result.
 #[derive(Debug)]
 pub enum Halt {
     System(SystemError),
@@ -21,31 +21,31 @@ impl From<SystemError> for Halt {
     }
 }
 
-/// The caller's wish to go on, asked at most ten times a second.
+/// The caller's callback, called at most ten times a second; a break cancels.
 pub struct Cancellation<'a> {
-    ask: &'a mut dyn FnMut() -> ControlFlow<()>,
+    go_on: &'a mut dyn FnMut() -> ControlFlow<()>,
     next: Instant,
 }
 
 impl<'a> Cancellation<'a> {
-    pub fn new(ask: &'a mut dyn FnMut() -> ControlFlow<()>) -> Self {
+    pub fn new(go_on: &'a mut dyn FnMut() -> ControlFlow<()>) -> Self {
         Self {
-            ask,
+            go_on,
             next: Instant::now() + LOOK_UP_EVERY,
         }
     }
 
-    /// Asks, where it is time to.
+    /// Calls the callback if it is time to.
     ///
     /// # Errors
-    /// Where the caller wants to stop.
+    /// If the caller cancels.
     pub fn look_up(&mut self) -> Result<(), Halt> {
         let now = Instant::now();
         if now < self.next {
             return Ok(());
         }
         self.next = now + LOOK_UP_EVERY;
-        match (self.ask)() {
+        match (self.go_on)() {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err(Halt::Interrupted),
         }

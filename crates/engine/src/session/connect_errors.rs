@@ -1,4 +1,4 @@
-//! Takes what the operating system says of a socket; gives the class and the words for it.
+//! Takes a socket error of the operating system; returns its class and message.
 
 use std::io;
 use std::time::Duration;
@@ -7,10 +7,10 @@ use assay_drivers::{ErrorClass, SystemError};
 
 use super::WireSite;
 
-/// A Unix socket whose queue of clients is full is tried again after this time.
+/// When to retry a Unix socket whose listen queue is full.
 pub const RETRY_AFTER: Duration = Duration::from_millis(5);
 
-/// Nobody listens there, or this machine has no further socket to give.
+/// Nothing listens at the address, or this machine has no more sockets.
 pub fn unreachable(site: &WireSite, error: &io::Error) -> SystemError {
     if matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE)) {
         return out_of_resources(error);
@@ -25,7 +25,7 @@ pub fn unreachable(site: &WireSite, error: &io::Error) -> SystemError {
     )
 }
 
-/// Opening the session has taken too long.
+/// Opening the session took too long.
 pub fn too_late(site: &WireSite) -> SystemError {
     SystemError::new(
         ErrorClass::Timeout,
@@ -37,7 +37,7 @@ pub fn too_late(site: &WireSite) -> SystemError {
     )
 }
 
-/// A session whose server does not answer is as good as lost.
+/// A session whose server does not answer is treated as lost.
 pub fn no_answer(site: &WireSite, longest: Duration) -> SystemError {
     SystemError::new(
         ErrorClass::LostConnection,
@@ -49,16 +49,16 @@ pub fn no_answer(site: &WireSite, longest: Duration) -> SystemError {
     )
 }
 
-/// The client's machine, not the server's, has run out of something.
+/// The client's machine, not the server's, is out of a resource.
 pub fn out_of_resources(error: &io::Error) -> SystemError {
     SystemError::new(
         ErrorClass::Resources,
         "",
-        format!("the machine of the clients: {error} (see `ulimit -n`)"),
+        format!("this machine: {error} (see `ulimit -n`)"),
     )
 }
 
-/// The machine has no room for one more thread.
+/// This machine cannot start another thread.
 pub fn no_thread(error: &io::Error) -> SystemError {
     SystemError::new(
         ErrorClass::Resources,

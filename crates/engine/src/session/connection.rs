@@ -1,14 +1,14 @@
-//! Takes requests for one session; gives their answers: a socket, perhaps TLS, and a wire driver put
-//! together. It never waits: the caller knows when the socket is ready.
+//! Takes requests for one session; returns their answers. Combines a socket, optionally TLS, and a wire
+//! driver. It never blocks: the caller knows when the socket is ready.
 //!
 //! ```text
 //!   request ──► wire driver ──► [TLS] ──► unsent ──► socket
 //!   answer  ◄── wire driver ◄── partial ◄── [TLS] ◄── socket
 //! ```
 //!
-//! `unsent` holds what is about to be sent and what the socket did not take; `partial` the beginning of a message
-//! whose rest has not come. In the common case an answer comes in with one system call and is read
-//! where it was received.
+//! `unsent` holds what is about to be sent and what the socket did not accept; `partial` holds the beginning
+//! of an incomplete message. Usually an answer arrives in one system call and is parsed where it was
+//! received.
 
 use std::io::{self, Read as _, Write as _};
 
@@ -21,21 +21,21 @@ use super::security::Security;
 use super::{Scratch, WireSite};
 use crate::transport::{Socket, Unsent};
 
-/// A buffer of `partial` that one huge answer has blown up is given back beyond this size.
+/// A `partial` buffer that a large answer has grown beyond this size is released.
 const KEPT_BYTES: usize = 1024 * 1024;
 
 pub struct Connection {
     socket: Socket,
-    /// Which place of the site's address it is connected to.
+    /// The index of the address it is connected to.
     place: usize,
     wire: AnyWire,
     security: Security,
     is_connected: bool,
     unsent: Unsent,
     partial: Vec<u8>,
-    /// What of `partial` has been read: the answers of a pipeline are taken out one by one.
+    /// How much of `partial` has been read: the answers of a pipeline are parsed one by one.
     taken: usize,
-    /// An answer of a pipeline was taken, and the next one may have come with it.
+    /// An answer of a pipeline was parsed, and the next may already be in `partial`.
     more_to_take: bool,
     /// A pipeline that is not complete yet.
     queued: Vec<u8>,
@@ -43,11 +43,11 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Begins to connect to the `place`-th place of the site's address; the session is open with the
-    /// first [`Progress::Ready`] that [`Connection::receive`] gives.
+    /// Starts to connect to the address at index `place`; the session is open with the first
+    /// [`Progress::Ready`] from [`Connection::receive`].
     ///
     /// # Errors
-    /// Where connecting failed at once (`WouldBlock`: try again a little later).
+    /// If connecting failed at once (`WouldBlock`: retry a little later).
     pub fn begin(site: &WireSite, place: usize) -> io::Result<Self> {
         Ok(Self {
             socket: Socket::connect(&site.address, place)?,
@@ -74,19 +74,19 @@ impl Connection {
         !self.unsent.is_empty()
     }
 
-    /// The driver, for what is not a request (bulk rows).
+    /// The driver, for bulk rows.
     #[must_use]
     pub fn wire(&mut self) -> &mut AnyWire {
         &mut self.wire
     }
 
-    /// How to break off what the server does for this session.
+    /// How to cancel what the server runs for this session.
     #[must_use]
     pub fn cancel(&self) -> Option<Cancel> {
         self.wire.cancel()
     }
 
-    /// The place of the site's address that it is connected to.
+    /// The index of the site's address it is connected to.
     #[must_use]
     pub fn place(&self) -> usize {
         self.place
@@ -97,30 +97,30 @@ impl Connection {
         self.wire.server_version()
     }
 
-    /// Tells `registry` what this connection waits for, where that has changed. Writability is asked
-    /// for only while it matters: otherwise each answer would be announced twice.
+    /// Registers what this connection waits for, if that has changed. Writability is registered only while
+    /// bytes are unsent: otherwise each answer would cause two events.
     ///
     /// # Errors
-    /// Where the operating system cannot watch one more socket.
+    /// If the operating system cannot watch another socket.
     pub fn watch(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
-        let wanted = if self.is_connected && self.unsent.is_empty() {
+        let interest = if self.is_connected && self.unsent.is_empty() {
             Interest::READABLE
         } else {
             Interest::READABLE | Interest::WRITABLE
         };
         match self.registered {
-            Some(interest) if interest == wanted => return Ok(()),
-            Some(_) => registry.reregister(&mut self.socket, token, wanted)?,
-            None => registry.register(&mut self.socket, token, wanted)?,
+            Some(current) if current == interest => return Ok(()),
+            Some(_) => registry.reregister(&mut self.socket, token, interest)?,
+            None => registry.register(&mut self.socket, token, interest)?,
         }
-        self.registered = Some(wanted);
+        self.registered = Some(interest);
         Ok(())
     }
 
-    /// The socket is writable: ends connecting, or sends what is left.
+    /// The socket is writable: finishes connecting, or sends pending bytes.
     ///
     /// # Errors
-    /// Where nobody listens, or the connection is over.
+    /// If nothing listens there, or the connection was closed.
     pub fn writable(&mut self, scratch: &mut Scratch) -> io::Result<()> {
         if self.is_connected {
             return self.flush();
@@ -134,11 +134,11 @@ impl Connection {
         Ok(())
     }
 
-    /// Begins a request and sends it as far as the socket takes it.
+    /// Starts a request and sends it as far as the socket accepts it.
     ///
     /// # Errors
-    /// Where the request cannot be expressed (then the session is still good, see
-    /// [`ErrorClass::ends_the_session`]), or the connection is over.
+    /// If the request cannot be encoded (the session is still usable, see [`ErrorClass::ends_the_session`]),
+    /// or the connection was closed.
     #[inline]
     pub fn request(
         &mut self,
@@ -148,13 +148,13 @@ impl Connection {
     ) -> Result<(), SystemError> {
         self.put(request, scratch)?;
         self.flush()
-            .map_err(|error| self.last_words(&error, scratch, answer))
+            .map_err(|error| self.error_before_close(&error, scratch, answer))
     }
 
-    /// Begins a request, whose bytes [`Connection::flush`] sends.
+    /// Starts a request; [`Connection::flush`] sends its bytes.
     ///
     /// # Errors
-    /// Where the request cannot be expressed; the session is still good.
+    /// If the request cannot be encoded; the session is still usable.
     #[inline]
     pub fn put(&mut self, request: &Request<'_>, scratch: &mut Scratch) -> Result<(), SystemError> {
         self.queued.clear();
@@ -179,17 +179,17 @@ impl Connection {
         self.wire.pipelines()
     }
 
-    /// Adds a request to a pipeline, which [`Connection::put_sync`] ends and any other request forgets.
+    /// Adds a request to a pipeline. [`Connection::put_sync`] ends it; any other request discards it.
     ///
     /// # Errors
-    /// Where the request cannot be expressed; the session is still good.
+    /// If the request cannot be encoded; the session is still usable.
     pub fn queue(&mut self, request: &Request<'_>) -> Result<(), SystemError> {
         self.wire.queue(request, &mut self.queued)
     }
 
-    /// Ends the pipeline, whose bytes the caller then sends as those of [`Connection::put`]. Then
-    /// [`Connection::receive`] gives [`Progress::Answered`] for each of its answers, and
-    /// [`Progress::Ready`] at its end.
+    /// Ends the pipeline, whose bytes the caller sends like those of [`Connection::put`]. Then
+    /// [`Connection::receive`] returns [`Progress::Answered`] for each answer, and [`Progress::Ready`] at the
+    /// end.
     pub fn put_sync(&mut self) {
         self.wire.sync(&mut self.queued);
         match self.security.encrypted() {
@@ -201,10 +201,10 @@ impl Connection {
         }
     }
 
-    /// Sends what the wire driver has put into `scratch.out`, as far as the socket takes it.
+    /// Sends what the wire driver has written to `scratch.out`, as far as the socket accepts it.
     ///
     /// # Errors
-    /// Where the connection is over.
+    /// If the connection was closed.
     #[inline]
     pub fn send(&mut self, scratch: &mut Scratch) -> io::Result<()> {
         if let Some(tls) = self.security.encrypted() {
@@ -216,16 +216,15 @@ impl Connection {
         }
     }
 
-    /// Reads what there is until the request under way is answered, or the socket is empty. After
-    /// [`Progress::Answered`] it must be called again, without waiting for the socket: further answers
-    /// may have come with the first.
+    /// Reads until the current request is answered or the socket is empty. After [`Progress::Answered`] call
+    /// it again without waiting for the socket: more answers may have arrived with the first.
     ///
-    /// With `is_closed` (the server has hung up) it reads to the end, since no further readiness will
-    /// be announced. Otherwise a read that did not fill its buffer has emptied the socket, and the
-    /// next bytes will be announced: no second system call is spent on finding out.
+    /// With `is_closed` (the server has closed the connection) it reads to the end, since no further
+    /// readiness is reported. Otherwise a read that does not fill its buffer has emptied the socket, and new
+    /// bytes will be reported: no second system call is needed.
     ///
     /// # Errors
-    /// Where the server refused the session, hung up, or spoke against the protocol.
+    /// If the server refused the session, closed the connection, or violated the protocol.
     #[inline]
     pub fn receive(
         &mut self,
@@ -241,13 +240,13 @@ impl Connection {
         }
         loop {
             let count = match self.socket.read(&mut scratch.input) {
-                Ok(0) => return Err(in_its_words(hung_up(), answer)),
+                Ok(0) => return Err(with_sent_error(closed_by_server(), answer)),
                 Ok(count) => count,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     return Ok(Progress::NeedMore);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(in_its_words(lost(&error), answer)),
+                Err(error) => return Err(with_sent_error(lost(&error), answer)),
             };
             let progress = self.take(count, scratch, answer)?;
             if progress != Progress::NeedMore || (count < scratch.input.len() && !is_closed) {
@@ -256,20 +255,20 @@ impl Connection {
         }
     }
 
-    /// Says goodbye as far as that is possible without waiting.
+    /// Sends the protocol's goodbye if that is possible without waiting.
     pub fn goodbye(&mut self, scratch: &mut Scratch) {
         scratch.out.clear();
         if self.is_connected && self.unsent.is_empty() {
             self.wire.goodbye(&mut scratch.out);
-            // The session ends either way: a server that no longer listens has missed nothing.
+            // The session ends either way, so a failure does not matter.
             let _ = self.send(scratch);
         }
     }
 
-    /// Sends what is left of earlier requests, as far as the socket takes it.
+    /// Sends the pending bytes of earlier requests, as far as the socket accepts them.
     ///
     /// # Errors
-    /// Where the connection is over.
+    /// If the connection was closed.
     pub fn flush(&mut self) -> io::Result<()> {
         while !self.unsent.is_empty() {
             match self.socket.write(self.unsent.bytes()) {
@@ -295,7 +294,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Hands `count` bytes that have just been read to TLS and to the driver.
+    /// Passes `count` received bytes through TLS to the driver.
     #[inline]
     fn take(
         &mut self,
@@ -315,7 +314,7 @@ impl Connection {
             plain.clear();
             cipher.clear();
             let decrypted = tls.decrypt(bytes, plain, cipher);
-            // Also what TLS has to say of its own end: the server may print why we left.
+            // Sends TLS alerts as well: the server may log why the client left.
             let pushed = self.push(cipher);
             decrypted?;
             pushed.map_err(|error| lost(&error))?;
@@ -338,7 +337,7 @@ impl Connection {
             return Ok(progress);
         }
         if !self.partial.is_empty() {
-            // Whatever stands between the offer and the handshake, a listener may have put there.
+            // Bytes between the offer and the handshake may have been injected.
             return Err(SystemError::protocol("a TLS handshake", "bytes before it"));
         }
         scratch.cipher.clear();
@@ -347,7 +346,7 @@ impl Connection {
         Ok(Progress::NeedMore)
     }
 
-    /// Gives bytes to the driver; what is left of them is the beginning of a message, and kept.
+    /// Passes bytes to the driver; keeps the rest, the beginning of a message.
     #[inline]
     fn feed(
         &mut self,
@@ -365,7 +364,7 @@ impl Connection {
         self.feed_partial(out, answer)
     }
 
-    /// Gives the driver what is left of earlier bytes.
+    /// Passes the rest of earlier bytes to the driver.
     fn feed_partial(
         &mut self,
         out: &mut Vec<u8>,
@@ -376,7 +375,7 @@ impl Connection {
             .receive(&self.partial[self.taken..], out, answer)?;
         self.more_to_take = progress == Progress::Answered;
         self.taken += used;
-        // The bytes of a pipeline's answers move only once, when the last whole one is taken.
+        // The bytes of a pipeline's answers are moved only once, after the last complete answer.
         if !self.more_to_take {
             self.partial.drain(..self.taken);
             self.taken = 0;
@@ -387,23 +386,23 @@ impl Connection {
         Ok((used, progress))
     }
 
-    /// Writing failed: reads what the server said before it hung up, which tells more than «broken
-    /// pipe».
+    /// Writing failed: reads the error that the server may have sent before it closed the connection, which
+    /// says more than “broken pipe”.
     #[cold]
-    pub fn last_words(
+    pub fn error_before_close(
         &mut self,
         error: &io::Error,
         scratch: &mut Scratch,
         answer: &mut Answer,
     ) -> SystemError {
         match self.receive(true, scratch, answer) {
-            Err(said) if said.class != ErrorClass::Protocol => said,
-            _ => in_its_words(lost(error), answer),
+            Err(sent) if sent.class != ErrorClass::Protocol => sent,
+            _ => with_sent_error(lost(error), answer),
         }
     }
 }
 
-fn hung_up() -> SystemError {
+fn closed_by_server() -> SystemError {
     SystemError::new(
         ErrorClass::LostConnection,
         "",
@@ -411,11 +410,11 @@ fn hung_up() -> SystemError {
     )
 }
 
-/// An error that the server sent and took for one of the statement's says why it then hung up.
+/// An error that the server sent before it closed the connection is the reason for the loss.
 #[cold]
-fn in_its_words(lost: SystemError, answer: &mut Answer) -> SystemError {
+fn with_sent_error(lost: SystemError, answer: &mut Answer) -> SystemError {
     match answer.error.take() {
-        Some(said) => said.lost(),
+        Some(sent) => sent.lost(),
         None => lost,
     }
 }

@@ -1,4 +1,4 @@
-//! Takes a library that answers before it returns; gives calls that the caller can break off.
+//! Takes a library that answers before it returns; makes its calls cancellable.
 
 use std::sync::mpsc::{self, RecvTimeoutError};
 
@@ -8,13 +8,13 @@ use assay_drivers::{Answer, Blocking as _, Request};
 use super::{Cancellation, Halt, LOOK_UP_EVERY, no_thread};
 use crate::limits;
 
-/// Runs one request to its end while `cancellation` is asked; an error of the statement is in `answer`.
+/// Executes one request while checking `cancellation`; an error of the statement is in `answer`.
 ///
-/// The call has a thread of its own, since the library does not come back to ask. That is too much
-/// for a measured statement, and nothing for a schema or an index.
+/// The call runs on a thread of its own, since it blocks. That costs too much for a measured statement, but
+/// not for a schema change or an index.
 ///
 /// # Errors
-/// Where the connection is over or the caller wants to stop.
+/// If the connection was closed or the caller cancels.
 pub fn request(
     library: &mut AnyBlocking,
     request: &Request<'_>,
@@ -31,19 +31,19 @@ pub fn request(
             ended.send(library.request(request, answer))
         })
         .map_err(|error| no_thread(&error))?;
-        let mut wish = Ok(());
+        let mut go_on = Ok(());
         loop {
             match end.recv_timeout(LOOK_UP_EVERY) {
                 Ok(result) => {
-                    wish?;
+                    go_on?;
                     return Ok(result?);
                 }
                 Err(RecvTimeoutError::Timeout) => {
-                    if wish.is_ok() {
-                        wish = cancellation.look_up();
+                    if go_on.is_ok() {
+                        go_on = cancellation.look_up();
                     }
-                    // Again and again: it may have come between two steps of the library.
-                    if wish.is_err() {
+                    // Repeatedly: the first call may fall between two steps of the library.
+                    if go_on.is_err() {
                         cancel();
                     }
                 }

@@ -1,5 +1,5 @@
-//! Takes a site; gives sessions with it: [`Session`] for schema, settings and questions, and
-//! [`Connection`], of which an event loop holds many.
+//! Takes a site; returns sessions: [`Session`] for schema, settings and queries, and [`Connection`], of which
+//! an event loop holds many.
 
 mod blocking_connection;
 mod bulk;
@@ -29,41 +29,41 @@ use assay_values::ColumnType;
 use crate::EngineError;
 use crate::document::SiteDocument;
 
-/// One session that waits for its answers. Not for measuring.
+/// One session whose calls wait for their answers. Not for measuring.
 pub struct Session {
-    end: End,
+    backend: Backend,
     state: State,
     transaction: TransactionStatus,
 }
 
-/// What is at the other end.
-enum End {
+/// What executes the statements: a server or a library.
+enum Backend {
     Server(Box<BlockingConnection>),
     Library(Box<AnyBlocking>),
 }
 
-/// What may be asked of a session next.
+/// Whether a session can take a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     Idle,
-    /// It takes the rows of a bulk load.
+    /// It expects the rows of a bulk load.
     Bulk,
-    /// The caller has stopped waiting for an answer that is still owed.
+    /// The caller has stopped waiting for an answer that has not arrived.
     Busy,
     Over,
 }
 
 impl Session {
     /// # Errors
-    /// Where the document is wrong, or the system cannot be reached or refuses.
+    /// If the document is wrong, or the system cannot be reached or refuses the connection.
     pub fn open(document: &SiteDocument) -> Result<Self, EngineError> {
         Self::open_while(document, &mut || ControlFlow::Continue(()))
     }
 
-    /// The same, asking `go_on` ten times a second whether to wait any longer.
+    /// The same; calls `go_on` ten times a second while it waits.
     ///
     /// # Errors
-    /// As [`Session::open`], or where `go_on` broke.
+    /// As [`Session::open`], or if `go_on` broke.
     pub fn open_while(
         document: &SiteDocument,
         go_on: &mut dyn FnMut() -> ControlFlow<()>,
@@ -74,14 +74,14 @@ impl Session {
     }
 
     pub(crate) fn at(site: &Site, cancellation: &mut Cancellation<'_>) -> Result<Self, Halt> {
-        let end = match site {
+        let backend = match site {
             Site::Wire(site) => {
-                End::Server(Box::new(BlockingConnection::open(site, cancellation)?))
+                Backend::Server(Box::new(BlockingConnection::open(site, cancellation)?))
             }
-            Site::Local(site) => End::Library(Box::new(site.open()?)),
+            Site::Local(site) => Backend::Library(Box::new(site.open()?)),
         };
         Ok(Self {
-            end,
+            backend,
             state: State::Idle,
             transaction: TransactionStatus::None,
         })
@@ -90,7 +90,7 @@ impl Session {
     /// Executes one statement and keeps its rows.
     ///
     /// # Errors
-    /// Where the system refuses the statement, or the session is over.
+    /// If the system rejects the statement, or the session has ended.
     pub fn execute(&mut self, statement: &str) -> Result<Answer, EngineError> {
         let mut answer = self.ask(statement, Keep::Rows)?;
         match answer.error.take() {
@@ -102,15 +102,15 @@ impl Session {
     /// Executes one statement; an error of the statement is in the answer.
     ///
     /// # Errors
-    /// Where the session is over.
+    /// If the session has ended.
     pub fn ask(&mut self, statement: &str, keep: Keep) -> Result<Answer, EngineError> {
         self.ask_while(statement, keep, &mut || ControlFlow::Continue(()))
     }
 
-    /// The same, asking `go_on` ten times a second whether to wait any longer.
+    /// The same; calls `go_on` ten times a second while it waits.
     ///
     /// # Errors
-    /// Where the session is over, or `go_on` broke; the session is of no use after either.
+    /// If the session has ended, or `go_on` broke; the session must not be used after either.
     pub fn ask_while(
         &mut self,
         statement: &str,
@@ -121,8 +121,8 @@ impl Session {
             .map_err(|halt| in_context(halt, &executing(statement)))
     }
 
-    /// Executes one statement and digests its rows as values of these types, whatever their order: equal
-    /// rows of two systems have one digest.
+    /// Executes one statement and digests its rows as values of these types, in any order: equal rows of two
+    /// systems have the same digest.
     ///
     /// # Errors
     /// As [`Session::ask_while`].
@@ -137,7 +137,7 @@ impl Session {
             .map_err(|halt| in_context(halt, &executing(statement)))
     }
 
-    /// The same for any request; `statement` is what messages say was under way.
+    /// The same for any request; messages name it `statement`.
     ///
     /// # Errors
     /// As [`Session::ask_while`].
@@ -177,12 +177,12 @@ impl Session {
         types: Vec<ColumnType>,
         cancellation: &mut Cancellation<'_>,
     ) -> Result<Answer, Halt> {
-        let answer = match &mut self.end {
-            End::Server(connection) => {
+        let answer = match &mut self.backend {
+            Backend::Server(connection) => {
                 connection.compare_as(types);
                 connection.request(request, keep, cancellation)
             }
-            End::Library(library) => {
+            Backend::Library(library) => {
                 let mut answer = Answer::new(keep);
                 answer.compare_as(types);
                 local::request(library, request, &mut answer, cancellation).map(|()| answer)
@@ -196,18 +196,18 @@ impl Session {
         answer
     }
 
-    /// Where the session's transaction stands, as the system reported it last.
+    /// The transaction status that the system reported last.
     pub(crate) fn transaction(&self) -> TransactionStatus {
         self.transaction
     }
 
-    /// Where a session stands after waiting for an answer has ended without one.
+    /// The state of a session after a wait ended without an answer.
     fn state_after(&self, halt: &Halt) -> State {
-        match (halt, &self.end) {
+        match (halt, &self.backend) {
             (Halt::System(_), _) => State::Over,
-            (Halt::Interrupted, End::Server(_)) => State::Busy,
-            // The library's call was broken off, and has returned.
-            (Halt::Interrupted, End::Library(_)) => State::Idle,
+            (Halt::Interrupted, Backend::Server(_)) => State::Busy,
+            // The library's call was cancelled and has returned.
+            (Halt::Interrupted, Backend::Library(_)) => State::Idle,
         }
     }
 
@@ -215,12 +215,12 @@ impl Session {
         self.state
     }
 
-    /// What the system said of itself: name and version.
+    /// The system's name and version, as the server reported them.
     #[must_use]
     pub fn server_version(&self) -> &str {
-        match &self.end {
-            End::Server(connection) => connection.server_version(),
-            End::Library(library) => library.server_version(),
+        match &self.backend {
+            Backend::Server(connection) => connection.server_version(),
+            Backend::Library(library) => library.server_version(),
         }
     }
 }
@@ -238,7 +238,7 @@ fn in_context(halt: Halt, context: &str) -> EngineError {
     }
 }
 
-/// What was under way, with the statement's beginning.
+/// The action for messages, with the beginning of the statement.
 fn executing(statement: &str) -> String {
     let line = statement.split_whitespace().collect::<Vec<_>>().join(" ");
     let beginning: String = line.chars().take(80).collect();

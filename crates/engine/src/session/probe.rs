@@ -1,4 +1,4 @@
-//! Takes a site; gives how many sessions it lets in.
+//! Takes a site; returns how many sessions it accepts.
 
 use std::ops::ControlFlow;
 
@@ -9,16 +9,16 @@ use crate::EngineError;
 use crate::document::SiteDocument;
 use crate::limits::allow_many_open_files;
 
-/// What came of opening sessions one after the other, all held to the end.
+/// The result of opening sessions one after the other and keeping all open.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Probe {
     pub opened: u32,
-    /// The number (from 1) of the session that was refused; none: all were let in.
+    /// The number (from 1) of the session that was refused; `None` if all were accepted.
     pub refused_at: Option<u32>,
     pub error: Option<ProbeError>,
 }
 
-/// How the system refused.
+/// The error of the refused session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ProbeError {
     pub class: &'static str,
@@ -29,8 +29,8 @@ pub struct ProbeError {
 /// Opens sessions until one is refused, at most `upto`.
 ///
 /// # Errors
-/// Where the document is wrong, or `go_on`, which is asked ten times a second, broke. A refusal is a
-/// finding, also of the first session.
+/// If the document is wrong, or `go_on`, which is called ten times a second, broke. A refusal is a result,
+/// not an error, even of the first session.
 pub fn probe(
     document: &SiteDocument,
     upto: u32,

@@ -1,16 +1,16 @@
-//! Buffers that all sessions of a thread share, so that a session at rest holds next to nothing.
+//! Buffers that all sessions of a thread share, so that an idle session needs little memory.
 
-/// The most that is read from a socket at once.
+/// The most bytes that one read returns.
 const INPUT_BYTES: usize = 64 * 1024;
 
 pub struct Scratch {
-    /// What has just been read.
+    /// The received bytes.
     pub input: Box<[u8]>,
-    /// The same, out of TLS.
+    /// The received bytes after decryption.
     pub plain: Vec<u8>,
-    /// What is about to be sent.
+    /// The bytes to send.
     pub out: Vec<u8>,
-    /// The same, in TLS.
+    /// The bytes to send after encryption.
     pub cipher: Vec<u8>,
 }
 

@@ -1,4 +1,4 @@
-//! How far a session is with TLS: what the site asks for, what the server says to it, the handshake.
+//! The TLS state of a session: what the site requests, what the server answers, the handshake.
 
 use assay_drivers::{ErrorClass, Progress, SystemError};
 
@@ -6,7 +6,7 @@ use crate::transport::{TlsLayer, TlsOffer};
 
 pub enum Security {
     Clear,
-    /// The server has not yet said whether it encrypts.
+    /// The server has not answered yet whether it encrypts.
     Offered(TlsOffer),
     Handshake(Box<TlsLayer>),
     Encrypted(Box<TlsLayer>),
@@ -18,7 +18,7 @@ impl Security {
         offer.cloned().map_or(Self::Clear, Self::Offered)
     }
 
-    /// The layer that what comes in goes through.
+    /// The layer that received bytes pass through.
     #[inline]
     pub fn layer(&mut self) -> Option<&mut TlsLayer> {
         match self {
@@ -27,7 +27,7 @@ impl Security {
         }
     }
 
-    /// The layer that what the driver says goes through.
+    /// The layer that the driver's bytes pass through.
     #[inline]
     pub fn encrypted(&mut self) -> Option<&mut TlsLayer> {
         match self {
@@ -36,17 +36,17 @@ impl Security {
         }
     }
 
-    /// The first thing the server says settles whether it encrypts. Until then the driver has said
-    /// nothing that only an encrypted session may carry, and what it wants to say now is not sent yet.
+    /// The server's first message decides whether it encrypts. Until then the driver has sent nothing
+    /// confidential, and what it has written now is not sent yet.
     ///
     /// # Errors
-    /// Where the server does not, and the site requires it.
+    /// If the server does not encrypt, and the site requires it.
     #[inline]
-    pub fn settle(&mut self, has_spoken: bool, progress: Progress) -> Result<(), SystemError> {
+    pub fn settle(&mut self, has_answered: bool, progress: Progress) -> Result<(), SystemError> {
         let Self::Offered(offer) = self else {
             return Ok(());
         };
-        if !has_spoken || progress == Progress::StartTls {
+        if !has_answered || progress == Progress::StartTls {
             return Ok(());
         }
         if offer.is_required {
@@ -60,13 +60,16 @@ impl Security {
         Ok(())
     }
 
-    /// Begins the handshake that the server has agreed to; its first bytes go into `cipher`.
+    /// Starts the handshake that the server has agreed to; its first bytes are written to `cipher`.
     ///
     /// # Errors
-    /// Where nobody offered one.
+    /// If the client did not offer TLS.
     pub fn begin_handshake(&mut self, cipher: &mut Vec<u8>) -> Result<(), SystemError> {
         let Self::Offered(offer) = self else {
-            return Err(SystemError::protocol("no TLS", "its consent to it"));
+            return Err(SystemError::protocol(
+                "no TLS",
+                "an answer to a TLS request",
+            ));
         };
         let mut tls = Box::new(TlsLayer::new(offer)?);
         tls.encrypt(&[], cipher);
@@ -74,7 +77,7 @@ impl Security {
         Ok(())
     }
 
-    /// Whether the handshake has just ended; the driver may go on then.
+    /// Whether the handshake has just finished, so that the driver can continue.
     #[inline]
     pub fn ends_handshake(&mut self) -> bool {
         if !matches!(self, Self::Handshake(tls) if !tls.is_handshaking()) {

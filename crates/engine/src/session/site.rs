@@ -1,5 +1,4 @@
-//! Takes a site document; gives everything that opening any number of sessions with it needs, looked
-//! up once.
+//! Takes a site document; returns what opening sessions needs, resolved once.
 
 use std::time::Duration;
 
@@ -10,40 +9,40 @@ use crate::EngineError;
 use crate::document::{SiteDocument, TlsMode};
 use crate::transport::{Address, TlsOffer};
 
-/// A site, by the shape of its driver.
+/// A site, by the kind of its driver.
 pub enum Site {
     Wire(Box<WireSite>),
     Local(Box<LocalSite>),
 }
 
-/// The addresses of a site that the clients of a run use in turn, by the shape of its driver.
+/// The addresses of a site that the clients of a run use in turn, by the kind of its driver.
 pub enum Endpoints {
     Wire(Vec<WireSite>),
     Local(Vec<LocalSite>),
 }
 
-/// A site behind a socket.
+/// A site reached through a socket.
 pub struct WireSite {
     pub address: Address,
     pub tls: Option<TlsOffer>,
     pub connect_timeout: Duration,
-    /// Of one answer outside the measurement; none: without end.
+    /// For one answer outside the measurement; `None`: no limit.
     pub answer_timeout: Option<Duration>,
     options: ConnectOptions,
     begin: fn(ConnectOptions) -> AnyWire,
 }
 
-/// A site inside this process.
+/// A site in this process.
 pub struct LocalSite {
     document: SiteDocument,
     open: fn(&LocalOptions<'_>) -> Result<AnyBlocking, SystemError>,
-    /// Of each session.
+    /// Files that each session has open.
     pub open_files: u32,
 }
 
 impl Site {
     /// # Errors
-    /// Where the driver is unknown, the address cannot be looked up, or TLS cannot be as asked.
+    /// If the driver is unknown, the address cannot be resolved, or TLS cannot be set up.
     pub fn of(document: &SiteDocument) -> Result<Self, EngineError> {
         Self::at(document.at_first())
     }
@@ -62,15 +61,15 @@ impl Site {
     /// Whether a driver can begin, commit and roll back.
     ///
     /// # Errors
-    /// Where there is no such driver.
+    /// If there is no such driver.
     pub fn has_transactions(driver: &str) -> Result<bool, EngineError> {
         named(driver).map(|driver| driver.has_transactions)
     }
 
-    /// How many files each session of a driver has open that is a library; none behind a socket.
+    /// How many files each session of a library driver opens; `None` for a driver that uses a socket.
     ///
     /// # Errors
-    /// Where there is no such driver.
+    /// If there is no such driver.
     pub fn files_of_library(driver: &str) -> Result<Option<u32>, EngineError> {
         match named(driver)?.sessions {
             SessionKind::Wire(_) => Ok(None),
@@ -81,16 +80,16 @@ impl Site {
 
 impl Endpoints {
     /// # Errors
-    /// As [`Site::of`], for any of them.
+    /// As [`Site::of`], for any of the addresses.
     pub fn of(document: &SiteDocument) -> Result<Self, EngineError> {
         let (mut wire, mut local) = (Vec::new(), Vec::new());
-        for one in document.at_endpoints() {
-            match Site::at(one)? {
+        for endpoint in document.at_endpoints() {
+            match Site::at(endpoint)? {
                 Site::Wire(site) => wire.push(*site),
                 Site::Local(site) => local.push(*site),
             }
         }
-        // All have the same driver, and so the same shape.
+        // All have the same driver, and so are of the same kind.
         Ok(match local.is_empty() {
             true => Self::Wire(wire),
             false => Self::Local(local),
@@ -98,7 +97,7 @@ impl Endpoints {
     }
 }
 
-/// The place, among so many endpoints, of the one that the client with this number uses.
+/// The endpoint that the client with this number uses, among so many.
 #[must_use]
 pub fn endpoint_of(client: u32, endpoints: usize) -> usize {
     client as usize % endpoints
@@ -121,7 +120,7 @@ impl WireSite {
     ) -> Result<Self, EngineError> {
         let address = Address::resolve(document)?;
         let tls = TlsOffer::new(document, &address)?;
-        // With `prefer` nobody knows beforehand whether the server will encrypt.
+        // With `prefer` it is not known beforehand whether the server will encrypt.
         let is_private = matches!(address, Address::Unix(_))
             || !matches!(document.tls, TlsMode::Off | TlsMode::Prefer);
         Ok(Self {
@@ -144,7 +143,7 @@ impl WireSite {
         })
     }
 
-    /// A driver for one new session.
+    /// A driver for a new session.
     #[must_use]
     pub fn driver(&self) -> AnyWire {
         (self.begin)(self.options.clone())
@@ -153,7 +152,7 @@ impl WireSite {
 
 impl LocalSite {
     /// # Errors
-    /// Where the library refuses.
+    /// If the library cannot open it.
     pub fn open(&self) -> Result<AnyBlocking, SystemError> {
         (self.open)(&LocalOptions {
             file: self.document.file.as_deref(),

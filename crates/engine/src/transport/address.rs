@@ -1,4 +1,4 @@
-//! Takes a site document; gives the places to connect to, resolved once for all clients.
+//! Takes a site document; returns the addresses to connect to, resolved once for all clients.
 
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ pub enum Address {
 
 impl Address {
     /// # Errors
-    /// Where the document names no place, or the host's name cannot be resolved.
+    /// If the document has no address, or the host name cannot be resolved.
     pub fn resolve(site: &SiteDocument) -> Result<Self, EngineError> {
         if let Some(path) = &site.unix {
             return Ok(Self::Unix(path.into()));
@@ -42,7 +42,7 @@ impl Address {
             .map_err(|error| unknown(error.to_string()))?
             .collect();
         if places.is_empty() {
-            return Err(unknown("it has no address".to_owned()));
+            return Err(unknown("the host has no address".to_owned()));
         }
         Ok(Self::Tcp {
             host: host.clone(),
@@ -51,7 +51,7 @@ impl Address {
         })
     }
 
-    /// How many places there are to try.
+    /// How many addresses there are to try.
     #[must_use]
     pub fn place_count(&self) -> usize {
         match self {
@@ -60,7 +60,7 @@ impl Address {
         }
     }
 
-    /// Whether TLS has a meaning here, given what is asked.
+    /// Whether TLS is used here in this mode.
     #[must_use]
     pub fn wants_tls(&self, mode: TlsMode) -> bool {
         matches!(self, Self::Tcp { .. }) && mode != TlsMode::Off

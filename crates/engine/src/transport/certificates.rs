@@ -1,4 +1,4 @@
-//! Takes a TLS mode and the files of certificates; gives what a client shows and checks in handshakes.
+//! Takes a TLS mode and certificate files; returns the client's TLS configuration.
 
 use std::sync::Arc;
 
@@ -15,21 +15,20 @@ use super::verifier::{Trust, Verifier};
 use crate::EngineError;
 use crate::document::{SiteDocument, TlsMode};
 
-/// What is needed to begin TLS with one server; shared by all clients.
+/// What TLS with one server needs; shared by all clients.
 #[derive(Clone, Debug)]
 pub struct TlsOffer {
     pub config: Arc<ClientConfig>,
     pub server: ServerName<'static>,
-    /// Whether a server that does not encrypt is refused.
+    /// Whether a server that does not encrypt is rejected.
     pub is_required: bool,
 }
 
 impl TlsOffer {
-    /// `None` where nothing is to be encrypted.
+    /// `None` if the connection is not encrypted.
     ///
     /// # Errors
-    /// Where a file of certificates cannot be used, or the host's name is none that a certificate can
-    /// have.
+    /// If a certificate file cannot be used, or the host name cannot be in a certificate.
     pub fn new(site: &SiteDocument, address: &Address) -> Result<Option<Self>, EngineError> {
         let Address::Tcp { host, .. } = address else {
             return Ok(None);
@@ -38,7 +37,7 @@ impl TlsOffer {
             return Ok(None);
         }
         let server = ServerName::try_from(host.clone()).map_err(|_| {
-            let message = format!("TLS: no certificate can be for a host named {host:?}");
+            let message = format!("TLS: {host:?} is not a host name that a certificate can have");
             let error = SystemError::new(ErrorClass::Authentication, "certificate", message);
             EngineError::System(error, format!("connecting to {address}"))
         })?;
@@ -75,7 +74,7 @@ impl TlsOffer {
     }
 }
 
-/// The authorities of a file, and all its certificates as they are; or those of this machine.
+/// The authorities of a file, with all its certificates; or those of this machine.
 fn authorities(
     ca_file: Option<&str>,
 ) -> Result<(RootCertStore, Vec<CertificateDer<'static>>), EngineError> {
@@ -99,7 +98,7 @@ fn authorities(
     Ok((roots, listed))
 }
 
-/// The client's own certificate, with those that it is signed by, and its key.
+/// The client's own certificate, its chain and its key.
 fn own_certificate(
     site: &SiteDocument,
     provider: &CryptoProvider,
@@ -123,7 +122,7 @@ fn own_certificate(
     let key = provider.key_provider.load_private_key(key);
     let key = key.map_err(|error| wrong(key_file, format!("expected a private key: {error}")))?;
     let own = CertifiedKey::new(chain, key);
-    // Of a certificate without extensions (version 1) the two cannot be compared here; the server does.
+    // A certificate without extensions (version 1) cannot be compared here; the server does.
     match own.keys_match() {
         Err(TlsError::InconsistentKeys(InconsistentKeys::KeyMismatch)) => Err(wrong(
             key_file,

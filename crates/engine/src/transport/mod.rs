@@ -1,5 +1,5 @@
-//! Takes an address and bytes; gives non-blocking sockets, and TLS as a layer between a socket and a
-//! wire driver that itself touches no socket.
+//! Takes an address and bytes; returns non-blocking sockets, and TLS as a layer between a socket and a wire
+//! driver.
 
 mod address;
 mod certificates;

@@ -1,4 +1,4 @@
-//! Takes an address; gives one non-blocking stream, whichever family it is of.
+//! Takes an address; returns one non-blocking stream, TCP or Unix.
 
 use std::io::{self, Read, Write};
 
@@ -15,28 +15,28 @@ pub enum Socket {
 }
 
 impl Socket {
-    /// Begins to connect to the `place`-th place of `address`. It has ended when
-    /// [`Socket::is_connected`] says so; ask again each time the socket becomes writable.
+    /// Starts to connect to the address at index `place`. Call [`Socket::is_connected`] each time the socket
+    /// becomes writable, until it returns true.
     ///
     /// # Errors
-    /// Where connecting failed at once; `WouldBlock` means that a Unix socket's queue of clients is
-    /// full for the moment.
+    /// If connecting failed at once; `WouldBlock` means that a Unix socket's listen queue is full at the
+    /// moment.
     pub fn connect(address: &Address, place: usize) -> io::Result<Self> {
         match address {
             Address::Unix(path) => UnixStream::connect(path).map(Self::Unix),
             Address::Tcp { places, .. } => {
                 let stream = TcpStream::connect(places[place])?;
-                // Requests are small and wait for their answers: gathering them would only delay.
+                // Requests are small and wait for their answers: Nagle's algorithm would only delay them.
                 stream.set_nodelay(true)?;
                 Ok(Self::Tcp(stream))
             }
         }
     }
 
-    /// Whether connecting has ended well.
+    /// Whether the socket is connected.
     ///
     /// # Errors
-    /// Where it has failed.
+    /// If connecting has failed.
     pub fn is_connected(&self) -> io::Result<bool> {
         let (error, peer) = match self {
             Self::Unix(stream) => (stream.take_error()?, stream.peer_addr().map(drop)),

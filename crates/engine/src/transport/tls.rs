@@ -1,4 +1,4 @@
-//! Takes bytes of a socket and gives those inside TLS, and the other way; opens no socket itself.
+//! Takes bytes from a socket and decrypts them, and encrypts those to send; opens no socket itself.
 
 use std::io::{Read as _, Write as _};
 
@@ -13,10 +13,10 @@ pub struct TlsLayer {
 }
 
 impl TlsLayer {
-    /// Begins a handshake; its first bytes come out of [`TlsLayer::encrypt`].
+    /// Starts a handshake; [`TlsLayer::encrypt`] returns its first bytes.
     ///
     /// # Errors
-    /// Where the configuration cannot speak to such a server.
+    /// If the configuration does not suit such a server.
     pub fn new(offer: &TlsOffer) -> Result<Self, SystemError> {
         ClientConnection::new(offer.config.clone(), offer.server.clone())
             .map(|connection| Self { connection })
@@ -28,11 +28,11 @@ impl TlsLayer {
         self.connection.is_handshaking()
     }
 
-    /// Takes what came from the socket; appends what was inside to `plain`, and what TLS itself has
-    /// to say (handshake, alerts) to `out`.
+    /// Takes bytes from the socket; appends the decrypted bytes to `plain`, and TLS's own messages
+    /// (handshake, alerts) to `out`.
     ///
     /// # Errors
-    /// Where the certificate is not good, or the bytes are not TLS.
+    /// If the certificate is invalid, or the bytes are not TLS.
     pub fn decrypt(
         &mut self,
         mut cipher: &[u8],
@@ -51,7 +51,7 @@ impl TlsLayer {
                     self.connection
                         .reader()
                         .read_exact(&mut plain[start..])
-                        .expect("TLS has just said that it holds as many bytes");
+                        .expect("TLS has just reported this many bytes");
                 }
                 Err(error) => {
                     self.take_records(out);
@@ -63,9 +63,9 @@ impl TlsLayer {
         Ok(())
     }
 
-    /// Appends `plain`, encrypted, to `out`, after whatever TLS itself has to say.
+    /// Appends `plain`, encrypted, to `out`, after TLS's own messages.
     pub fn encrypt(&mut self, plain: &[u8], out: &mut Vec<u8>) {
-        // TLS keeps a bounded amount of what is not yet sent; so it is handed over in pieces.
+        // TLS buffers a limited number of unsent bytes, so they are passed in pieces.
         for piece in plain.chunks(16 * 1024) {
             self.connection
                 .writer()
@@ -85,14 +85,13 @@ impl TlsLayer {
     }
 }
 
-/// The codes are the program's own: a system's words for the fix go by them.
+/// The codes are the program's own: a system's `fix` texts refer to them.
 fn refused(error: &Error) -> SystemError {
     let (class, code, message) = match error {
         Error::InvalidCertificate(CertificateError::UnknownIssuer) => (
             ErrorClass::Authentication,
             "unknown authority",
-            "the server's certificate is not signed by an authority that is trusted here"
-                .to_owned(),
+            "the server's certificate is not signed by a trusted authority".to_owned(),
         ),
         Error::InvalidCertificate(CertificateError::NotValidForNameContext {
             expected,
@@ -127,7 +126,7 @@ fn other_host(host: &str, presented: &[String]) -> String {
     if presented.is_empty() {
         return format!("the server's certificate names no host (subjectAltName), expected {host}");
     }
-    // Each is spelled with its kind, as in DnsName("localhost").
+    // Each is given with its type, as in DnsName("localhost").
     let bare = |name: &String| name.split('"').nth(1).unwrap_or(name).to_owned();
     let names = presented.iter().map(bare).collect::<Vec<_>>().join(", ");
     format!("the server's certificate is for {names}, expected {host}")

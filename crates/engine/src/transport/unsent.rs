@@ -1,13 +1,13 @@
-//! Takes bytes for a socket; gives those that it has not taken yet. Nothing is moved when the socket
-//! takes a part, so that sending a very long message costs no more for each byte than a short one.
+//! Takes bytes for a socket; returns those that it has not accepted yet. Nothing is moved when the socket
+//! accepts a part, so that a very long message costs no more per byte than a short one.
 
-/// A buffer that one huge message has blown up is given back beyond this size.
+/// A buffer that a large message has grown beyond this size is released.
 const KEPT_BYTES: usize = 1024 * 1024;
 
 #[derive(Debug, Default)]
 pub struct Unsent {
     bytes: Vec<u8>,
-    /// So many of them have been sent; less than all, or 0.
+    /// How many of them have been sent; less than all, or 0.
     sent: usize,
 }
 
@@ -18,20 +18,20 @@ impl Unsent {
         self.bytes.is_empty()
     }
 
-    /// What is to be sent next.
+    /// The bytes to send next.
     #[must_use]
     #[inline]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[self.sent..]
     }
 
-    /// Where more is appended.
+    /// Append more bytes here.
     #[inline]
     pub fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.bytes
     }
 
-    /// The socket has taken the first `count` bytes.
+    /// The socket has accepted the first `count` bytes.
     #[inline]
     pub fn advance(&mut self, count: usize) {
         self.sent += count;
@@ -40,7 +40,7 @@ impl Unsent {
         }
     }
 
-    /// Forgets what has not been sent.
+    /// Discards what has not been sent.
     #[inline]
     pub fn clear(&mut self) {
         self.sent = 0;
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_sent_is_gone_and_what_is_appended_follows() {
+    fn sent_bytes_are_dropped_and_appended_bytes_follow() {
         let mut unsent = Unsent::default();
         unsent.buffer().extend_from_slice(b"abcdef");
         unsent.advance(2);

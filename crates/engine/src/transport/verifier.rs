@@ -1,4 +1,4 @@
-//! Takes the certificate that a server shows; says whether the server is to be trusted.
+//! Takes the certificate that a server presents; returns whether to trust the server.
 
 use std::sync::Arc;
 
@@ -11,16 +11,16 @@ use rustls::{
     CertificateError, DigitallySignedStruct, Error, OtherError, RootCertStore, SignatureScheme,
 };
 
-/// Which certificates are good.
+/// Which certificates are accepted.
 #[derive(Debug)]
 pub enum Trust {
-    /// Any whose key signed this very handshake: keeps listeners out, not impostors. That is what
-    /// `prefer` and `require` say they do.
+    /// Any certificate whose key signed this handshake: protects from eavesdropping, not from impostors. That
+    /// is how `prefer` and `require` are documented.
     Anything,
     Authorities {
         roots: RootCertStore,
-        /// The certificates of the authorities' file. A server may show one of them as its own, also
-        /// one that says it is an authority's: `openssl req -x509` makes such by default.
+        /// The certificates of the authorities' file. A server may present one of them as its own, even one
+        /// marked as an authority: `openssl req -x509` makes such by default.
         listed: Vec<CertificateDer<'static>>,
         checks_name: bool,
     },
@@ -65,8 +65,8 @@ impl ServerCertVerifier for Verifier {
             now,
             known,
         ) {
-            // Its dates have been checked before.
-            Err(error) if is_an_authoritys(&error) && listed.contains(end_entity) => {}
+            // Its dates were checked before.
+            Err(error) if is_ca_as_end_entity(&error) && listed.contains(end_entity) => {}
             signed => signed?,
         }
         if *checks_name {
@@ -102,8 +102,8 @@ impl ServerCertVerifier for Verifier {
     }
 }
 
-/// Whether the certificate is refused only because it says that it is an authority's.
-fn is_an_authoritys(error: &Error) -> bool {
+/// Whether the certificate is rejected only because it is marked as an authority.
+fn is_ca_as_end_entity(error: &Error) -> bool {
     matches!(
         error,
         Error::InvalidCertificate(CertificateError::Other(OtherError(cause)))

@@ -1,4 +1,4 @@
-//! Takes how the clients' work ended; gives how the run did.
+//! Takes the ends of all clients; returns how the run ended.
 
 use crate::account::{End, State};
 use crate::drive::plan::Plan;
@@ -13,7 +13,7 @@ pub fn client_end(end: &End, plan: &Plan, began_ns: u64) -> ClientEnd {
         transactions: end.transactions,
         state: match end.state {
             State::Done => ClientState::Done,
-            // Its connection is gone either way; the errors say who ended it.
+            // The connection is gone in both cases; the errors show which side closed it.
             State::Lost | State::TimedOut => ClientState::Lost,
             State::Failed => ClientState::Failed,
             State::Refused => ClientState::Refused,

@@ -1,4 +1,4 @@
-//! Takes the accounts of all threads; gives one observation, with its identities checked.
+//! Takes the records of all threads; returns one observation whose outcomes add up.
 
 mod ends;
 mod service;
@@ -20,10 +20,10 @@ use crate::observation::{
 };
 use transactions::{Recorded, arrival};
 
-/// What the recorders of all threads say together.
+/// The sums over the recorders of all threads.
 #[derive(Default)]
 struct Sums {
-    /// By transaction type; what the aggregators do not count.
+    /// By transaction type: what the aggregators do not count.
     begun: Vec<Outcomes>,
     statements: u64,
     reconnects: u64,
@@ -37,7 +37,7 @@ struct Sums {
 }
 
 /// # Panics
-/// Where the outcomes do not add up: a bug of the engine.
+/// If the outcomes do not add up: an internal error.
 pub fn assemble(
     shared: &Shared,
     mut watched: Watched,
@@ -66,8 +66,8 @@ pub fn assemble(
 
     let ends = &sums.ends;
     let groups = plan.groups.iter().enumerate().map(|(number, group)| {
-        let of_it = (ends.iter()).filter(|end| group.has_client(end.client));
-        let end_ns = of_it.map(|end| end.at_ns).max().unwrap_or(0);
+        let of_group = (ends.iter()).filter(|end| group.has_client(end.client));
+        let end_ns = of_group.map(|end| end.at_ns).max().unwrap_or(0);
         recorded.of_group(number, end_ns.saturating_sub(began_ns))
     });
     let arrivals: Vec<_> = plan.groups.iter().map(|group| group.arrival).collect();
@@ -77,8 +77,8 @@ pub fn assemble(
         .map_or(u64::MAX, |schedule| schedule.stop_ns);
     let (mut intervals, gaps) = watched.series.finish(last_ns.saturating_sub(began_ns));
     let gaps = while_asked(gaps, stop_ns.saturating_sub(began_ns));
-    let stood_still = (&*gaps, suspensions);
-    let (stalls, suspensions) = service::standstills(&recorded, sums.waits, stood_still, measured);
+    let standstills = (&*gaps, suspensions);
+    let (stalls, suspensions) = service::standstills(&recorded, sums.waits, standstills, measured);
     service::mark(&mut intervals, &plan.groups, &stalls, &suspensions);
     Observation {
         version: VERSION,
@@ -124,7 +124,7 @@ pub fn assemble(
     }
 }
 
-/// Skips what was due before the last client ended, and nobody has begun.
+/// Skips the arrivals that were due before the last client ended and were not started.
 fn skip_rest(
     shared: &Shared,
     watched: &mut Watched,

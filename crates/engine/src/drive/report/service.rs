@@ -1,4 +1,4 @@
-//! Takes the ends of all clients and the times in which nothing ended; gives how the clients were served.
+//! Takes the ends of all clients and the times without progress; returns how evenly the clients were served.
 
 use super::transactions::Recorded;
 
@@ -33,7 +33,7 @@ pub fn carried_over(ends: &[End]) -> CarriedOver {
     sum
 }
 
-/// Of a closed loop whose measurement lasted from `began_ns` to `last_ns`.
+/// For a closed loop whose measurement lasted from `began_ns` to `last_ns`.
 pub fn littles_law(
     recorded: &Recorded<'_>,
     ends: &[End],
@@ -58,7 +58,7 @@ pub fn littles_law(
     )
 }
 
-/// The stalls, and what of `suspensions` lies in the measurement.
+/// The stalls, and the part of `suspensions` that lies in the measurement.
 pub fn standstills(
     recorded: &Recorded<'_>,
     waits: Waits,
@@ -71,10 +71,10 @@ pub fn standstills(
     };
     let suspended: Vec<_> = suspensions
         .iter()
-        .filter_map(|one| {
+        .filter_map(|span| {
             let since_began = TimeSpan {
-                from_ns: one.from_ns.saturating_sub(began_ns),
-                to_ns: one.to_ns.saturating_sub(began_ns),
+                from_ns: span.from_ns.saturating_sub(began_ns),
+                to_ns: span.to_ns.saturating_sub(began_ns),
             };
             since_began.common(&elapsed)
         })
@@ -84,12 +84,12 @@ pub fn standstills(
         times.latency().percentile_ns(50.0)
     };
     let stalled = waits.stalls(gaps, &suspended, began_ns, median_ns);
-    let told = |spans: Vec<TimeSpan>| spans.iter().map(Standstill::from).collect();
-    (told(stalled), told(suspended))
+    let reported = |spans: Vec<TimeSpan>| spans.iter().map(Standstill::from).collect();
+    (reported(stalled), reported(suspended))
 }
 
-/// Writes into each second how much of it stood still; adds the seconds behind the last in which anything
-/// ended.
+/// Adds to each second how long it was stalled or suspended; adds the seconds after the last in which a
+/// transaction ended.
 pub fn mark(
     intervals: &mut Vec<Interval>,
     groups: &[Group],
@@ -97,7 +97,7 @@ pub fn mark(
     suspensions: &[Standstill],
 ) {
     let all = stalls.iter().chain(suspensions);
-    let last_ns = all.map(|one| one.to_ns).max().unwrap_or(0);
+    let last_ns = all.map(|standstill| standstill.to_ns).max().unwrap_or(0);
     let written = intervals.last().map_or(0, |line| line.second + 1);
     for second in written..last_ns.div_ceil(SECOND_NS) {
         for group in groups {
@@ -116,14 +116,14 @@ pub fn mark(
             from_ns: line.second * SECOND_NS,
             to_ns: (line.second + 1) * SECOND_NS,
         };
-        let of_it_ns = |standstills: &[Standstill]| {
+        let within_ns = |standstills: &[Standstill]| {
             let parts = standstills
                 .iter()
-                .filter_map(|one| TimeSpan::from(one).common(&second));
+                .filter_map(|standstill| TimeSpan::from(standstill).common(&second));
             parts.map(|part| part.length_ns()).sum()
         };
-        line.stalled_ns = of_it_ns(stalls);
-        line.suspended_ns = of_it_ns(suspensions);
+        line.stalled_ns = within_ns(stalls);
+        line.suspended_ns = within_ns(suspensions);
     }
 }
 

@@ -1,5 +1,5 @@
-//! Takes what was recorded of transaction types; gives the lines that an observation has of them, for one
-//! group of clients or for all.
+//! Takes what was recorded by transaction type; returns the reports of an observation, for one group of
+//! clients or for all.
 
 use crate::account::{Aggregator, Durations, ErrorLog};
 use crate::document::ArrivalDocument;
@@ -9,24 +9,24 @@ use crate::observation::{
     TransactionOutcomes, TransactionReport,
 };
 
-/// What was recorded, and under which names it is reported.
+/// The recorded data, with the names for the report.
 pub struct Recorded<'a> {
     pub plan: &'a Plan,
     pub aggregator: &'a Aggregator,
-    /// By transaction type, what aggregators do not count: `scheduled` and `attempts`.
+    /// By transaction type, what the aggregators do not count: `scheduled` and `attempts`.
     pub begun: &'a [Outcomes],
     pub errors: &'a ErrorLog,
     /// On the run's clock.
     pub began_ns: u64,
 }
 
-/// Transaction types that are one in the report.
+/// Transaction types that are reported together.
 struct Line<'a> {
     name: &'a str,
     types: Vec<u32>,
 }
 
-/// Everything that is said of each transaction type, and of all of them.
+/// The reports of each transaction type, and of all of them together.
 pub struct TransactionLines {
     pub outcomes: Outcomes,
     pub by_transaction: Vec<TransactionOutcomes>,
@@ -35,7 +35,7 @@ pub struct TransactionLines {
 }
 
 impl Recorded<'_> {
-    /// A line for each script, over all groups.
+    /// A report for each script, over all groups.
     #[must_use]
     pub fn of_all_groups(&self) -> TransactionLines {
         let scripts = (0u32..).zip(&self.plan.program.scripts);
@@ -47,12 +47,12 @@ impl Recorded<'_> {
         self.lines(lines.collect(), self.plan.has_open_loop())
     }
 
-    /// Everything about one group, whose last client ended `elapsed_ns` after the measurement began.
+    /// The report of one group, whose last client ended `elapsed_ns` after the measurement began.
     #[must_use]
     pub fn of_group(&self, group: usize, elapsed_ns: u64) -> GroupReport {
         let plan = self.plan;
-        let known = &plan.groups[group];
-        let types = known.first_type..known.first_type + known.type_count();
+        let layout = &plan.groups[group];
+        let types = layout.first_type..layout.first_type + layout.type_count();
         let lines = types.clone().map(|number| Line {
             name: plan.type_name(number),
             types: vec![number],
@@ -62,34 +62,34 @@ impl Recorded<'_> {
             by_transaction,
             transactions,
             all_ok,
-        } = self.lines(lines.collect(), known.is_open_loop());
+        } = self.lines(lines.collect(), layout.is_open_loop());
         let passes = self.aggregator.passes(group);
         GroupReport {
-            name: known.name.clone(),
-            clients: known.clients,
-            arrival: arrival(&[known.arrival]),
+            name: layout.name.clone(),
+            clients: layout.clients,
+            arrival: arrival(&[layout.arrival]),
             elapsed_ns,
             throughput_per_s: per_second(outcomes.ok, elapsed_ns),
             outcomes,
             outcomes_by_transaction: by_transaction,
             transactions,
             all_ok,
-            passes: known.has_passes().then(|| Passes {
+            passes: layout.has_passes().then(|| Passes {
                 count: passes.count(),
                 latency: Latency::from(passes),
             }),
-            errors: self.errors(|one| one.is_some_and(|one| types.contains(&one))),
+            errors: self.errors(|kind| kind.is_some_and(|kind| types.contains(&kind))),
         }
     }
 
-    /// Of the transaction types that are wanted; none is that of errors while connecting.
+    /// The errors of the selected transaction types; `None` is the type of errors while connecting.
     #[must_use]
-    pub fn errors(&self, is_wanted: impl Fn(Option<u32>) -> bool) -> Vec<ErrorReport> {
-        let name_of = |one| self.plan.type_name(one).to_owned();
-        self.errors.report(name_of, is_wanted, self.began_ns)
+    pub fn errors(&self, is_selected: impl Fn(Option<u32>) -> bool) -> Vec<ErrorReport> {
+        let name_of = |kind| self.plan.type_name(kind).to_owned();
+        self.errors.report(name_of, is_selected, self.began_ns)
     }
 
-    /// Of all transactions of one type, however they ended.
+    /// The durations of all transactions of one type, with any outcome.
     #[must_use]
     pub fn durations_of_type(&self, transaction_type: u32) -> Durations {
         let mut all = Durations::default();
@@ -178,7 +178,7 @@ impl From<&Durations> for AllOk {
     }
 }
 
-/// How transactions arrived in all these groups: `mixed` where not in one way.
+/// How transactions arrived in these groups: `mixed` if in different ways.
 #[must_use]
 pub fn arrival(of_groups: &[ArrivalDocument]) -> Arrival {
     let kind = |arrival: &ArrivalDocument| match arrival {
@@ -187,12 +187,12 @@ pub fn arrival(of_groups: &[ArrivalDocument]) -> Arrival {
         ArrivalDocument::Poisson { .. } => ArrivalKind::Poisson,
     };
     let first = of_groups.first().map_or(ArrivalKind::Closed, kind);
-    let is_one = of_groups.iter().all(|arrival| kind(arrival) == first);
+    let is_same = of_groups.iter().all(|arrival| kind(arrival) == first);
     Arrival {
-        kind: if is_one { first } else { ArrivalKind::Mixed },
+        kind: if is_same { first } else { ArrivalKind::Mixed },
         offered_rate_per_s: (of_groups.iter())
             .filter_map(ArrivalDocument::offered_rate_per_s)
-            .reduce(|one, other| one + other),
+            .reduce(|sum, rate| sum + rate),
     }
 }
 
