@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::fields::Written;
 use crate::input::Input;
+use crate::item::Kind;
 use crate::keys::Keys;
 use crate::reader::Reader;
 use crate::replicate::{Edited, Replicator};
 use crate::source::SourceOptions;
-use crate::splitter::Kind;
 use crate::sql::WriteError;
 
 /// What was written as BibTeX.

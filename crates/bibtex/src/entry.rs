@@ -5,8 +5,9 @@
 
 use std::ops::Range;
 
-use crate::splitter::{Item, is_space};
-use crate::tokens::Tokens;
+use crate::byte_class::is_space;
+use crate::item::Item;
+use crate::tokens::{Piece, SyntaxError, Tokens};
 
 /// The parts of an entry; ranges count from the `@`.
 #[derive(Debug, Default)]
@@ -26,31 +27,6 @@ pub(crate) struct Field {
     pub(crate) value: Range<usize>,
     /// Indexes into [`Entry::pieces`]: what `#` joins.
     pub(crate) pieces: Range<usize>,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct Piece {
-    pub(crate) kind: PieceKind,
-    /// Without delimiters.
-    pub(crate) text: Range<usize>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PieceKind {
-    Braced,
-    Quoted,
-    Number,
-    /// The name of an `@String` or a month.
-    Macro,
-}
-
-/// What does not belong where it stands.
-#[derive(Debug)]
-pub(crate) struct SyntaxError {
-    /// Offset from the `@`.
-    pub(crate) at: usize,
-    pub(crate) message: String,
-    pub(crate) hint: Option<&'static str>,
 }
 
 impl Entry {

@@ -3,13 +3,15 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use crate::entry::{Entry, Field, PieceKind, SyntaxError};
+use crate::entry::{Entry, Field};
 use crate::fields::Written;
+use crate::item::{Item, Kind};
 use crate::keys::Keys;
 use crate::macros::Macros;
 use crate::odd_values::{Odd, odd_values};
 use crate::problems::Flaw;
-use crate::splitter::{Item, Kind, Splitter, nul};
+use crate::splitter::Splitter;
+use crate::tokens::{PieceKind, SyntaxError};
 
 /// Beyond so many fields each is looked up and no longer compared with all before it.
 const MANY_FIELDS: usize = 64;
@@ -43,7 +45,7 @@ impl Examiner {
         let (text, item) = splitter.item();
         if item.kind == Kind::Preamble {
             return match splitter.nul_in_item() {
-                Some(at) => Err(Rejection::Unreadable(nul(splitter.place(at)))),
+                Some(at) => Err(Rejection::Unreadable(Flaw::nul_byte(splitter.place(at)))),
                 None => Ok(Vec::new()),
             };
         }
@@ -78,7 +80,7 @@ impl Examiner {
 
     fn read(&mut self, text: &[u8], item: &Item, splitter: &Splitter) -> Result<(), Flaw> {
         if let Some(at) = splitter.nul_in_item() {
-            return Err(nul(splitter.place(at)));
+            return Err(Flaw::nul_byte(splitter.place(at)));
         }
         // Nearly all entries are ASCII, which is seen many bytes at a time.
         if !text.is_ascii()

@@ -1,9 +1,10 @@
 //! Takes an entry and the column that is wanted; gives the text of the field that fills it.
 
 use crate::columns::{COLUMN_COUNT, PAGES, column_of};
-use crate::entry::{Entry, Field, PieceKind};
+use crate::entry::{Entry, Field};
 use crate::pages::{NoCount, page_count};
 use crate::tex::Cleaner;
+use crate::tokens::PieceKind;
 
 /// An entry and the bytes that its ranges mean.
 #[derive(Clone, Copy)]

@@ -6,7 +6,8 @@ use std::ops::ControlFlow;
 
 use memchr::{memchr_iter, memrchr};
 
-use crate::splitter::{MAX_TYPE_BYTES, is_space, is_word_byte};
+use crate::byte_class::{is_space, is_word_byte};
+use crate::item::MAX_TYPE_BYTES;
 
 /// So many bytes decide whether an `@` begins an entry; more white space than that around its type is
 /// not looked through.

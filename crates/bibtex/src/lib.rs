@@ -17,16 +17,21 @@
 //! bytes for every citation key of the file under way.
 
 mod balance;
+mod byte_class;
 mod chance;
 mod chunks;
 mod columns;
+mod contents;
+mod cursor;
 mod enlarge;
 mod entry;
+mod equal_names;
 mod examine;
 mod fields;
 mod hash;
 mod heads;
 mod input;
+mod item;
 mod keys;
 mod latin1;
 mod macros;
@@ -56,11 +61,11 @@ pub use assay_values::LiteralStyle;
 pub use columns::COLUMNS;
 pub use enlarge::{Replicated, write_replicated};
 pub use input::{Encoding, STANDARD_INPUT};
+pub use item::MAX_ENTRY_BYTES;
 pub use problems::{Problem, Problems, Severity};
 pub use replicate::{Replicas, Variant};
 pub use scan::{Scan, ScanOptions, ScannedFile, scan};
 pub use source::{BibSource, SourceOptions};
-pub use splitter::MAX_ENTRY_BYTES;
 pub use sql::{SqlOptions, TableName, WriteError, WriteSqlReport, write_sql, write_sql_from};
 pub use synthesize::{Synthesized, synthesize};
 

@@ -8,11 +8,11 @@
 
 use std::ops::Range;
 
+use crate::byte_class::is_space;
 use crate::columns::MONTH;
-use crate::entry::PieceKind;
 use crate::fields::Fields;
-use crate::splitter::is_space;
 use crate::timestamp::month_number;
+use crate::tokens::PieceKind;
 
 /// Stands for a blank that should be a tie; no text has this byte in a place where it matters.
 const MISPLACED_BLANK: u8 = 0x1F;

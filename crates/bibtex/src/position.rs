@@ -2,8 +2,8 @@
 
 use memchr::{memchr_iter, memrchr};
 
+use crate::byte_class::is_space;
 use crate::problems::Place;
-use crate::splitter::is_space;
 
 /// A place between two bytes, and what the line before it looks like.
 pub(crate) struct Position {

@@ -22,6 +22,15 @@ pub(crate) struct Place {
 }
 
 impl Flaw {
+    /// A NUL byte at `place`.
+    pub(crate) fn nul_byte(place: Place) -> Self {
+        Self {
+            place,
+            message: "expected text, found a NUL byte".to_owned(),
+            hint: Some("remove it, for example: tr -d '\\0'".to_owned()),
+        }
+    }
+
     pub(crate) fn in_file(self, file: &str) -> SourceError {
         SourceError {
             message: self.message,

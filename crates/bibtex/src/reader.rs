@@ -1,15 +1,17 @@
 //! Takes files; gives their entries and definitions one by one, and keeps account of what is wrong.
 
-use std::path::PathBuf;
-
 use assay_values::SourceError;
 
 use crate::chunks::Chunks;
+use crate::contents::{Contents, nothing_found};
+use crate::cursor::Failure;
+use crate::equal_names::equal_names;
 use crate::examine::{Examiner, Rejection};
 use crate::fields::Written;
 use crate::input::{Encoding, Input, base_name};
+use crate::item::Kind;
 use crate::problems::{Flaw, Place, Problems, Severity, Skipped, counted};
-use crate::splitter::{Failure, Kind, Splitter};
+use crate::splitter::Splitter;
 
 /// How files are to be read.
 #[derive(Clone, Copy, Debug)]
@@ -20,18 +22,6 @@ pub(crate) struct Reading {
     /// Macros that no file defines are errors instead of warnings.
     pub(crate) strict: bool,
     pub(crate) with_digest: bool,
-}
-
-/// What one file turned out to hold.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Contents {
-    /// Index into the list of inputs.
-    pub(crate) file: usize,
-    pub(crate) bytes: u64,
-    pub(crate) entries: u64,
-    pub(crate) strings: u64,
-    pub(crate) preambles: u64,
-    pub(crate) digest: u128,
 }
 
 pub(crate) struct Reader {
@@ -77,7 +67,10 @@ impl Reader {
             skipped: Skipped::default(),
             is_finished: false,
         };
-        reader.warn_of_equal_names();
+        let paths: Vec<&str> = reader.inputs.iter().map(Input::name).collect();
+        for warning in equal_names(&paths) {
+            reader.problems.warning(warning);
+        }
         Ok(reader)
     }
 
@@ -214,10 +207,9 @@ impl Reader {
         contents.bytes = chunks.bytes_read();
         contents.digest = chunks.digest();
         self.examiner.keys.clear();
-        let items = contents.entries + contents.strings + contents.preambles;
-        let (file, bytes) = (contents.file, contents.bytes);
+        let (file, bytes, is_empty) = (contents.file, contents.bytes, contents.is_empty());
         self.ended.push(contents);
-        if is_whole && items == 0 && self.problems.errors == open.errors_before {
+        if is_whole && is_empty && self.problems.errors == open.errors_before {
             self.fail(file, nothing_found(bytes))?;
         }
         Ok(())
@@ -278,82 +270,5 @@ impl Reader {
         }
         self.problems.error(error);
         Ok(())
-    }
-
-    fn warn_of_equal_names(&mut self) {
-        let mut names: Vec<(&str, &str)> = self
-            .inputs
-            .iter()
-            .map(|input| (base_name(input.name()), input.name()))
-            .collect();
-        names.sort_unstable();
-        for same in names.chunk_by(|one, next| one.0 == next.0) {
-            if same.len() > 1 {
-                for flaw in equal_names(same.iter().map(|name| name.1)) {
-                    self.problems.warning(flaw);
-                }
-            }
-        }
-    }
-}
-
-/// What is to be said of `paths`, which end in one name.
-fn equal_names<'p>(paths: impl Iterator<Item = &'p str>) -> Vec<SourceError> {
-    // Each file under its first path, and how often it is given.
-    let mut files: Vec<(Option<PathBuf>, &str, u64)> = Vec::new();
-    for path in paths {
-        let real = std::fs::canonicalize(path).ok();
-        match files
-            .iter_mut()
-            .find(|file| file.1 == path || (real.is_some() && file.0 == real))
-        {
-            Some(file) => file.2 += 1,
-            None => files.push((real, path, 1)),
-        }
-    }
-    let warning = |path: &str, message: String, hint: &str| {
-        let flaw = Flaw {
-            place: Place::default(),
-            message,
-            hint: Some(hint.to_owned()),
-        };
-        flaw.in_file(path)
-    };
-    let again = files.iter().filter(|file| file.2 > 1).map(|file| {
-        let times = match file.2 {
-            2 => "twice".to_owned(),
-            times => format!("{times} times"),
-        };
-        let message = format!("is given {times}; every entry is loaded {times}");
-        warning(file.1, message, "name it once")
-    });
-    let others = files.windows(2).map(|pair| {
-        let message = format!(
-            "has the same name as {}; column `filename` does not tell them apart",
-            pair[0].1
-        );
-        warning(pair[1].1, message, "rename one")
-    });
-    again.chain(others).collect()
-}
-
-impl Contents {
-    fn count(&mut self, kind: Kind) {
-        match kind {
-            Kind::Entry => self.entries += 1,
-            Kind::String => self.strings += 1,
-            Kind::Preamble => self.preambles += 1,
-        }
-    }
-}
-
-fn nothing_found(bytes: u64) -> Flaw {
-    Flaw {
-        place: Place::default(),
-        message: match bytes {
-            0 => "expected BibTeX entries, found an empty file".to_owned(),
-            _ => format!("expected BibTeX entries, found none in {bytes} bytes of other text"),
-        },
-        hint: Some("an entry begins with `@type{key,`".to_owned()),
     }
 }

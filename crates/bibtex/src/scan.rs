@@ -7,10 +7,11 @@ use assay_values::SourceError;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
+use crate::contents::Contents;
 use crate::input::{Encoding, Input, base_name};
+use crate::item::Kind;
 use crate::problems::Problems;
-use crate::reader::{Contents, Reader, Reading};
-use crate::splitter::Kind;
+use crate::reader::{Reader, Reading};
 
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]

@@ -6,12 +6,12 @@ use assay_values::{Row, RowSource, SourceError};
 use serde::{Deserialize, Serialize};
 
 use crate::input::{Encoding, Input};
+use crate::item::Kind;
 use crate::names::Names;
 use crate::problems::Problems;
 use crate::reader::{Reader, Reading};
 use crate::replicate::{Replicas, Replicator};
 use crate::row::RowWriter;
-use crate::splitter::Kind;
 use crate::strings::Strings;
 
 /// Indexes of the tables, as [`BibSource`] gives them.

@@ -5,8 +5,8 @@
 //! command that stands for a text keeps its name (`\TeX` becomes `TeX`), special letters become plain
 //! ones (`\ss` becomes `ss`), and dash macros become ` -- `.
 
+use crate::byte_class::is_space;
 use crate::quiet::quiet_length;
-use crate::splitter::is_space;
 use crate::tex_commands::{is_accent, is_switch, special_letters};
 
 /// Appends to a buffer and remembers whether a blank is due before whatever comes next.

@@ -8,8 +8,32 @@ use std::ops::Range;
 use serde_bibtex::token::Text;
 use serde_bibtex::{Read as _, SliceReader};
 
-use crate::entry::{Piece, PieceKind, SyntaxError};
-use crate::splitter::{describe, is_space};
+use crate::byte_class::{describe, is_space};
+
+#[derive(Clone, Debug)]
+pub(crate) struct Piece {
+    pub(crate) kind: PieceKind,
+    /// Without delimiters.
+    pub(crate) text: Range<usize>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PieceKind {
+    Braced,
+    Quoted,
+    Number,
+    /// The name of an `@String` or a month.
+    Macro,
+}
+
+/// What does not belong where it stands.
+#[derive(Debug)]
+pub(crate) struct SyntaxError {
+    /// Offset from the `@`.
+    pub(crate) at: usize,
+    pub(crate) message: String,
+    pub(crate) hint: Option<&'static str>,
+}
 
 pub(crate) struct Tokens<'t> {
     text: &'t [u8],

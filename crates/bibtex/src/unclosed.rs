@@ -1,8 +1,9 @@
 //! Takes an item that has no end; gives what to tell of it: the delimiter to blame, and the next entry.
 
+use crate::byte_class::is_word_byte;
 use crate::heads::next_head;
+use crate::item::MAX_ENTRY_BYTES;
 use crate::problems::{Flaw, Place};
-use crate::splitter::{MAX_ENTRY_BYTES, is_word_byte};
 
 /// The error for the item at the beginning of `text`, whose delimiter opens at `open` and is never
 /// closed; `place` tells where a byte of it is.

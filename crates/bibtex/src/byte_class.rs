@@ -1,0 +1,19 @@
+//! Takes one byte; says which class of BibTeX it is in, and how a message names it.
+
+pub(crate) fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0B | 0x0C)
+}
+
+pub(crate) fn is_word_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'+' | b':' | b'*')
+}
+
+/// A byte as a message names it.
+pub(crate) fn describe(byte: Option<u8>) -> String {
+    match byte {
+        None => "the end of the file".to_owned(),
+        Some(b'\n' | b'\r') => "the end of the line".to_owned(),
+        Some(byte) if byte.is_ascii_graphic() => format!("`{}`", char::from(byte)),
+        Some(byte) => format!("the byte 0x{byte:02X}"),
+    }
+}

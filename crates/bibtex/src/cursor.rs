@@ -1,0 +1,238 @@
+//! Takes a window over a BibTeX file; goes through its bytes, and knows the place of each and how much was
+//! left out.
+
+use std::io;
+
+use memchr::{memchr, memchr2, memrchr};
+
+use crate::chunks::Chunks;
+use crate::heads::{HEAD_BYTES, count_entries, next_head};
+use crate::item::MAX_TYPE_BYTES;
+use crate::position::Position;
+use crate::problems::{Flaw, Place, Skipped};
+
+/// Why a text cannot be read on.
+pub(crate) enum Failure {
+    /// One item is bad; reading can go on behind it.
+    Item(Flaw),
+    /// The file as a whole is bad from here on.
+    File(Flaw),
+}
+
+pub(crate) struct Cursor {
+    chunks: Chunks,
+    /// Where the window begins.
+    position: Position,
+    /// A NUL byte in the text between two items, reported when the end of the text is found.
+    nul: Option<Flaw>,
+    skipped: Skipped,
+}
+
+impl Cursor {
+    pub(crate) fn new(chunks: Chunks, counts_characters: bool) -> Self {
+        Self {
+            chunks,
+            position: Position::new(counts_characters),
+            nul: None,
+            skipped: Skipped::default(),
+        }
+    }
+
+    pub(crate) fn chunks(&self) -> &Chunks {
+        &self.chunks
+    }
+
+    /// The bytes read and not yet left behind.
+    pub(crate) fn window(&self) -> &[u8] {
+        self.chunks.window()
+    }
+
+    pub(crate) fn position(&self) -> &Position {
+        &self.position
+    }
+
+    /// The first NUL byte of the text that was eaten since this was last asked.
+    pub(crate) fn take_nul(&mut self) -> Option<Flaw> {
+        self.nul.take()
+    }
+
+    /// What has been left out so far.
+    pub(crate) fn skipped(&self) -> Skipped {
+        self.skipped
+    }
+
+    pub(crate) fn skipped_mut(&mut self) -> &mut Skipped {
+        &mut self.skipped
+    }
+
+    /// The place of a byte of the item under way.
+    pub(crate) fn place(&self, at: usize) -> Place {
+        self.position.place_behind(&self.chunks.window()[..at])
+    }
+
+    /// Looks at the first bytes: text in UTF-16 has a NUL beside every letter.
+    pub(crate) fn insist_on_bytes(&mut self) -> Result<(), Failure> {
+        self.byte(3)?;
+        let window = self.chunks.window();
+        let is_nul = |at| window.get(at) == Some(&0);
+        let is_utf_16 = window.starts_with(b"\xFF\xFE")
+            || window.starts_with(b"\xFE\xFF")
+            // The same where they were read as Latin-1.
+            || window.starts_with(b"\xC3\xBF\xC3\xBE")
+            || window.starts_with(b"\xC3\xBE\xC3\xBF")
+            || (is_nul(0) && is_nul(2))
+            || (is_nul(1) && is_nul(3));
+        if !is_utf_16 {
+            return Ok(());
+        }
+        let flaw = Flaw {
+            place: self.place(0),
+            message: "expected text in UTF-8, found UTF-16 or no text at all".to_owned(),
+            hint: Some("convert it, for example: iconv -f UTF-16 -t UTF-8".to_owned()),
+        };
+        self.skip_all()?;
+        Err(Failure::File(flaw))
+    }
+
+    /// Eats text up to an `@` that no comment holds; false where the file ends before one.
+    pub(crate) fn find_at_sign(&mut self) -> Result<bool, Failure> {
+        loop {
+            let window = self.chunks.window();
+            match memchr2(b'@', b'%', window) {
+                None => {
+                    self.eat(window.len());
+                    if !self.grow()? {
+                        return Ok(false);
+                    }
+                }
+                Some(at) if window[at] == b'@' => {
+                    self.eat(at);
+                    return Ok(true);
+                }
+                Some(at) => {
+                    self.eat(at);
+                    if !self.eat_line()? {
+                        return Ok(false);
+                    }
+                }
+            }
+        }
+    }
+
+    fn eat_line(&mut self) -> Result<bool, Failure> {
+        loop {
+            let window = self.chunks.window();
+            if let Some(at) = memchr(b'\n', window) {
+                self.eat(at + 1);
+                return Ok(true);
+            }
+            self.eat(window.len());
+            if !self.grow()? {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// The first byte from `at` on of which `test` does not hold; reads ahead as far as a type may be long.
+    pub(crate) fn behind_while(
+        &mut self,
+        mut at: usize,
+        test: fn(u8) -> bool,
+    ) -> Result<usize, Failure> {
+        let limit = at + 2 * MAX_TYPE_BYTES;
+        while at < limit && self.byte(at)?.is_some_and(test) {
+            at += 1;
+        }
+        Ok(at)
+    }
+
+    /// The byte at `at` of the window; none behind the end of the file.
+    pub(crate) fn byte(&mut self, at: usize) -> Result<Option<u8>, Failure> {
+        while at >= self.chunks.window().len() {
+            if !self.grow()? {
+                return Ok(None);
+            }
+        }
+        Ok(Some(self.chunks.window()[at]))
+    }
+
+    /// Reads on; false at the end of the file.
+    pub(crate) fn grow(&mut self) -> Result<bool, Failure> {
+        self.chunks.grow().map_err(|error| self.unreadable(&error))
+    }
+
+    fn unreadable(&self, error: &io::Error) -> Failure {
+        Failure::File(Flaw {
+            place: self.place(self.chunks.window().len()),
+            message: format!("the file cannot be read further ({error})"),
+            hint: None,
+        })
+    }
+
+    /// Leaves `count` bytes of text that is no item behind.
+    pub(crate) fn eat(&mut self, count: usize) {
+        if self.chunks.has_nul()
+            && self.nul.is_none()
+            && let Some(at) = memchr(0, &self.chunks.window()[..count])
+        {
+            self.nul = Some(Flaw::nul_byte(self.place(at)));
+        }
+        self.consume(count);
+    }
+
+    /// Leaves `count` bytes behind because they are bad.
+    pub(crate) fn skip(&mut self, count: usize) {
+        self.skipped.entries += count_entries(&self.chunks.window()[..count]);
+        self.skipped.bytes += count as u64;
+        self.consume(count);
+    }
+
+    /// Passes over everything from the `@` at the window to the next line that begins an entry, or
+    /// to the end of the file.
+    pub(crate) fn skip_to_head(&mut self) -> Result<(), Failure> {
+        let mut from = 1;
+        loop {
+            let window = self.chunks.window();
+            let next = next_head(window, from, self.position.is_blank_so_far());
+            // An `@` near the end of the window may begin an entry when more is known; it stays.
+            let held = window.len().saturating_sub(HEAD_BYTES).max(from);
+            let held = memrchr(b'@', window.get(held..).unwrap_or_default()).map(|at| held + at);
+            if let Some(next) = next
+                && (self.chunks.is_at_end() || held != Some(next))
+            {
+                self.skip(next);
+                return Ok(());
+            }
+            let kept = next.or(held);
+            self.skip(kept.unwrap_or(window.len()));
+            from = 0;
+            if !self.grow()? {
+                if kept.is_none() || !self.is_at_head() {
+                    self.skip(self.chunks.window().len());
+                }
+                return Ok(());
+            }
+        }
+    }
+
+    fn is_at_head(&self) -> bool {
+        let is_blank = self.position.is_blank_so_far();
+        next_head(self.chunks.window(), 0, is_blank) == Some(0)
+    }
+
+    /// Passes over the rest of the file.
+    fn skip_all(&mut self) -> Result<(), Failure> {
+        loop {
+            self.skip(self.chunks.window().len());
+            if !self.grow()? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Leaves `count` bytes behind.
+    pub(crate) fn consume(&mut self, count: usize) {
+        self.position.pass(&self.chunks.window()[..count]);
+        self.chunks.consume(count);
+    }
+}
