@@ -5,19 +5,12 @@ use std::sync::Arc;
 use assay_script::ScriptError;
 use assay_values::{ColumnType, Random};
 
-use crate::Part;
-use crate::count::whole_number;
+use crate::dataset::Dataset;
 use crate::document::{GeneratedDocument, GeneratedTable};
+use crate::row_count::row_count;
 use crate::scope::Scope;
 use crate::stream::{Purpose, table_seed};
 use crate::table::{Column, Table};
-
-/// Tables whose rows are functions of a seed.
-pub struct Dataset {
-    pub(crate) file: Box<str>,
-    pub(crate) tables: Vec<Table>,
-    part: Part,
-}
 
 impl Dataset {
     /// # Errors
@@ -33,17 +26,6 @@ impl Dataset {
             tables,
             part: document.part,
         }))
-    }
-
-    /// The part that the document asks for.
-    #[must_use]
-    pub fn part(&self) -> Part {
-        self.part
-    }
-
-    /// The names of the tables, in order.
-    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.tables.iter().map(|table| &*table.name)
     }
 }
 
@@ -102,7 +84,7 @@ fn compile_table(
             .rows
             .evaluate(&[], &mut random)
             .map_err(|fault| fault.to_string())
-            .and_then(|value| whole_number(&value))
+            .and_then(|value| row_count(&value))
             .map_err(|message| {
                 let message = format!("the rows of {}: {message}", table.name);
                 scope.error(table.line, message, None)

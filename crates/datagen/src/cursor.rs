@@ -9,9 +9,9 @@ use std::ops::Range;
 use assay_script::expression::Fault;
 use assay_values::{Random, Row, SourceError, Value};
 
-use crate::Dataset;
-use crate::count::whole_number;
+use crate::dataset::Dataset;
 use crate::fit::fit;
+use crate::row_count::row_count;
 use crate::stream::seed_below;
 use crate::table::{ROW_SLOT, Table};
 
@@ -104,14 +104,14 @@ impl Cursor {
         let counted = table.rows.evaluate(&level.values, &mut random);
         let counted = counted.map_err(|Fault(message)| message.into_owned());
         let count = counted
-            .and_then(|value| whole_number(&value))
+            .and_then(|value| row_count(&value))
             .map_err(|message| {
                 let what = format!(
                     "the rows of {} for {}",
                     table.name,
                     self.place(dataset, depth - 1)
                 );
-                error_at(dataset, table.rows_line, &what, &message)
+                dataset.error_at(table.rows_line, &what, &message)
             })?;
         let level = &mut self.levels[depth];
         (level.seed, level.next, level.end) = (seed, 0, count);
@@ -198,7 +198,7 @@ impl Cursor {
             column.name,
             self.place(dataset, depth)
         );
-        error_at(dataset, column.line, &what, message)
+        dataset.error_at(column.line, &what, message)
     }
 }
 
@@ -224,16 +224,4 @@ fn write_cell(
 
 fn number(row: u64) -> Value {
     Value::Int(i64::try_from(row).expect("no table has 2^63 rows"))
-}
-
-/// What is wrong at a line of the file that the expressions stand in.
-#[cold]
-pub(crate) fn error_at(dataset: &Dataset, line: u32, what: &str, message: &str) -> SourceError {
-    SourceError {
-        message: format!("{what}: {message}"),
-        file: dataset.file.to_string(),
-        line: line.into(),
-        column: 0,
-        hint: None,
-    }
 }

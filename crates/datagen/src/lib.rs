@@ -16,18 +16,20 @@
 mod compile;
 mod count;
 mod cursor;
+mod dataset;
 mod decimal;
 mod document;
 mod export;
 mod fit;
 mod measure;
 mod part;
+mod row_count;
 mod scope;
 mod source;
 mod stream;
 mod table;
 
-pub use compile::Dataset;
+pub use dataset::Dataset;
 pub use document::{GeneratedColumn, GeneratedDocument, GeneratedTable, Scalar};
 pub use export::{ExportDocument, ExportError, ExportReport, Form, export};
 pub use measure::{Measure, TableMeasure, measure};
