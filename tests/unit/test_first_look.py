@@ -120,7 +120,11 @@ def test_a_run_ends_with_it_and_details_are_for_those_who_ask(
     assert run_program(words) == 0
     brief = capsys.readouterr().out
     assert len(brief.splitlines()) <= first_look.MOST_LINES
+    assert brief.startswith("one.sql: null, here, 1 client\n")
     assert "details: assay report 1" in brief
     assert run_program([*words, "--detail"]) == 0
     full = capsys.readouterr().out
     assert "Transaction outcomes" in full
+    assert "\nScript one.sql\n" in full
+    assert run_program(["list", "runs", "--format", "csv"]) == 0
+    assert ",one.sql,null," in capsys.readouterr().out

@@ -69,7 +69,7 @@ def _scripts(workload: Workload, run: PlannedRun) -> tuple[Script, ...]:
 def _explained(workload: Workload, run: PlannedRun) -> dict[str, Any]:
     scripts = _scripts(workload, run)
     return {
-        "test": f"{workload.name}.{run.cell.test}",
+        "test": workload.full_name(run.cell.test),
         "system": run.cell.system.label,
         "dialect": registry.system(run.cell.system.name).dialect.name,
         "protocol": run.cell.protocol,

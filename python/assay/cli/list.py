@@ -155,7 +155,7 @@ def _runs(records: Path) -> list[rows.Row]:
             {
                 "run": run.id,
                 "experiment": run.experiment_id,
-                "test": f"{run.workload}.{run.test}",
+                "test": run.full_test_name,
                 "system": run.system_label,
                 "storage": run.storage,
                 "clients": run.clients,

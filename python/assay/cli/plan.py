@@ -57,7 +57,7 @@ def command(words: command_line.Words, form: str) -> None:
         {
             "position": run.position,
             "repetition": run.repetition,
-            "test": f"{workload.name}.{run.cell.test}",
+            "test": workload.full_name(run.cell.test),
             "system": run.cell.system.label,
             "storage": run.cell.storage_name,
             "clients": run.cell.clients,

@@ -156,6 +156,4 @@ def refuse_unused(experiment: Experiment, workload: Workload, words: Words) -> N
 
 
 def _names(workload: Workload, tests: list[Test]) -> str:
-    if workload.is_ad_hoc:
-        return workload.name
-    return ", ".join(f"{workload.name}.{test.name}" for test in tests)
+    return ", ".join(workload.full_name(test.name) for test in tests)

@@ -208,7 +208,7 @@ def check_groups(experiment: Experiment, workload: Workload) -> None:
     """Raises `ArgumentError` for a group of clients that none of the chosen tests has."""
     groups = {one.name for name in experiment.tests for one in workload.test(name).groups}
     for name in experiment.group_clients:
-        tests = ", ".join(f"{workload.name}.{test}" for test in experiment.tests)
+        tests = ", ".join(map(workload.full_name, experiment.tests))
         if not groups:
             raise ArgumentError(
                 f"clients names the group {name!r}, and {tests} has no groups of clients",
@@ -228,4 +228,4 @@ def check_feed(experiment: Experiment, workload: Workload) -> None:
         test = workload.test(name)
         if test.only_drive is None:
             why = "steps have scripts of their own" if test.drives else "clients run no scripts"
-            raise ArgumentError(f"--feed means nothing to {workload.name}.{name}, whose {why}")
+            raise ArgumentError(f"--feed means nothing to {workload.full_name(name)}, whose {why}")

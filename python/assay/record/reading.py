@@ -34,6 +34,7 @@ SELECT runs.id, experiment_id, position, workload, test, system, system_label, s
        threads, protocol, parameters, repetition, runs.seed AS seed, cell_fingerprint, state,
        reason, verdict, verdict_reason, json_extract(cell, '$.driving') AS driving,
        json_extract(cell, '$.group_clients') AS group_clients,
+       json_extract(experiment, '$.is_ad_hoc') AS is_ad_hoc,
        runs.begun_unix_ns AS begun_unix_ns,
        runs.ended_unix_ns AS ended_unix_ns, machine, process_id, process_started, boot_id
 FROM runs JOIN experiments ON experiments.id = experiment_id
@@ -169,6 +170,7 @@ def _summary(row: dict[str, Any]) -> dict[str, Any]:
     process = _process(row)
     values = {name: row[name] for name in RunSummary.__dataclass_fields__}
     values["parameters"] = json.loads(row["parameters"])
+    values["is_ad_hoc"] = bool(row["is_ad_hoc"])
     values["seed"] = int(row["seed"])
     values["driving"] = json.loads(row["driving"] or "{}")
     values["group_clients"] = json.loads(row["group_clients"] or "{}")

@@ -61,6 +61,8 @@ class RunSummary:
     position: int
     workload: str
     test: str
+    is_ad_hoc: bool
+    """Its test is a script by itself, after whose file the workload is called."""
     system: str
     """Name in the registry."""
     system_label: str
@@ -85,6 +87,12 @@ class RunSummary:
     """Clients of each group; empty: all were as the workload declares them."""
     begun_unix_ns: int | None
     ended_unix_ns: int | None
+
+    @property
+    def full_test_name(self) -> str:
+        """``tpcb.simple-update``; of an ad hoc script its file, of a workload folder its name."""
+        name = Path(self.workload).name
+        return name if self.is_ad_hoc else f"{name}.{self.test}"
 
     @property
     def state_shown(self) -> str:

@@ -86,7 +86,7 @@ def _test_sections(
     declared = declaration.of_record(experiment.workload, test)
     return [
         Section(
-            f"Test {test}",
+            _title(found[0]),
             (),
             (results.table(test, declared, found, published.of_record(experiment.workload, test)),),
         ),
@@ -106,6 +106,12 @@ def _test_sections(
             if one is not None
         ),
     ]
+
+
+def _title(cell: CellRuns) -> str:
+    """``Test simple-update``; of an ad hoc script ``Script read.sql``."""
+    run = cell.runs[0]
+    return f"Script {run.workload}" if run.is_ad_hoc else f"Test {run.test}"
 
 
 def _cell_warnings(found: Sequence[CellRuns]) -> Iterator[RunWarning]:

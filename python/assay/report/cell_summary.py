@@ -40,7 +40,7 @@ def of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellSummary:
     refused = [run.reason for run in cell.runs if run.state == "refused"]
     verdict = Verdict("refused", refused[0]) if refused else judged.verdict
     return CellSummary(
-        test=f"{experiment.workload.get('name') or cell.runs[0].workload}.{cell.runs[0].test}",
+        test=cell.runs[0].full_test_name,
         name=cell.name,
         verdict=verdict,
         numbers=_numbers(experiment, cell, middle),

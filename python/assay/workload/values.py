@@ -188,6 +188,10 @@ class Workload:
             raise unknown(f"test of {self.name}", name, [*self.tests, *self.series])
         return (name,)
 
+    def full_name(self, test: str) -> str:
+        """``tpcb.simple-update``; of an ad hoc script its file."""
+        return self.name if self.is_ad_hoc else f"{self.name}.{test}"
+
     def test(self, name: str) -> Test:
         """The test of that name; an unknown one is an `ArgumentError` that names the nearest."""
         if name not in self.tests:
