@@ -1,11 +1,23 @@
-"""Every identifier of the glossary stands in the program."""
+"""The words of the glossary are those of the program, and the words that it replaces are gone."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+import glossary
+import names_in_code
+import names_shown
+import prose
+import pytest
+from exceptions import Exceptions
+from glossary import NAMES, ROOT, TEXT, TYPES
+from names_in_code import Name
+
+LONGEST_NAME = 4
+"""In words."""
 
 
 def test_every_identifier_of_the_glossary_is_in_the_program() -> None:
@@ -14,9 +26,71 @@ def test_every_identifier_of_the_glossary_is_in_the_program() -> None:
         for pattern in ("python/**/*.py", "python/**/*.toml", "crates/**/*.rs")
         for path in ROOT.glob(pattern)
     )
-    rows = (ROOT / "docs/concepts/glossary.md").read_text(encoding="utf-8").splitlines()
-    identifiers = [row.split("|")[3] for row in rows if row.startswith("| **")]
-    words = [word for cell in identifiers for word in re.findall(r"`(\w+)`", cell)]
+    words = glossary.identifiers()
     assert len(words) > 20
     missing = [word for word in words if not re.search(rf"\b{word}\b", program)]
     assert not missing, missing
+
+
+def test_no_replaced_word_is_used(tmp_path: Path) -> None:
+    """In names of the code, in names that users see, and in text."""
+    exceptions = Exceptions()
+    wrong = [
+        *_in_names(names_in_code.names(), exceptions),
+        *_in_names(names_shown.names(tmp_path), exceptions),
+        *_in_text(exceptions),
+    ]
+    assert not wrong, "\n".join(["the glossary has another word for:", *wrong])
+    assert not exceptions.unused(), f"exceptions that cover nothing: {exceptions.unused()}"
+    assert not exceptions.exceeded(), f"more than are excepted: {exceptions.exceeded()}"
+
+
+def _in_names(names: Iterator[Name], exceptions: Exceptions) -> Iterator[str]:
+    """``file:line: name: the word, and the right one``, of each name that has one."""
+    replaced = {
+        scope: {one.words: one.say for one in glossary.replaced() if scope in one.held_in}
+        for scope in (NAMES, TEXT, TYPES)
+    }
+    for name in set(names):
+        parts = name.words
+        pairs = [" ".join(pair) for pair in pairwise(parts)]
+        for words in {*parts, *pairs}:
+            # The name of a test is a sentence: there the words are those of text.
+            say = replaced[TEXT if len(parts) > LONGEST_NAME else NAMES].get(words)
+            if say is None and name.is_type_or_file:
+                say = replaced[TYPES].get(words)
+            if say is not None and not exceptions.allow(words, name.place, name.name):
+                yield f"{name.place}: {name.name}: {words!r}; say: {say}"
+
+
+def _in_text(exceptions: Exceptions) -> Iterator[str]:
+    say = {one.words: one.say for one in glossary.replaced() if TEXT in one.held_in}
+    phrases = prose.pattern(say)
+    for path in prose.files():
+        for line, words in prose.found(path, phrases):
+            place = f"{path.relative_to(ROOT)}:{line}"
+            if not exceptions.allow(words, place):
+                yield f"{place}: {words!r}; say: {say[words]}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# the response time\n",
+        "// the response\n    // time of a statement\n",
+        'text = (\n    "the response "\n    "time"\n)\n',
+        "-- `response_time` of a run\n",
+    ],
+)
+def test_a_phrase_is_found_across_lines_of_comments_and_texts(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "file"
+    file.write_text(text, encoding="utf-8")
+    assert [words for _, words in prose.found(file, prose.pattern(["response time"]))] == [
+        "response time"
+    ]
+
+
+def test_names_are_found_in_both_languages() -> None:
+    found = {(name.name, name.is_type_or_file) for name in names_in_code.names()}
+    assert {("latency_ns", False), ("Experiment", True), ("ThreadRecorder", True)} <= found
+    assert {("thread_recorder", True), ("lab", True), ("systems", True)} <= found
