@@ -5,7 +5,7 @@ use super::refusal::{self, Moment};
 use super::results::Results;
 use super::statement::{Preparation, Statement};
 use super::statements::DIRECT;
-use super::{MysqlWire, Phase};
+use super::wire::{MysqlWire, Phase};
 use crate::{Answer, Progress, SystemError, TransactionStatus};
 use assay_values::Piece;
 

@@ -7,40 +7,38 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::constants::{AUTOCOMMIT, IN_TRANSACTION, MORE_RESULTS, capability, command, head};
+use super::constants::{AUTOCOMMIT, IN_TRANSACTION, MORE_RESULTS, head};
 use super::greeting::Agreement;
 use super::packet::Packets;
 use super::results::Format;
-use super::scan::{Scan, write_length};
+use super::scan::write_length;
+use super::server_errors::{malformed, of_client};
 use super::{server_greeting as greeting, server_reply as reply};
-use crate::lexis::Literals;
-use crate::null::{Given, Lines, Meaning, Statement, query};
+use crate::null::{Given, Lines, Meaning, Statement};
 use crate::server::{Demand, PIECE_BYTES, WireServer};
 use crate::{ErrorClass, SystemError};
-
-const LITERALS: Literals = Literals::Backslash;
 
 /// The server's side of one session.
 pub struct MysqlServer {
     admission: Result<u32, SystemError>,
-    phase: Phase,
-    agreement: Agreement,
-    packets: Packets,
+    pub(super) phase: Phase,
+    pub(super) agreement: Agreement,
+    pub(super) packets: Packets,
     /// The beginning of a message of several packets has been read.
     is_within: bool,
     is_in_transaction: bool,
-    statements: HashMap<u32, Statement>,
-    last_id: u32,
-    running: Running,
+    pub(super) statements: HashMap<u32, Statement>,
+    pub(super) last_id: u32,
+    pub(super) running: Running,
     /// Statements of a text behind the one that is running.
-    queue: VecDeque<Statement>,
+    pub(super) queue: VecDeque<Statement>,
     /// Rows of the statement under way are being sent: its columns are known to the client.
     is_begun: bool,
     /// The table of the load that has just ended, and its rows.
     loaded: (String, u64),
 }
 
-enum Phase {
+pub(super) enum Phase {
     Greeted,
     /// Whatever comes is the right proof.
     MethodAsked,
@@ -51,14 +49,14 @@ enum Phase {
 }
 
 /// The statement under way.
-enum Running {
+pub(super) enum Running {
     None,
     Text(Statement),
     Prepared(u32),
 }
 
 /// What a packet comes to.
-enum Step {
+pub(super) enum Step {
     Go,
     Execute,
     Loaded,
@@ -120,118 +118,7 @@ impl MysqlServer {
         }
     }
 
-    fn command(&mut self, payload: &[u8], out: &mut Vec<u8>) -> Result<Step, SystemError> {
-        let mut scan = Scan(payload);
-        match scan.u8().ok_or_else(|| malformed("a command", payload))? {
-            command::STMT_EXECUTE => {
-                let id = scan
-                    .u32()
-                    .ok_or_else(|| malformed("an execution", payload))?;
-                if self.statements.contains_key(&id) {
-                    self.running = Running::Prepared(id);
-                    return Ok(Step::Execute);
-                }
-                self.refuse(
-                    "1243",
-                    &format!("Unknown prepared statement handler ({id})"),
-                    out,
-                );
-            }
-            command::QUERY => {
-                let text = String::from_utf8_lossy(scan.0);
-                self.queue.extend(query::statements(&text, LITERALS));
-                if self.queue.is_empty() {
-                    self.refuse("1065", "Query was empty", out);
-                }
-            }
-            command::STMT_PREPARE => self.prepare(&String::from_utf8_lossy(scan.0), out),
-            command::STMT_CLOSE => {
-                let id = scan
-                    .u32()
-                    .ok_or_else(|| malformed("the end of a statement", payload))?;
-                self.statements.remove(&id);
-            }
-            // Values of parameters are passed over; neither has an answer.
-            command::STMT_SEND_LONG_DATA => {}
-            command::PING
-            | command::INIT_DB
-            | command::STMT_RESET
-            | command::RESET_CONNECTION
-            | command::CHANGE_USER => self.ok(0, out),
-            command::SET_OPTION => {
-                reply::end_of_rows(self.agreement, self.status(), &mut self.packets, out);
-            }
-            command::STATISTICS => {
-                let said = b"A null server: it does nothing, and counts nothing";
-                self.packets.append(out, said);
-            }
-            command::QUIT => self.phase = Phase::Over,
-            other => self.refuse("1047", &format!("Unknown command {other:#04x}"), out),
-        }
-        Ok(Step::Go)
-    }
-
-    fn prepare(&mut self, text: &str, out: &mut Vec<u8>) {
-        let mut found = query::statements(text, LITERALS);
-        let Some(statement) = found.next() else {
-            return self.refuse("1065", "Query was empty", out);
-        };
-        if found.next().is_some() {
-            return self.refuse("1064", "one statement at a time can be prepared", out);
-        }
-        if matches!(statement.meaning, Meaning::Load { .. }) {
-            let message = "This command is not supported in the prepared statement protocol yet";
-            return self.refuse("1295", message, out);
-        }
-        let parameters = query::parameters(text, LITERALS);
-        let columns = u16::try_from(statement.columns.len()).unwrap_or(u16::MAX);
-        self.last_id = self.last_id.wrapping_add(1);
-        let id = self.last_id;
-        self.packets.write(out, |out| {
-            out.push(head::OK);
-            out.extend_from_slice(&id.to_le_bytes());
-            out.extend_from_slice(&columns.to_le_bytes());
-            out.extend_from_slice(&parameters.to_le_bytes());
-            out.extend_from_slice(&[0; 3]); // reserved, warnings
-        });
-        let names = statement.columns.iter().map(|name| &**name);
-        self.define(std::iter::repeat_n("?", parameters.into()), out);
-        self.define(names.take(columns.into()), out);
-        self.statements.insert(id, statement);
-    }
-
-    fn define<'n>(&mut self, names: impl Iterator<Item = &'n str>, out: &mut Vec<u8>) {
-        let status = self.status();
-        let mut is_any = false;
-        for name in names {
-            is_any = true;
-            reply::definition(name, &mut self.packets, out);
-        }
-        if is_any && !self.agreement.deprecates_eof() {
-            reply::end_of_definitions(status, &mut self.packets, out);
-        }
-    }
-
-    /// Takes the next statement of a text, where one waits.
-    fn next_of_query(&mut self, out: &mut Vec<u8>) -> Option<Step> {
-        let statement = self.queue.pop_front()?;
-        let Meaning::Load { table, file, .. } = statement.meaning else {
-            self.running = Running::Text(statement);
-            return Some(Step::Execute);
-        };
-        if self.agreement.has(capability::LOCAL_FILES) {
-            self.packets.write(out, |out| {
-                out.push(head::LOCAL_FILE);
-                out.extend_from_slice(file.as_bytes());
-            });
-            self.phase = Phase::Rows(table, Lines::default());
-        } else {
-            self.refuse("1148", "The client has switched off LOCAL INFILE", out);
-        }
-        Some(Step::Go)
-    }
-
-    fn status(&self) -> u16 {
+    pub(super) fn status(&self) -> u16 {
         let mut status = AUTOCOMMIT;
         if self.is_in_transaction {
             status |= IN_TRANSACTION;
@@ -242,12 +129,12 @@ impl MysqlServer {
         status
     }
 
-    fn ok(&mut self, affected: u64, out: &mut Vec<u8>) {
+    pub(super) fn ok(&mut self, affected: u64, out: &mut Vec<u8>) {
         reply::ok(head::OK, affected, self.status(), &mut self.packets, out);
     }
 
     #[cold]
-    fn refuse(&mut self, number: &str, message: &str, out: &mut Vec<u8>) {
+    pub(super) fn refuse(&mut self, number: &str, message: &str, out: &mut Vec<u8>) {
         self.queue.clear();
         let error = SystemError::new(ErrorClass::Other, number, message);
         reply::error(&error, false, &mut self.packets, out);
@@ -398,19 +285,4 @@ impl WireServer for MysqlServer {
             self.is_in_transaction = false;
         }
     }
-}
-
-fn malformed(expected: &str, payload: &[u8]) -> SystemError {
-    let start = &payload[..payload.len().min(16)];
-    let message = format!(
-        "expected {expected}, the client sent {} bytes: {start:02x?}",
-        payload.len()
-    );
-    SystemError::new(ErrorClass::Protocol, "", message)
-}
-
-/// An error of the packets: they speak of the server, and it was the client.
-fn of_client(error: SystemError) -> SystemError {
-    let message = error.message.replace("the server sent", "the client sent");
-    SystemError { message, ..error }
 }

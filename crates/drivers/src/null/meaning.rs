@@ -49,6 +49,11 @@ pub(crate) enum Change {
 }
 
 impl Meaning {
+    /// Whether it ends a transaction, whole or not.
+    pub(crate) fn ends_transaction(&self) -> bool {
+        matches!(self, Self::Commit | Self::Rollback)
+    }
+
     /// Where a session's transaction stands behind it.
     pub(crate) fn after(&self, before: TransactionStatus) -> TransactionStatus {
         match self {

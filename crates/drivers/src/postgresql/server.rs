@@ -10,38 +10,19 @@ use std::sync::Arc;
 
 use super::message::{self, Fields, Message};
 use super::server_copy::Copy;
-use super::server_errors::{aborted, refused_client};
+use super::server_errors::{aborted, unexpected};
 use super::server_portal::{Portal, Prepared};
 use super::server_reply::{self as reply, Status};
-use super::server_startup::{self as startup, Opening};
+use super::server_tag as tag;
 use crate::lexis::Literals;
-use crate::null::{Given, Meaning, Statement, query};
+use crate::null::{Given, Statement, query};
 use crate::server::{Demand, PIECE_BYTES, WireServer};
 use crate::{ErrorClass, SystemError};
 
-/// The tags of what a client sends.
-mod tag {
-    pub const BIND: u8 = b'B';
-    pub const CLOSE: u8 = b'C';
-    pub const COPY_DATA: u8 = b'd';
-    pub const COPY_DONE: u8 = b'c';
-    pub const COPY_FAIL: u8 = b'f';
-    pub const DESCRIBE: u8 = b'D';
-    pub const EXECUTE: u8 = b'E';
-    pub const FLUSH: u8 = b'H';
-    pub const FUNCTION_CALL: u8 = b'F';
-    pub const PARSE: u8 = b'P';
-    pub const QUERY: u8 = b'Q';
-    pub const SYNC: u8 = b'S';
-    pub const TERMINATE: u8 = b'X';
-
-    pub const IS_TAG: [bool; 256] = super::message::table_of(b"BCdcfDEHFPQSXp");
-}
-
 /// The server's side of one session.
 pub struct PostgresqlServer {
-    admission: Result<u32, SystemError>,
-    phase: Phase,
+    pub(super) admission: Result<u32, SystemError>,
+    pub(super) phase: Phase,
     pub(super) status: Status,
     pub(super) statements: HashMap<Box<[u8]>, Arc<Prepared>>,
     /// The portal without a name, which is the usual one.
@@ -49,16 +30,16 @@ pub struct PostgresqlServer {
     pub(super) portals: HashMap<Box<[u8]>, Portal>,
     pub(super) running: Running,
     /// Statements of a simple query behind the one that is running.
-    queue: VecDeque<Statement>,
+    pub(super) queue: VecDeque<Statement>,
     /// Rows of the statement under way that were sent.
     sent: u64,
     pub(super) copy: Option<Copy>,
     /// The table of the load that has just ended, and its rows.
-    loaded: (String, u64),
+    pub(super) loaded: (String, u64),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+pub(super) enum Phase {
     Opening,
     Open,
     /// An error has ended a batch of the extended protocol: all up to its Sync is passed over.
@@ -101,29 +82,6 @@ impl PostgresqlServer {
             copy: None,
             loaded: (String::new(), 0),
         }
-    }
-
-    fn opening(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<(usize, bool), SystemError> {
-        let mut used = 0;
-        while self.phase == Phase::Opening {
-            let Some((size, opening)) = startup::first(&input[used..])? else {
-                return Ok((used, false));
-            };
-            used += size;
-            match (opening, &self.admission) {
-                (Opening::Encryption, _) => out.push(b'N'),
-                (Opening::Cancel, _) => self.phase = Phase::Over,
-                (Opening::Startup { minor }, Ok(id)) => {
-                    startup::welcome(*id, minor, out);
-                    self.phase = Phase::Open;
-                }
-                (Opening::Startup { .. }, Err(refusal)) => {
-                    reply::error(refusal, true, out);
-                    self.phase = Phase::Over;
-                }
-            }
-        }
-        Ok((used, true))
     }
 
     fn message(&mut self, message: Message<'_>, out: &mut Vec<u8>) -> Result<Step, SystemError> {
@@ -178,7 +136,7 @@ impl PostgresqlServer {
     /// Takes the next statement of a simple query, where one waits.
     fn next_of_query(&mut self, out: &mut Vec<u8>) -> Option<Step> {
         let statement = self.queue.pop_front()?;
-        if self.status == Status::Failed && !ends_transaction(&statement.meaning) {
+        if self.status == Status::Failed && !statement.meaning.ends_transaction() {
             self.queue.clear();
             reply::error(&aborted(), false, out);
             reply::ready(self.status, out);
@@ -190,61 +148,6 @@ impl PostgresqlServer {
         }
         self.running = Running::Simple(statement);
         Some(Step::Execute)
-    }
-
-    pub(super) fn begins_copy(
-        &self,
-        statement: &Statement,
-        is_simple: bool,
-        out: &mut Vec<u8>,
-    ) -> Option<Copy> {
-        let Meaning::Load {
-            table, is_binary, ..
-        } = &statement.meaning
-        else {
-            return None;
-        };
-        if self.status == Status::Failed {
-            return None;
-        }
-        reply::copy_in(*is_binary, out);
-        Some(Copy::new(table, *is_binary, is_simple))
-    }
-
-    /// A message while rows of a load come.
-    fn copying(&mut self, message: Message<'_>, out: &mut Vec<u8>) -> Result<Step, SystemError> {
-        let Some(copy) = &mut self.copy else {
-            return Ok(Step::Go);
-        };
-        let is_simple = copy.is_simple();
-        match message.tag {
-            tag::COPY_DATA => copy.take(message.body),
-            tag::FLUSH | tag::SYNC => {}
-            tag::COPY_DONE => {
-                self.loaded = (self.copy.take()).map(Copy::finish).unwrap_or_default();
-                reply::complete("COPY ", Some(self.loaded.1), out);
-                if is_simple && self.queue.is_empty() {
-                    reply::ready(self.status, out);
-                }
-                return Ok(Step::Loaded);
-            }
-            tag::COPY_FAIL => {
-                let reason = Fields(message.body).text()?;
-                let message = format!(
-                    "COPY from stdin failed: {}",
-                    String::from_utf8_lossy(reason)
-                );
-                self.copy = None;
-                self.end_with(
-                    &SystemError::new(ErrorClass::Timeout, "57014", message),
-                    is_simple,
-                    out,
-                );
-            }
-            tag::TERMINATE => return Ok(Step::Over),
-            _ => return Err(unexpected(message)),
-        }
-        Ok(Step::Go)
     }
 
     fn statement(&self) -> Option<&Statement> {
@@ -268,7 +171,7 @@ impl PostgresqlServer {
     }
 
     /// Answers what is under way with an error.
-    fn end_with(&mut self, error: &SystemError, is_simple: bool, out: &mut Vec<u8>) {
+    pub(super) fn end_with(&mut self, error: &SystemError, is_simple: bool, out: &mut Vec<u8>) {
         self.queue.clear();
         let is_fatal = error.class.ends_the_session();
         reply::error(error, is_fatal, out);
@@ -384,7 +287,7 @@ impl WireServer for PostgresqlServer {
         let is_simple = matches!(self.running, Running::Simple(_));
         if self
             .statement()
-            .is_some_and(|statement| ends_transaction(&statement.meaning))
+            .is_some_and(|statement| statement.meaning.ends_transaction())
         {
             // A COMMIT that fails has rolled back.
             self.status = Status::Idle;
@@ -392,13 +295,4 @@ impl WireServer for PostgresqlServer {
         (self.running, self.sent) = (Running::None, 0);
         self.end_with(error, is_simple, out);
     }
-}
-
-pub(super) fn ends_transaction(meaning: &Meaning) -> bool {
-    matches!(meaning, Meaning::Commit | Meaning::Rollback)
-}
-
-fn unexpected(message: Message<'_>) -> SystemError {
-    let found = format!("message '{}'", message.tag.escape_ascii());
-    refused_client("a request", &found)
 }

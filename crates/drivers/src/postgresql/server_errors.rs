@@ -1,5 +1,6 @@
 //! Takes what a client did wrong; gives the error that the server answers with.
 
+use super::message::Message;
 use crate::{ErrorClass, SystemError};
 
 /// The error of every statement between an error and the end of its transaction.
@@ -12,4 +13,10 @@ pub(super) fn aborted() -> SystemError {
 pub(super) fn refused_client(expected: &str, found: &str) -> SystemError {
     let message = format!("expected {expected}, the client sent {found}");
     SystemError::new(ErrorClass::Protocol, "08P01", message)
+}
+
+/// A message that has no place where the session stands.
+pub(super) fn unexpected(message: Message<'_>) -> SystemError {
+    let found = format!("message '{}'", message.tag.escape_ascii());
+    refused_client("a request", &found)
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::message::Fields;
-use super::server::{PostgresqlServer, Running, Step, ends_transaction};
+use super::server::{PostgresqlServer, Running, Step};
 use super::server_errors::aborted;
 use super::server_portal::{Portal, Prepared};
 use super::server_reply::{self as reply, Status};
@@ -117,7 +117,7 @@ impl PostgresqlServer {
             self.copy = Some(copy);
             return Ok(Step::Go);
         }
-        if self.status == Status::Failed && !ends_transaction(&statement.meaning) {
+        if self.status == Status::Failed && !statement.meaning.ends_transaction() {
             self.refuse(&aborted(), out);
             return Ok(Step::Go);
         }

@@ -1,6 +1,7 @@
 //! Takes what a client says before its first request; writes the welcome.
 
 use super::message::Fields;
+use super::server::{Phase, PostgresqlServer};
 use super::server_errors::refused_client;
 use super::server_reply::{self as reply, Status, message};
 use crate::SystemError;
@@ -46,6 +47,36 @@ pub(super) fn first(input: &[u8]) -> Result<Option<(usize, Opening)>, SystemErro
         return Err(not_ours(input));
     }
     Ok((input.len() >= length).then_some((length, opening)))
+}
+
+impl PostgresqlServer {
+    /// Takes what comes before the first request; says whether that is over.
+    pub(super) fn opening(
+        &mut self,
+        input: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(usize, bool), SystemError> {
+        let mut used = 0;
+        while self.phase == Phase::Opening {
+            let Some((size, opening)) = first(&input[used..])? else {
+                return Ok((used, false));
+            };
+            used += size;
+            match (opening, &self.admission) {
+                (Opening::Encryption, _) => out.push(b'N'),
+                (Opening::Cancel, _) => self.phase = Phase::Over,
+                (Opening::Startup { minor }, Ok(id)) => {
+                    welcome(*id, minor, out);
+                    self.phase = Phase::Open;
+                }
+                (Opening::Startup { .. }, Err(refusal)) => {
+                    reply::error(refusal, true, out);
+                    self.phase = Phase::Over;
+                }
+            }
+        }
+        Ok((used, true))
+    }
 }
 
 fn not_ours(input: &[u8]) -> SystemError {

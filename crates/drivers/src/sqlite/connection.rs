@@ -3,16 +3,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use assay_values::{CellType, Piece, Row, Value};
+use assay_values::{Piece, Row, Value};
 use rusqlite::config::DbConfig;
-use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OpenFlags, Statement};
+use rusqlite::{Connection, OpenFlags};
 
 use super::bulk::Bulk;
 use super::failure::Failure;
 use super::options::Options;
 use super::patience::Patience;
-use super::value::{bind, cell_type, spelled};
+use super::value::spelled;
 use super::{counters, refusal, regexp};
 use crate::{
     Answer, Blocking, BulkForm, Canceller, ErrorClass, LocalOptions, Request, SystemError,
@@ -21,7 +20,7 @@ use crate::{
 
 /// One session with a database file.
 pub struct SqliteConnection {
-    connection: Connection,
+    pub(super) connection: Connection,
     patience: Arc<Patience>,
     /// Texts of prepared statements by their id; the library's handles are kept by text.
     prepared: Vec<Option<Box<str>>>,
@@ -139,85 +138,6 @@ impl SqliteConnection {
     ) -> Result<(), Failure> {
         let mut statement = self.connection.prepare(&spelled(pieces))?;
         self.run(&mut statement, parameters, answer)
-    }
-
-    fn run(
-        &self,
-        statement: &mut Statement<'_>,
-        parameters: &[Value],
-        answer: &mut Answer,
-    ) -> Result<(), Failure> {
-        if statement.parameter_count() != parameters.len() {
-            return Err(Failure::Ours(SystemError::new(
-                ErrorClass::Data,
-                "",
-                format!(
-                    "the statement takes {} parameters, {} were given",
-                    statement.parameter_count(),
-                    parameters.len()
-                ),
-            )));
-        }
-        for (index, value) in parameters.iter().enumerate() {
-            bind(statement, index + 1, value)?;
-        }
-        self.step(statement, answer)?;
-        Ok(())
-    }
-
-    /// Runs a statement whose parameters are bound to its end, and reports its rows.
-    fn step(&self, statement: &mut Statement<'_>, answer: &mut Answer) -> rusqlite::Result<()> {
-        let columns = statement.column_count();
-        if answer.wants_columns() {
-            for (index, column) in statement.columns().enumerate() {
-                let cell_type = column.decl_type().map_or(CellType::Plain, cell_type);
-                answer.typed_column(statement.column_name(index)?, cell_type);
-            }
-        }
-        // The library's count of changed rows stays as it was after a statement that changes none.
-        let changes_before = self.connection.total_changes();
-        if columns == 0 {
-            match statement.raw_execute() {
-                // A text of blanks and comments has no statement, which the library dislikes to run.
-                Err(_) if statement.expanded_sql().is_none() => return Ok(()),
-                executed => executed?,
-            };
-        } else {
-            let mut number = Vec::new();
-            let mut rows = statement.raw_query();
-            while let Some(row) = rows.next()? {
-                if !answer.wants_cells() {
-                    answer.pass_row();
-                    continue;
-                }
-                answer.begin_row();
-                for index in 0..columns {
-                    match row.get_ref(index)? {
-                        ValueRef::Null => answer.cell(None),
-                        ValueRef::Text(text) | ValueRef::Blob(text) => answer.cell(Some(text)),
-                        ValueRef::Integer(integer) => {
-                            use std::io::Write as _;
-                            number.clear();
-                            write!(number, "{integer}").expect("writing to memory is infallible");
-                            answer.cell(Some(&number));
-                        }
-                        ValueRef::Real(real) => answer.cell(Some(self.real_text(real)?.as_bytes())),
-                    }
-                }
-                answer.end_row();
-            }
-        }
-        if self.connection.total_changes() != changes_before {
-            answer.affected = self.connection.changes();
-        }
-        Ok(())
-    }
-
-    /// The library's own text of a real number: how many digits it has differs between versions.
-    fn real_text(&self, real: f64) -> rusqlite::Result<String> {
-        self.connection
-            .prepare_cached("SELECT CAST(? AS TEXT)")?
-            .query_row([real], |row| row.get(0))
     }
 }
 

@@ -8,6 +8,7 @@ mod affinity;
 mod bulk;
 mod connection;
 mod counters;
+mod execution;
 mod failure;
 mod options;
 mod patience;

@@ -1,0 +1,199 @@
+//! Takes requests; gives the packets of each, and says when the next may come.
+
+use std::ops::ControlFlow;
+
+use assay_values::Row;
+
+use super::column::Column;
+use super::constants::command;
+use super::file_load::FileLoad;
+use super::insert_load::InsertLoad;
+use super::packet::Packets;
+use super::refusal;
+use super::results::{Format, Results};
+use super::session::{Opening, Server};
+use super::statement::Preparation;
+use super::statements::{DIRECT, Statements};
+use crate::{Answer, BulkForm, Cancel, ConnectOptions, Progress, Request, SystemError, Wire};
+
+/// One session with a MySQL or MariaDB server, or with anything that speaks their protocol.
+pub struct MysqlWire {
+    pub(super) options: ConnectOptions,
+    pub(super) server: Server,
+    pub(super) packets: Packets,
+    pub(super) phase: Phase,
+    pub(super) statements: Statements,
+    /// Columns of the last result in text.
+    pub(super) columns: Vec<Column>,
+    /// Memory to write numbers into.
+    pub(super) text: Vec<u8>,
+}
+
+/// Where the session stands.
+pub(super) enum Phase {
+    Opening(Opening),
+    Idle,
+    /// A statement's results are coming; of a prepared one where there is an id.
+    Results {
+        results: Results,
+        id: Option<u32>,
+    },
+    /// Prepare was sent; the text is kept for servers that do not prepare every kind of statement.
+    PrepareAsked {
+        id: u32,
+        text: String,
+        has_values: bool,
+    },
+    Preparing {
+        id: u32,
+        preparation: Preparation,
+    },
+    FileLoad(FileLoad),
+    InsertLoad(InsertLoad),
+    /// An error ended the session.
+    Over,
+}
+
+impl MysqlWire {
+    #[must_use]
+    pub fn new(mut options: ConnectOptions) -> Self {
+        // The protocol ends names with a zero byte, and no name there has one: with a mark in its
+        // place the server refuses the name in its own words.
+        for name in [&mut options.user, &mut options.database] {
+            *name = name.replace('\0', "\u{fffd}");
+        }
+        Self {
+            options,
+            server: Server::default(),
+            packets: Packets::default(),
+            phase: Phase::Opening(Opening::Silent),
+            statements: Statements::default(),
+            columns: Vec::new(),
+            text: Vec::new(),
+        }
+    }
+
+    #[inline]
+    fn query(&mut self, text: &str, out: &mut Vec<u8>) {
+        self.packets.query(text, out);
+        self.phase = Phase::Results {
+            results: Results::new(Format::Text),
+            id: None,
+        };
+    }
+}
+
+impl Wire for MysqlWire {
+    /// The server speaks first.
+    fn connected(&mut self, _out: &mut Vec<u8>) {}
+
+    fn secured(&mut self, out: &mut Vec<u8>) {
+        if let Phase::Opening(opening) = &mut self.phase {
+            opening.secured(&self.options, &self.server, &mut self.packets, out);
+        }
+    }
+
+    #[inline]
+    fn request(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Result<(), SystemError> {
+        if !matches!(self.phase, Phase::Idle) {
+            return Err(refusal::refused(
+                "a request before the session was ready for it",
+            ));
+        }
+        match *request {
+            Request::Execute { id, parameters } => {
+                let Some(statement) = self.statements.get_mut(id) else {
+                    return Err(refusal::refused(
+                        "the statement was not prepared in this session",
+                    ));
+                };
+                let format = statement.write(parameters, &mut self.packets, out)?;
+                self.phase = Phase::Results {
+                    results: Results::new(format),
+                    id: Some(id),
+                };
+            }
+            Request::Text(text) => self.query(text, out),
+            Request::Prepare { id, pieces } => self.prepare(id, pieces, out),
+            Request::Begin | Request::Commit | Request::Rollback => {
+                self.query(request.sql().unwrap_or_default(), out);
+            }
+            // The protocol compiles and binds in two requests; the second follows the first one's answer.
+            Request::Direct { pieces, parameters } => {
+                self.statements.values = parameters.to_vec();
+                self.prepare(DIRECT, pieces, out);
+            }
+            Request::Bulk {
+                text,
+                form: BulkForm::Native,
+                ..
+            } => {
+                self.phase = Phase::FileLoad(FileLoad::begin(text, &mut self.packets, out));
+            }
+            Request::Bulk {
+                text,
+                form: BulkForm::MultiRow,
+                ..
+            } => {
+                self.phase = Phase::InsertLoad(InsertLoad::begin(text, &mut self.packets, out));
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn receive(
+        &mut self,
+        input: &[u8],
+        out: &mut Vec<u8>,
+        answer: &mut Answer,
+    ) -> Result<(usize, Progress), SystemError> {
+        let (skimmed, is_complete) = self.skim(input, out, answer);
+        if is_complete {
+            return Ok((skimmed, Progress::Ready));
+        }
+        let received = self
+            .receive_messages(&input[skimmed..], out, answer)
+            .map(|(used, progress)| (skimmed + used, progress));
+        if received.is_err() {
+            self.phase = Phase::Over;
+        }
+        received
+    }
+
+    #[inline]
+    fn bulk_row(&mut self, row: &Row, out: &mut Vec<u8>) -> ControlFlow<()> {
+        match &mut self.phase {
+            Phase::FileLoad(load) => load.row(row, &mut self.packets, out),
+            Phase::InsertLoad(load) => load.row(row, &mut self.packets, out),
+            _ => debug_assert!(false, "rows come after BulkReady"),
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn bulk_end(&mut self, abort: Option<&str>, out: &mut Vec<u8>) {
+        match &mut self.phase {
+            Phase::FileLoad(load) => load.end(abort, &mut self.packets, out),
+            Phase::InsertLoad(load) => load.end(abort, &mut self.packets, out),
+            _ => debug_assert!(false, "a load ends after BulkReady"),
+        }
+    }
+
+    fn goodbye(&mut self, out: &mut Vec<u8>) {
+        self.packets.begin_command();
+        self.packets.append(out, &[command::QUIT]);
+    }
+
+    fn server_version(&self) -> &str {
+        &self.server.version
+    }
+
+    fn session_id(&self) -> u64 {
+        self.server.session_id
+    }
+
+    fn cancel(&self) -> Option<Cancel> {
+        let id = self.session_id();
+        (id != 0).then(|| Cancel::Statement(format!("KILL QUERY {id}")))
+    }
+}

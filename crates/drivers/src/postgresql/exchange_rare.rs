@@ -1,0 +1,192 @@
+//! Takes the messages that a usual execution does not see (errors, descriptions, questions for rows) and the
+//! one that ends a request; fills the answer.
+
+use super::exchange::{Asked, Exchange, transaction};
+use super::kept::{Description, Kept};
+use super::message::{Fields, Message, tag};
+use super::outgoing::copy_fail;
+use super::parameter::ParameterType;
+use super::refusal::{self, Refusal};
+use super::rows;
+use super::statement::Statement;
+use crate::{Answer, ErrorClass, Progress, SystemError};
+
+impl Exchange {
+    /// The messages that the usual execution does not see.
+    #[cold]
+    pub(super) fn read_rare(
+        &mut self,
+        message: Message<'_>,
+        kept: &mut Kept,
+        out: &mut Vec<u8>,
+        answer: &mut Answer,
+    ) -> Result<Option<Progress>, SystemError> {
+        match message.tag {
+            tag::ERROR => {
+                kept.undeclare();
+                let error = of_statement(refusal::read(message.body)?)?;
+                let error = match kept.gave_up.take() {
+                    Some(reason) if error.class == ErrorClass::Timeout => SystemError {
+                        code: error.code,
+                        ..reason
+                    },
+                    _ => error,
+                };
+                answer.error.get_or_insert(error);
+                if let Asked::Pipeline { owed } = &mut self.asked
+                    && *owed > 0
+                {
+                    *owed = 0; // the server passes over the rest
+                    return Ok(Some(Progress::Answered));
+                }
+            }
+            tag::EMPTY_QUERY => {
+                self.is_complete = true;
+                return self.one_answered();
+            }
+            tag::ROW_DESCRIPTION => match self.asked {
+                Asked::Prepare { .. } => {
+                    let columns = &mut kept.description.columns;
+                    rows::columns(message.body, |column| columns.push(column))?;
+                }
+                _ if answer.wants_columns() => {
+                    // Of several result sets the last one names the columns.
+                    answer.forget_columns();
+                    rows::columns(message.body, |column| {
+                        answer.typed_column(&column.name, column.cell_type);
+                    })?;
+                }
+                _ => {}
+            },
+            tag::PARAMETER_DESCRIPTION => {
+                if let Asked::Prepare { .. } = self.asked {
+                    kept.description.types = parameter_types(message.body)?;
+                }
+            }
+            tag::COPY_IN => return self.copy_in(message.body, kept, out),
+            tag::COPY_OUT => self.copies_out = true,
+            tag::COPY_DATA if self.copies_out => answer.pass_row(),
+            tag::PARSE_COMPLETE => {
+                // A text of a pipeline is parsed as well, and has no types to declare.
+                if self.statement(kept).is_some() && !kept.declaring.is_empty() {
+                    kept.declaring.remove(0);
+                }
+            }
+            tag::COPY_DONE
+            | tag::CLOSE_COMPLETE
+            | tag::NO_DATA
+            | tag::NOTICE
+            | tag::NOTIFICATION
+            | tag::PARAMETER_STATUS => {}
+            _ => return Err(message.unexpected("the answer to a statement")),
+        }
+        Ok(None)
+    }
+
+    /// The server waits for rows. Only a bulk load has them, and only in the format it asked for.
+    fn copy_in(
+        &mut self,
+        body: &[u8],
+        kept: &mut Kept,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<Progress>, SystemError> {
+        let is_text = Fields(body).byte()? == 0;
+        if let Asked::Pipeline { .. } = self.asked {
+            // What follows in the pipeline is already on its way, and would be taken for rows.
+            return Err(SystemError::protocol(
+                "the answer to a statement in a pipeline",
+                "a question for rows (COPY … FROM STDIN)",
+            ));
+        }
+        let reason = match self.asked {
+            Asked::Bulk if is_text == kept.bulk_types.is_empty() => {
+                self.took_rows = true;
+                return Ok(Some(Progress::BulkReady));
+            }
+            Asked::Bulk => "rows are sent in the text format of COPY",
+            _ => "COPY … FROM STDIN is for bulk loads only",
+        };
+        copy_fail(reason, out);
+        kept.gave_up = Some(SystemError::new(ErrorClass::Other, "", reason));
+        if matches!(self.asked, Asked::Execute { .. } | Asked::Direct) {
+            // The Sync that came with the execution was dropped as part of the rows.
+            out.extend_from_slice(b"S\0\0\0\x04");
+        }
+        Ok(None)
+    }
+
+    pub(super) fn end(
+        &mut self,
+        status: &[u8],
+        kept: &mut Kept,
+        answer: &mut Answer,
+    ) -> Result<Progress, SystemError> {
+        answer.transaction = transaction(status);
+        if let Some(error) = &answer.error {
+            // A transaction that the error aborted would not go on.
+            if let Asked::Prepare { id } = self.asked
+                && kept.description.count > 0
+                && refusal::is_of_types(&error.code)
+                && status == b"I"
+            {
+                let Description { text, count, .. } = std::mem::take(&mut kept.description);
+                kept.statements[id as usize] = Some(Statement::unknown(id, text, count)?);
+                answer.error = None;
+            }
+            return Ok(Progress::Ready);
+        }
+        match self.asked {
+            Asked::Prepare { id } => {
+                let told = std::mem::take(&mut kept.description);
+                let statement = Statement::new(id, told.text, told.types, told.columns)?;
+                kept.statements[id as usize] = Some(statement);
+            }
+            Asked::Pipeline { owed: 0 } => {}
+            Asked::Pipeline { owed } => {
+                let found = format_args!("the end of the pipeline");
+                return Err(SystemError::protocol(
+                    &format!("{owed} more answers"),
+                    found,
+                ));
+            }
+            _ if !self.is_complete => {
+                return Err(SystemError::protocol(
+                    "the end of a statement",
+                    "ReadyForQuery before it",
+                ));
+            }
+            Asked::Bulk if !self.took_rows => {
+                let message = "expected COPY … FROM STDIN, found a statement that takes no rows";
+                answer.error = Some(SystemError::new(ErrorClass::Other, "", message));
+            }
+            _ => {}
+        }
+        Ok(Progress::Ready)
+    }
+}
+
+fn parameter_types(body: &[u8]) -> Result<Box<[ParameterType]>, SystemError> {
+    let mut fields = Fields(body);
+    let count = fields.count()?;
+    (0..count)
+        .map(|_| Ok(ParameterType::from_oid(fields.int32()?.cast_unsigned())))
+        .collect()
+}
+
+/// The error of a statement, or `Err` with it where it ends the session.
+fn of_statement(refusal: Refusal) -> Result<SystemError, SystemError> {
+    let Refusal {
+        mut error,
+        is_fatal,
+    } = refusal;
+    match (is_fatal, error.class.ends_the_session()) {
+        (true, true) => Err(error),
+        (true, false) => Err(error.lost()),
+        // The server itself failed to reach another (a foreign table): ours is still there.
+        (false, true) => {
+            error.class = ErrorClass::Other;
+            Ok(error)
+        }
+        (false, false) => Ok(error),
+    }
+}
