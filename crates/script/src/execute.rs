@@ -1,67 +1,21 @@
 //! Takes the instructions of a program and one client's registers; runs them up to the next point
 //! where the engine must act. This is the hot path.
 
-use crate::class::{EXPECTATION, SCRIPT, known};
+mod gather;
+
+use crate::class::{EXPECTATION, known};
 use crate::expectation;
 use crate::function::{Arguments, FUNCTIONS};
 use crate::number::{Fault, condition, number, plain, shown, typed};
 use crate::opcode::Instruction;
-use crate::operand::{GatherId, StatementId, Unit};
+use crate::operand::Unit;
 use crate::operator::Connective;
 use crate::program::{Gathering, Program};
 use crate::registers::Registers;
-use crate::reply::{Ending, Reply};
+use crate::reply::Reply;
 use crate::shell::Shell;
+use crate::stop::{Failure, Stop};
 use assay_values::Value;
-
-/// Why the instructions stopped.
-pub(crate) enum Stop {
-    Execute(StatementId),
-    Queue(StatementId),
-    Sync,
-    Sleep {
-        duration_ns: u64,
-        is_part_of_latency: bool,
-    },
-    /// The answer is dealt with.
-    Settled,
-    Done,
-    Aborted,
-    Failed(Box<Failure>),
-}
-
-/// What ends a transaction as failed. Boxed, because it is rare and large, and every instruction
-/// could give one.
-pub(crate) struct Failure {
-    class: &'static str,
-    message: String,
-}
-
-impl Failure {
-    fn of(class: &'static str, message: &str) -> Box<Self> {
-        let message = message.to_owned();
-        Box::new(Self { class, message })
-    }
-
-    /// With its place, which is that of an instruction or of a statement.
-    fn at(mut self: Box<Self>, place: &str) -> Box<Self> {
-        self.message = format!("{place}: {}", self.message);
-        self
-    }
-
-    pub fn ending(self) -> Ending {
-        Ending::Failed {
-            class: self.class,
-            message: self.message,
-        }
-    }
-}
-
-impl From<Fault> for Box<Failure> {
-    fn from(Fault(message): Fault) -> Self {
-        Failure::of(SCRIPT, &message)
-    }
-}
 
 impl Registers {
     /// Takes the answer to the statement under way. An error that the script does not expect ends
@@ -295,51 +249,6 @@ impl Registers {
             Instruction::End {} => return Ok(Some(Stop::Done)),
         }
         Ok(None)
-    }
-
-    fn gather(
-        &mut self,
-        program: &Program,
-        gather: GatherId,
-        reply: &Reply<'_>,
-    ) -> Result<(), Box<Failure>> {
-        let Some(cells) = reply.first_row.filter(|_| reply.rows == 1) else {
-            return met(Some(format!(
-                "\\gset expects one row, found {}",
-                reply.rows
-            )));
-        };
-        self.gather_row(program, gather, reply, cells);
-        Ok(())
-    }
-
-    /// The last row, where there is one.
-    fn gather_last(&mut self, program: &Program, gather: GatherId, reply: &Reply<'_>) {
-        if let Some(cells) = reply.last_row {
-            self.gather_row(program, gather, reply, cells);
-        }
-    }
-
-    fn gather_row(
-        &mut self,
-        program: &Program,
-        gather: GatherId,
-        reply: &Reply<'_>,
-        cells: &[Option<Box<[u8]>>],
-    ) {
-        let columns = reply.columns;
-        for (wanted, slot) in &program.gather(gather).targets {
-            let exact = columns.iter().position(|column| column == wanted);
-            let found = exact.or_else(|| {
-                columns
-                    .iter()
-                    .position(|column| column.eq_ignore_ascii_case(wanted))
-            });
-            if let Some((index, cell)) = found.and_then(|index| Some((index, cells.get(index)?))) {
-                let of = reply.types.get(index).copied().unwrap_or_default();
-                self.write(*slot, of.value(cell.as_deref()));
-            }
-        }
     }
 
     /// The words of a command, with the values of its variables.

@@ -1,7 +1,8 @@
 //! Takes one source; gives its statements and meta commands, read but not yet resolved.
 
 use crate::Source;
-use crate::command::{Command, command};
+use crate::command::Command;
+use crate::command_forms::command;
 use crate::lexer::{Lexer, Part};
 use crate::place::Defect;
 use crate::statement::Written;

@@ -1,10 +1,10 @@
 //! Takes a program, a seed and the answers of the system; gives what one client must do next.
 
-use crate::execute::Stop;
 use crate::operand::StatementId;
 use crate::program::{Need, Program};
 use crate::registers::Registers;
 use crate::reply::{Ending, Reply};
+use crate::stop::Stop;
 use assay_values::{Random, Value};
 use std::sync::Arc;
 

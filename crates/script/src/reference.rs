@@ -2,7 +2,7 @@
 //! the language in Markdown, so that it cannot fall behind the program.
 
 use crate::class::STATEMENT_CLASSES;
-use crate::command::FORMS;
+use crate::command_forms::FORMS;
 use crate::function::FUNCTIONS;
 use crate::lexer::KINDS;
 use crate::opcode::OPCODES;

@@ -1,0 +1,124 @@
+//! Takes a command that speaks of the answer to the statement before it (`\gset`, `\aset`, `\expect`); appends
+//! the instructions that examine the answer.
+
+use crate::command::Command;
+use crate::document_path::DocumentPath;
+use crate::emit::Emitter;
+use crate::opcode::Instruction;
+use crate::operand::{Class, GatherId, PathId, short};
+use crate::place::Defect;
+use crate::program::{Gather, Gathering, Need};
+
+impl<'a> Emitter<'_, 'a> {
+    pub fn of_answer(&mut self, at: usize, command: Command<'a>) -> Result<(), Defect> {
+        if self.blocks.pipeline().is_some() {
+            let message = "expected no \\gset, \\aset or \\expect within a pipeline";
+            return Err(Defect::new(at, message)
+                .hint("the answers come only after \\endpipeline: put the statement behind it"));
+        }
+        let Some(answer) = &mut self.under_answer else {
+            return Err(
+                Defect::new(at, "expected a statement right before this line").hint(
+                    "\\gset, \\aset and \\expect speak of the answer to the statement before them",
+                ),
+            );
+        };
+        let is_error = matches!(command, Command::ExpectError(_));
+        if answer.must_be_error || (is_error && answer.must_have_rows) {
+            return Err(Defect::new(
+                at,
+                "expected no further \\gset, \\aset or \\expect for this statement",
+            )
+            .hint("an answer is one error, or it has rows"));
+        }
+        answer.must_be_error |= is_error;
+        answer.must_have_rows |= !is_error;
+        if answer.is_combined() {
+            return self.of_combined_answers(at, &command);
+        }
+        let needs_cells = !matches!(command, Command::ExpectRows(_) | Command::ExpectError(_));
+        if needs_cells {
+            let statements = answer.sent[0].clone();
+            for statement in &mut self.assembler.program.statements[statements] {
+                statement.need = Need::Rows;
+            }
+        }
+        let instruction = match command {
+            Command::Gset { prefix } => Instruction::Gather {
+                gather: self.gather(prefix),
+            },
+            Command::GsetPath {
+                name,
+                spelled,
+                steps,
+            } => {
+                let slot = self.assembler.variables.slot(name.name);
+                let paths = &mut self.assembler.program.paths;
+                let path = PathId(short(paths.len()));
+                paths.push(DocumentPath {
+                    spelled: spelled.to_owned(),
+                    steps,
+                    slot,
+                });
+                Instruction::GatherPath { path }
+            }
+            Command::Aset { prefix } => Instruction::GatherLast {
+                gather: self.gather(prefix),
+            },
+            Command::ExpectRows(expected) => {
+                self.assembler.expression(expected)?;
+                Instruction::ExpectRows {}
+            }
+            Command::ExpectValue(expected) => {
+                self.assembler.expression(expected)?;
+                Instruction::ExpectValue {}
+            }
+            Command::ExpectError(class) => Instruction::ExpectError {
+                class: Class(class),
+            },
+            other => unreachable!("{other:?} does not follow a statement"),
+        };
+        self.assembler.put(at, instruction);
+        Ok(())
+    }
+
+    /// `\gset` speaks of the last of them, `\aset` of all.
+    fn of_combined_answers(&mut self, at: usize, command: &Command<'a>) -> Result<(), Defect> {
+        let (prefix, is_last) = match command {
+            Command::Gset { prefix } => (prefix, false),
+            Command::Aset { prefix } => (prefix, true),
+            other => {
+                let what = match other {
+                    Command::GsetPath { .. } => "\\gset path",
+                    _ => "\\expect",
+                };
+                let message = format!("expected no {what} for statements combined by \\;");
+                return Err(Defect::new(at, message)
+                    .hint("end the statement of which it speaks, and the one before, with ;"));
+            }
+        };
+        let gather = self.gather(prefix);
+        let answer = self.under_answer.as_ref();
+        let sent = &answer.expect("the caller has seen it").sent;
+        let first = if is_last { 0 } else { sent.len() - 1 };
+        for statement in sent[first..].iter().cloned().flatten() {
+            let statement = &mut self.assembler.program.statements[statement];
+            statement.need = Need::Rows;
+            statement.gathering = Some(Gathering { gather, is_last });
+        }
+        Ok(())
+    }
+
+    fn gather(&mut self, prefix: &str) -> GatherId {
+        let gathers = &mut self.assembler.program.gathers;
+        let known = gathers.iter().position(|gather| gather.prefix == prefix);
+        let index = known.unwrap_or_else(|| {
+            gathers.push(Gather {
+                prefix: prefix.to_owned(),
+                targets: Vec::new(),
+            });
+            gathers.len() - 1
+        });
+        GatherId(short(index))
+    }
+}
