@@ -1,13 +1,13 @@
-//! Takes nothing; gives what this process has cost the machine so far, as the kernel counts it.
+//! Returns the resources that this process has used so far, as counted by the kernel.
 
 use crate::observation::ClientCost;
 
-/// Processor time, memory and context switches of all threads of this process. For a library that
-/// lives in this process they hold the system's own cost as well.
+/// Processor time, memory and context switches of all threads of this process. With a system in this process
+/// they include the system's own.
 #[must_use]
 pub fn so_far() -> ClientCost {
-    // SAFETY: `rusage` is plain numbers, for which all-zero bytes are valid, and `getrusage` only
-    // writes into the one it is given.
+    // SAFETY: `rusage` is plain numbers, for which all-zero bytes are valid, and `getrusage` only writes to
+    // the structure it is given.
     let usage = unsafe {
         let mut usage: libc::rusage = std::mem::zeroed();
         libc::getrusage(libc::RUSAGE_SELF, &raw mut usage);
@@ -26,19 +26,19 @@ pub fn so_far() -> ClientCost {
     }
 }
 
-/// Processor time of all threads of this process, as finely as the kernel counts it.
+/// Processor time of all threads of this process, with the resolution of the kernel.
 #[must_use]
 pub fn processor_ns() -> u64 {
     let mut time = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: the call only writes into the one it is given. Where it fails, that stays zero.
+    // SAFETY: the call only writes to the structure it is given. If it fails, that stays zero.
     unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut time) };
     time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
 }
 
-/// What this process has in memory now; 0 where the kernel does not say.
+/// The resident memory of this process; 0 if the kernel does not report it.
 #[must_use]
 pub fn resident_bytes() -> u64 {
     // The second number of proc(5) `statm`, in pages.
@@ -48,20 +48,20 @@ pub fn resident_bytes() -> u64 {
             let resident = text.split_whitespace().nth(1)?;
             resident.parse::<u64>().ok()
         });
-    // SAFETY: the call takes and gives plain numbers.
+    // SAFETY: the call takes and returns plain numbers.
     let page_bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     pages.unwrap_or(0) * u64::try_from(page_bytes).unwrap_or(0)
 }
 
-/// This thread's number, as the kernel's files name it.
+/// The kernel's id of this thread.
 #[must_use]
 pub fn thread_id() -> libc::pid_t {
-    // SAFETY: the call takes nothing and gives a plain number.
+    // SAFETY: the call takes nothing and returns a plain number.
     unsafe { libc::gettid() }
 }
 
-/// How long a thread of this process was ready to run and had no processor, since it began; 0 where it has
-/// ended, and where the kernel does not say.
+/// How long a thread of this process was ready to run and had no processor, since it began; 0 if it has ended
+/// or the kernel does not report it.
 #[must_use]
 pub fn waited_for_processor_ns(thread: libc::pid_t) -> u64 {
     // The second number of proc(5) `schedstat`.
@@ -71,17 +71,17 @@ pub fn waited_for_processor_ns(thread: libc::pid_t) -> u64 {
         .unwrap_or(0)
 }
 
-/// What all processors have worked since the machine began, but for the time that they were idle or that
-/// another virtual machine had them.
+/// The busy time of all processors since the machine started, without idle time and time stolen by other
+/// virtual machines.
 fn machine_busy_ns() -> Option<u64> {
     // The first line of proc(5) `stat`: user, nice, system, idle, iowait, irq, softirq.
     let text = std::fs::read_to_string("/proc/stat").ok()?;
     let ticks = text.lines().next()?.split_whitespace().skip(1);
-    let ticks: Vec<u64> = ticks.filter_map(|one| one.parse().ok()).collect();
+    let ticks: Vec<u64> = ticks.filter_map(|tick| tick.parse().ok()).collect();
     let [user, nice, system, _, _, irq, softirq, ..] = ticks[..] else {
         return None;
     };
-    // SAFETY: the call takes and gives plain numbers.
+    // SAFETY: the call takes and returns plain numbers.
     let per_s = u64::try_from(unsafe { libc::sysconf(libc::_SC_CLK_TCK) }).ok()?;
     let tick_ns = 1_000_000_000u64.checked_div(per_s)?;
     Some((user + nice + system + irq + softirq) * tick_ns)
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn threads_wait_where_there_are_more_of_them_than_processors() {
         let threads = 4 * std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let busy_before_ns = machine_busy_ns().expect("the kernel says");
+        let busy_before_ns = machine_busy_ns().expect("the kernel reports it");
         let spin = || {
             let end = Instant::now() + Duration::from_millis(300);
             while Instant::now() < end {
@@ -113,11 +113,11 @@ mod tests {
             let spinning: Vec<_> = (0..threads).map(|_| scope.spawn(spin)).collect();
             let each = spinning
                 .into_iter()
-                .map(|one| one.join().expect("it only spins"));
+                .map(|thread| thread.join().expect("it only spins"));
             each.sum()
         });
         assert!(waited_ns > 100_000_000, "{waited_ns}");
-        assert!(machine_busy_ns().expect("the kernel says") > busy_before_ns);
+        assert!(machine_busy_ns().expect("the kernel reports it") > busy_before_ns);
         assert_eq!(waited_for_processor_ns(0), 0);
     }
 }

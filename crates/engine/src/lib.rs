@@ -1,19 +1,19 @@
-//! Takes documents; opens sessions, drives clients, loads rows; gives observations and reports.
+//! Takes documents; opens sessions, drives clients, loads rows; returns observations and reports.
 //!
-//! | module | takes → gives |
+//! | module | takes → returns |
 //! |---|---|
-//! | `document` | JSON → what is to be done, or which key is wrong |
+//! | `document` | JSON → a request, or which key is wrong |
 //! | `transport` | an address → non-blocking sockets, and TLS as a layer over them |
-//! | `session` | a site → sessions; a wire driver, perhaps TLS and a socket put together |
+//! | `session` | a site → sessions: a wire driver, optionally TLS, and a socket |
 //! | `limits` | how many threads and files are needed → whether this machine allows them |
 //! | `load` | a source of rows → filled tables |
-//! | `drive` | scripts → clients at work: one event loop for each processor, or a thread for each client |
-//! | `query` | a script → the rows of its answers, values bound |
-//! | `null_server` | the options of a null server → a server of a protocol, which does nothing |
+//! | `drive` | scripts → running clients: one event loop for each processor, or a thread for each client |
+//! | `query` | a script → the rows of its answers, with bound values |
+//! | `null_server` | the options of a null server → a server of a protocol that executes nothing |
 //! | `account` | outcomes and times of every transaction → histograms, intervals, errors, results |
-//! | `observation` | all of that → JSON |
+//! | `observation` | all of these → JSON |
 //!
-//! It knows no system by name: drivers are looked up in the registry of `assay-drivers`.
+//! It contains no system's name: drivers are found in the registry of `assay-drivers`.
 
 mod account;
 mod clock;

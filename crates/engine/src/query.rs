@@ -1,5 +1,5 @@
-//! Takes a drive document; runs each of its scripts once in one session, and gives the rows of every
-//! answer. For questions whose values must be bound, outside the measurement.
+//! Takes a drive document; runs each of its scripts once in one session and returns the rows of every answer.
+//! For queries with bound values, outside the measurement.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -13,21 +13,21 @@ use crate::document::DriveDocument;
 use crate::drive::{compile, operation};
 use crate::session::{LOOK_UP_EVERY, Session};
 
-/// What one statement answered.
+/// The answer to one statement.
 pub struct Answered {
-    /// The script it is of.
+    /// The script that contains it.
     pub transaction: String,
     pub columns: Vec<String>,
     /// In text form, `None` for NULL.
     pub rows: Vec<Vec<Option<Box<[u8]>>>>,
 }
 
-/// Runs every script of `document` once, in their order, as client 0; what the document says of loops
-/// and of ends means nothing here. `go_on` is asked ten times a second whether to wait any longer.
+/// Runs every script of `document` once, in order, as client 0; groups and stop conditions of the document
+/// are ignored. `go_on` is called ten times a second while it waits.
 ///
 /// # Errors
-/// If a script is wrong or fails, the system cannot be reached or refuses a statement, or `go_on`
-/// broke. What the session had under way is rolled back by its end.
+/// If a script is wrong or fails, the system cannot be reached or rejects a statement, or `go_on` broke. An
+/// open transaction of the session is rolled back when it closes.
 pub fn query(
     document: &DriveDocument,
     go_on: &mut dyn FnMut() -> ControlFlow<()>,
@@ -50,24 +50,24 @@ pub fn query(
                     text,
                     is_pipelined: false,
                 } => {
-                    let asked = &program.statements[statement as usize];
-                    let answer = if asked.is_operation {
-                        let request = operation(asked.kind);
-                        session.request(&request, Keep::Rows, &asked.text, go_on)?
+                    let planned = &program.statements[statement as usize];
+                    let answer = if planned.is_operation {
+                        let request = operation(planned.kind);
+                        session.request(&request, Keep::Rows, &planned.text, go_on)?
                     } else if parameters.is_empty() {
                         session.ask_while(text, Keep::Rows, go_on)?
                     } else {
-                        let (id, pieces) = (statement, &asked.pieces);
+                        let (id, pieces) = (statement, &planned.pieces);
                         if !std::mem::replace(&mut is_prepared[id as usize], true) {
                             let prepare = Request::Prepare { id, pieces };
                             let prepared =
-                                session.request(&prepare, Keep::Count, &asked.text, go_on)?;
-                            told(&prepared, &asked.text)?;
+                                session.request(&prepare, Keep::Count, &planned.text, go_on)?;
+                            check(&prepared, &planned.text)?;
                         }
                         let execute = Request::Execute { id, parameters };
-                        session.request(&execute, Keep::Rows, &asked.text, go_on)?
+                        session.request(&execute, Keep::Rows, &planned.text, go_on)?
                     };
-                    told(&answer, &asked.text)?;
+                    check(&answer, &planned.text)?;
                     machine.answered(Reply {
                         rows: answer.rows,
                         affected: answer.affected,
@@ -88,7 +88,7 @@ pub fn query(
                 Step::End(Ending::Done | Ending::Aborted) => break,
                 _ => {
                     let path = &program.scripts[script as usize].path;
-                    let why = "a question has no pipelines and runs no programs";
+                    let why = "a query cannot use pipelines or run programs";
                     return Err(EngineError::Document(format!("{path}: {why}")));
                 }
             }
@@ -98,8 +98,7 @@ pub fn query(
 }
 
 /// # Errors
-
-/// If `go_on` broke meanwhile.
+/// If `go_on` broke.
 fn pause(
     duration: Duration,
     go_on: &mut dyn FnMut() -> ControlFlow<()>,
@@ -118,9 +117,8 @@ fn pause(
 }
 
 /// # Errors
-
-/// If the answer is one.
-fn told(answer: &Answer, text: &str) -> Result<(), EngineError> {
+/// If the answer is an error.
+fn check(answer: &Answer, text: &str) -> Result<(), EngineError> {
     match &answer.error {
         Some(error) => Err(EngineError::System(error.clone(), text.to_owned())),
         None => Ok(()),

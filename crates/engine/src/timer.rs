@@ -1,9 +1,8 @@
-//! Takes an instant; wakes a poll at it, to some 30 µs.
+//! Takes an instant; wakes a poll at that instant, with an error of about 30 µs.
 //!
-//! A poll's own timeout counts in milliseconds, and the kernel may be another 50 µs late with it (its
-//! timer slack). A timer of the kernel's own in the poll has neither (measured: 33 µs late in the median
-//! against 82 µs with `epoll_pwait2`, at the same cost), and is armed only where the next instant has
-//! changed.
+//! A poll's own timeout counts in milliseconds, and the kernel may delay it by 50 µs (the timer slack). A
+//! kernel timer registered with the poll has neither problem (measured: 33 µs late in the median against 82
+//! µs with `epoll_pwait2`, at the same cost), and is armed only when the next instant has changed.
 
 use std::io;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
@@ -13,21 +12,21 @@ use mio::{Interest, Registry, Token};
 
 use crate::clock::Clock;
 
-/// A timer that is an event of one poll.
+/// A timer whose expiry is an event of one poll.
 pub struct Timer {
     timer: OwnedFd,
     clock: Clock,
-    /// When it will ring; `u64::MAX` where it will not.
+    /// When it will expire; `u64::MAX` if it is not armed.
     armed_ns: u64,
 }
 
 impl Timer {
-    /// It announces itself to the poll of `registry` as `token`.
+    /// Registers it with the poll of `registry` as `token`.
     ///
     /// # Errors
-    /// If the machine has no further timer to give.
+    /// If the machine has no more timers.
     pub fn new(registry: &Registry, token: Token, clock: Clock) -> io::Result<Self> {
-        // SAFETY: the call takes no memory of ours.
+        // SAFETY: the call takes no pointers.
         let number = unsafe {
             libc::timerfd_create(
                 libc::CLOCK_MONOTONIC,
@@ -37,7 +36,7 @@ impl Timer {
         if number < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: the file was just opened, and nobody else has its number.
+        // SAFETY: the descriptor was just opened and has no other owner.
         let timer = unsafe { OwnedFd::from_raw_fd(number) };
         registry.register(&mut SourceFd(&number), token, Interest::READABLE)?;
         Ok(Self {
@@ -47,8 +46,8 @@ impl Timer {
         })
     }
 
-    /// Lets it ring at `at_ns` on the run's clock, and no longer when it was to ring before; at once
-    /// where that has passed. It need not be read: setting it anew takes the last ring back.
+    /// Arms the timer to expire at `at_ns` on the run's clock, at once if that has passed. It replaces the
+    /// earlier instant. The timer need not be read: setting it again clears the last expiry.
     pub fn set(&mut self, at_ns: u64) {
         if at_ns == self.armed_ns {
             return;
@@ -68,7 +67,7 @@ impl Timer {
                     .expect("it is below a second"),
             },
         };
-        // SAFETY: `when` is a valid `itimerspec`, which the call only reads; it wants none back.
+        // SAFETY: `when` is a valid `itimerspec`, which the call only reads; the old value is not requested.
         let set = unsafe {
             libc::timerfd_settime(
                 self.timer.as_raw_fd(),
@@ -80,8 +79,8 @@ impl Timer {
         debug_assert_eq!(set, 0, "the timer is open and the time is valid");
     }
 
-    /// It has rung, or may have: the same instant can be set again.
-    pub fn rang(&mut self) {
+    /// The timer has expired, or may have: the same instant can be set again.
+    pub fn expired(&mut self) {
         self.armed_ns = u64::MAX;
     }
 }

@@ -1,9 +1,9 @@
-//! Takes clients that pause; gives those whose pause is over.
+//! Takes the pauses of clients; returns the clients whose pause has ended.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Pauses of one thread's clients, the next to end on top.
+/// Pauses of one thread's clients, the next to end first.
 #[derive(Debug, Default)]
 pub struct TimerQueue {
     heap: BinaryHeap<Reverse<(u64, usize)>>,
@@ -14,7 +14,7 @@ impl TimerQueue {
         self.heap.push(Reverse((at_ns, client)));
     }
 
-    /// A client whose time has come, earliest first, with that time.
+    /// The earliest client whose pause has ended, with that instant.
     pub fn due(&mut self, now_ns: u64) -> Option<(u64, usize)> {
         let Reverse(first) = *self.heap.peek()?;
         if first.0 > now_ns {

@@ -1,4 +1,4 @@
-//! Takes samples; keeps their counts and distributions, in memory that does not grow with the run.
+//! Takes samples; keeps their counts and histograms, in memory that does not grow with the run.
 
 use assay_histogram::LatencyHistogram;
 
@@ -10,19 +10,19 @@ use crate::observation::{Outcome, Outcomes};
 pub struct Aggregator {
     layout: Layout,
     by_type: Vec<OfType>,
-    /// By statement, made when the first of its kind comes: service times.
+    /// Service times by statement, created with the first sample.
     statements: Vec<Option<Box<LatencyHistogram>>>,
     /// By group.
     passes: Vec<LatencyHistogram>,
     seconds: OpenSeconds,
 }
 
-/// The account of one transaction type.
+/// The counts and histograms of one transaction type.
 #[derive(Debug, Default)]
 struct OfType {
-    /// By outcome; made when the first of its kind comes.
+    /// By outcome, created with the first sample.
     durations: [Option<Box<Durations>>; Outcome::ALL.len()],
-    /// All but what the recorders count: `scheduled` and `attempts`.
+    /// All except what the recorders count: `scheduled` and `attempts`.
     outcomes: Outcomes,
 }
 
@@ -39,14 +39,14 @@ impl Aggregator {
         }
     }
 
-    /// Enters samples of a measurement that began at `began_ns`.
-    pub fn enter(&mut self, samples: &[Sample], began_ns: u64) {
+    /// Adds samples of a measurement that began at `began_ns`.
+    pub fn add(&mut self, samples: &[Sample], began_ns: u64) {
         for sample in samples {
-            self.enter_one(sample, began_ns);
+            self.add_sample(sample, began_ns);
         }
     }
 
-    fn enter_one(&mut self, sample: &Sample, began_ns: u64) {
+    fn add_sample(&mut self, sample: &Sample, began_ns: u64) {
         let since_ns = sample.end_ns.saturating_sub(began_ns);
         match sample.unit {
             Unit::Transaction(transaction_type, outcome) => {
@@ -84,7 +84,7 @@ impl Aggregator {
         }
     }
 
-    /// Of all transaction types.
+    /// The outcomes of all transaction types.
     #[must_use]
     pub fn outcomes(&self) -> Outcomes {
         let mut all = Outcomes::default();
@@ -94,36 +94,36 @@ impl Aggregator {
         all
     }
 
-    /// Of one transaction type.
+    /// The outcomes of one transaction type.
     #[must_use]
     pub fn outcomes_of(&self, transaction_type: usize) -> Outcomes {
         self.by_type[transaction_type].outcomes
     }
 
-    /// Of one group.
+    /// The pass times of one group.
     #[must_use]
     pub fn passes(&self, group: usize) -> &LatencyHistogram {
         &self.passes[group]
     }
 
-    /// The distributions of one type's transactions that ended one way, if there were any.
+    /// The histograms of one type's transactions with this outcome, if there were any.
     #[must_use]
     pub fn durations(&self, transaction_type: usize, outcome: Outcome) -> Option<&Durations> {
         self.by_type[transaction_type].durations[outcome as usize].as_deref()
     }
 
-    /// The service times of one statement, if they were asked for and it was executed.
+    /// The service times of one statement, if they are recorded and it was executed.
     #[must_use]
     pub fn statement(&self, statement: usize) -> Option<&LatencyHistogram> {
         self.statements[statement].as_deref()
     }
 
-    /// Hands all seconds before `horizon` over to `series`.
+    /// Moves all seconds before `horizon` to `series`.
     pub fn close_seconds(&mut self, horizon: u64, series: &mut Series) {
         self.seconds.close(horizon, series);
     }
 
-    /// Adds all that stands in `other`.
+    /// Adds everything in `other`.
     pub fn merge(&mut self, other: &Self) {
         for (mine, theirs) in self.by_type.iter_mut().zip(&other.by_type) {
             mine.outcomes.add(&theirs.outcomes);

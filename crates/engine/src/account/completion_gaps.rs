@@ -1,13 +1,13 @@
-//! Takes the instants at which transactions ended, second by second; gives the times in which none did.
+//! Takes the instants at which transactions ended, second by second; returns the times in which none ended.
 
-/// A completion gap is as long as this, at least.
+/// The minimum length of a completion gap.
 pub const LEAST_NS: u64 = 1_000_000_000;
 
 /// A tenth of a second.
 const PART_NS: u64 = 100_000_000;
 const PARTS: usize = 10;
 
-/// A span of time since the beginning of the measurement.
+/// A time span, counted from the start of the measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimeSpan {
     pub from_ns: u64,
@@ -20,7 +20,7 @@ impl TimeSpan {
         self.to_ns.saturating_sub(self.from_ns)
     }
 
-    /// What both have in common, if anything.
+    /// The overlap of both, if any.
     #[must_use]
     pub fn common(&self, other: &Self) -> Option<Self> {
         let common = Self {
@@ -30,7 +30,7 @@ impl TimeSpan {
         (common.length_ns() > 0).then_some(common)
     }
 
-    /// What is left of it before and after `part`.
+    /// What remains before and after `part`.
     #[must_use]
     pub fn without(&self, part: &Self) -> [Self; 2] {
         let inside_ns = |at_ns: u64| at_ns.clamp(self.from_ns, self.to_ns);
@@ -47,12 +47,12 @@ impl TimeSpan {
     }
 }
 
-/// The first and the last end in each tenth of one second: aggregators of several threads can be put together,
-/// and between two tenths nothing is as long as a gap.
+/// The first and the last end in each tenth of one second. Aggregators of several threads can be merged, and
+/// a gap is longer than a tenth.
 #[derive(Debug, Default)]
 pub struct Completions {
     parts: [Option<TimeSpan>; PARTS],
-    /// The part of the last end, which is nearly always that of the next; empty at first.
+    /// The tenth of the last end, which is nearly always also that of the next; empty at first.
     open: TimeSpan,
     place: usize,
 }
@@ -95,7 +95,7 @@ impl Completions {
     }
 }
 
-/// The gaps so far.
+/// The gaps found so far.
 #[derive(Debug, Default)]
 pub struct CompletionGaps {
     last_end_ns: u64,
@@ -103,7 +103,7 @@ pub struct CompletionGaps {
 }
 
 impl CompletionGaps {
-    /// The next second.
+    /// Adds the next second.
     pub fn add(&mut self, ends: &Completions) {
         for ends in ends.each() {
             self.until(ends.from_ns);
@@ -111,7 +111,7 @@ impl CompletionGaps {
         }
     }
 
-    /// Of a second that has been heard before: what was a gap may be two, or none.
+    /// Adds ends to a second that was already added: they may split or remove gaps.
     pub fn add_late(&mut self, ends: &Completions) {
         for ends in ends.each() {
             let found = std::mem::take(&mut self.found).into_iter();
@@ -123,7 +123,7 @@ impl CompletionGaps {
         }
     }
 
-    /// All of a measurement that took so long.
+    /// All gaps of a measurement of this length.
     #[must_use]
     pub fn finish(mut self, elapsed_ns: u64) -> Vec<TimeSpan> {
         self.until(elapsed_ns);
@@ -141,15 +141,15 @@ impl CompletionGaps {
     }
 }
 
-/// The gaps of a system that was asked: after the stop (`stop_ns` after the beginning) no transaction
-/// begins, and one that takes long is no gap of the others. A gap that had lasted when the stop came
-/// counts to its end.
+/// The gaps in which transactions were started: after the stop (`stop_ns` after the start) no transaction
+/// begins, and a long one causes no gap for the others. A gap that was long enough at the stop counts in
+/// full.
 #[must_use]
-pub fn while_asked(gaps: Vec<TimeSpan>, stop_ns: u64) -> Vec<TimeSpan> {
+pub fn before_stop(gaps: Vec<TimeSpan>, stop_ns: u64) -> Vec<TimeSpan> {
     let before_stop_ns = |gap: &TimeSpan| stop_ns.saturating_sub(gap.from_ns);
-    let mut asked = gaps;
-    asked.retain(|gap| gap.to_ns <= stop_ns || before_stop_ns(gap) >= LEAST_NS / 2);
-    asked
+    let mut kept = gaps;
+    kept.retain(|gap| gap.to_ns <= stop_ns || before_stop_ns(gap) >= LEAST_NS / 2);
+    kept
 }
 
 #[cfg(test)]
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_silence_lies_between_two_ends_wherever_seconds_begin() {
+    fn a_gap_lies_between_two_ends_wherever_seconds_begin() {
         let mut gaps = CompletionGaps::default();
         let mut first = ends(&[10, 400]);
         first.merge(&ends(&[470, 20]));
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_that_is_heard_late_breaks_a_silence() {
+    fn an_end_that_is_added_late_splits_a_gap() {
         let mut gaps = CompletionGaps::default();
         gaps.add(&ends(&[10]));
         for _ in 1..5 {
@@ -197,11 +197,11 @@ mod tests {
     }
 
     #[test]
-    fn after_the_stop_nothing_is_silent_that_was_not_before() {
+    fn after_the_stop_only_gaps_that_began_before_count() {
         let all = vec![gap(500, 1_700), gap(2_300, 8_000)];
-        assert_eq!(while_asked(all.clone(), 2_200 * MS), all[..1]);
-        assert_eq!(while_asked(all.clone(), 2_400 * MS), all[..1]);
-        assert_eq!(while_asked(all.clone(), 3_300 * MS), all);
-        assert_eq!(while_asked(all.clone(), u64::MAX), all);
+        assert_eq!(before_stop(all.clone(), 2_200 * MS), all[..1]);
+        assert_eq!(before_stop(all.clone(), 2_400 * MS), all[..1]);
+        assert_eq!(before_stop(all.clone(), 3_300 * MS), all);
+        assert_eq!(before_stop(all.clone(), u64::MAX), all);
     }
 }

@@ -1,9 +1,9 @@
-//! Takes latencies and service times of one kind of transaction; gives their distributions, and that of
-//! the schedule lag.
+//! Takes latencies and service times of one kind of transaction; returns their histograms, and that of the
+//! schedule lag.
 
 use assay_histogram::LatencyHistogram;
 
-/// In a closed loop the service time is the latency and there is no lag: one histogram for three.
+/// In a closed loop the service time is the latency and there is no lag: one histogram is enough.
 #[derive(Clone, Debug, Default)]
 pub struct Durations {
     latency: LatencyHistogram,
@@ -34,7 +34,7 @@ impl Durations {
         }
     }
 
-    /// Adds all of `other`, of a closed loop or an open one; a lag have only those of an open one.
+    /// Adds all of `other`, from a closed or an open loop; only an open loop has a lag.
     pub fn merge(&mut self, other: &Self) {
         if self.open.is_some() || other.open.is_some() {
             let mine = self.open.get_or_insert_with(|| {
@@ -68,7 +68,7 @@ impl Durations {
             .map_or(&self.latency, |open| &open.service)
     }
 
-    /// None in a closed loop.
+    /// `None` in a closed loop.
     #[must_use]
     pub fn lag(&self) -> Option<&LatencyHistogram> {
         self.open.as_ref().map(|open| &open.lag)
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn groups_of_both_loops_have_all_service_times_and_the_lags_of_one() {
+    fn merged_loops_have_all_service_times_and_only_the_open_loops_lags() {
         let (mut closed, mut open) = (Durations::new(false), Durations::new(true));
         closed.record(1_000, 1_000);
         open.record(9_000, 2_000);

@@ -1,5 +1,5 @@
-//! Takes errors; gives how often each kind came, with the first message of each: nothing is hidden, and
-//! a million errors take no more room than one.
+//! Takes errors; returns how often each kind occurred, with the first message of each. No error is hidden,
+//! and a million errors take no more memory than one.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ struct Kind {
     class: &'static str,
     code: String,
     certainty: Certainty,
-    /// None while connecting.
+    /// `None` while connecting.
     transaction_type: Option<u32>,
 }
 
@@ -51,8 +51,8 @@ impl ErrorLog {
         self.add(kind, Entry::first(&error.message, at_ns));
     }
 
-    /// The same, where the class is only a word (an expectation of the script's own).
-    pub fn count_words(
+    /// The same for an error that the script itself raised.
+    pub fn count_script_error(
         &mut self,
         class: &'static str,
         code: &str,
@@ -70,8 +70,8 @@ impl ErrorLog {
         self.add(kind, Entry::first(message, at_ns));
     }
 
-    /// After an error of this kind, which has been counted, its transaction is tried again. What may have
-    /// been done never is.
+    /// The transaction is retried after an error of this kind, which was counted before. A transaction that
+    /// may have been committed is never retried.
     pub fn retried(&mut self, class: &'static str, code: &str, transaction_type: u32) {
         let kind = Kind {
             class,
@@ -94,27 +94,26 @@ impl ErrorLog {
         add(&mut self.entries, kind, entry);
     }
 
-    /// In the order in which each kind came first; times count from `began_ns`. Only kinds of which
-    /// `is_wanted` says so, given their transaction type; those that have the same name, class, code and
-    /// certainty are one.
+    /// The selected kinds, in the order of their first occurrence; times count from `began_ns`. `is_selected`
+    /// gets the transaction type. Kinds with the same name, class, code and certainty are merged.
     #[must_use]
     pub fn report(
         &self,
         name_of: impl Fn(u32) -> String,
-        is_wanted: impl Fn(Option<u32>) -> bool,
+        is_selected: impl Fn(Option<u32>) -> bool,
         began_ns: u64,
     ) -> Vec<ErrorReport> {
         let mut named: HashMap<_, Entry> = HashMap::new();
         for (kind, entry) in &self.entries {
-            if is_wanted(kind.transaction_type) {
+            if is_selected(kind.transaction_type) {
                 let name = kind.transaction_type.map(&name_of);
                 let key = (kind.class, &kind.code, kind.certainty, name);
                 add(&mut named, key, entry.clone());
             }
         }
         let mut sorted: Vec<_> = named.into_iter().collect();
-        sorted.sort_by(|(one_key, one), (other_key, other)| {
-            (one.first_at_ns, one_key).cmp(&(other.first_at_ns, other_key))
+        sorted.sort_by(|(left_key, left), (right_key, right)| {
+            (left.first_at_ns, left_key).cmp(&(right.first_at_ns, right_key))
         });
         let report =
             |((class, code, certainty, transaction), entry): (Key<'_>, Entry)| ErrorReport {

@@ -1,10 +1,11 @@
-//! Takes the instants at which transactions ended; gives one line for each second and group.
+//! Takes the instants at which transactions ended; returns one interval for each second and group.
 //!
-//! Each second under way needs histograms, a finished one only its line, in which they are encoded. A second
-//! stays open for one more second, because a thread may be put to sleep between reading the clock and
-//! handing the sample in. What comes even later is merged into the line.
+//! A second that still gets samples has histograms; a finished one only its interval, in which they are
+//! encoded. A second stays open for one more second, because a thread may be suspended between reading the
+//! clock and adding its sample. Samples that arrive even later are merged into the interval.
 //!
-//! A line of some thousand transactions is 2.5 to 3 kB of JSON: ten minutes of three groups are about 5 MB.
+//! An interval of some thousand transactions is 2.5 to 3 kB of JSON: ten minutes of three groups are about 5
+//! MB.
 
 use std::collections::BTreeMap;
 
@@ -39,9 +40,9 @@ pub struct GroupSecond {
     pub late: u64,
     pub skipped: u64,
     pub retries: u64,
-    /// Of those that ended `ok`.
+    /// Latencies of `ok` transactions.
     latencies: Option<Box<LatencyHistogram>>,
-    /// Of all that were begun, in an open loop.
+    /// Schedule lags of all started transactions, in an open loop.
     lags: Option<Box<LatencyHistogram>>,
 }
 
@@ -54,7 +55,7 @@ impl OpenSeconds {
         }
     }
 
-    /// The second that is `since_ns` after the beginning of the measurement.
+    /// The second at `since_ns` after the start of the measurement.
     #[inline]
     pub fn at(&mut self, since_ns: u64) -> &mut Second {
         let groups = self.groups;
@@ -88,7 +89,7 @@ impl Second {
         }
     }
 
-    /// A transaction of whatever group ended.
+    /// A transaction of any group ended.
     #[inline]
     pub fn completed(&mut self, since_ns: u64) {
         self.completions.at(since_ns);
@@ -134,7 +135,7 @@ impl GroupSecond {
         merge(&mut self.lags, other.lags.as_deref());
     }
 
-    /// What a line says so far; its histograms are exact.
+    /// Decodes an interval; its histograms are exact.
     fn read(line: &Interval) -> Self {
         let decoded = |encoded: &EncodedHistogram| {
             let times = encoded.decode();
@@ -184,25 +185,25 @@ fn merge(mine: &mut Option<Box<LatencyHistogram>>, theirs: Option<&LatencyHistog
     }
 }
 
-/// What a second was, all groups of clients together.
+/// The totals of one second over all groups of clients.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct LastSecond {
-    /// Transactions that ended ok.
+    /// Transactions that ended `ok`.
     pub ok: u64,
-    /// Of their latencies, in the group where it is greatest.
+    /// Their 99th percentile of latency, in the group where it is highest.
     pub p99_ns: u64,
 }
 
-/// The lines of all seconds so far.
+/// The intervals of all seconds so far.
 #[derive(Debug)]
 pub struct Series {
     /// The groups' names.
     groups: Vec<String>,
-    /// For each second one line of each group.
+    /// For each second an interval of each group.
     lines: Vec<Interval>,
-    /// Seconds that aggregators have handed over and that have no line yet.
+    /// Seconds from the aggregators that have no intervals yet.
     handed_over: BTreeMap<u64, Second>,
-    /// By second and group, the fewest connected clients that were seen in it.
+    /// By second and group, the lowest number of connected clients.
     connected: BTreeMap<u64, Vec<u32>>,
     gaps: CompletionGaps,
 }
@@ -220,7 +221,7 @@ impl Series {
         }
     }
 
-    /// So many clients of each group are connected `since_ns` after the beginning of the measurement.
+    /// So many clients of each group are connected at `since_ns` after the start of the measurement.
     pub fn connected(&mut self, since_ns: u64, clients: &[u32]) {
         self.connected
             .entry(since_ns / SECOND_NS)
@@ -232,7 +233,7 @@ impl Series {
             .or_insert_with(|| clients.to_vec());
     }
 
-    /// How many seconds have their lines.
+    /// How many seconds have their intervals.
     fn written(&self) -> u64 {
         (self.lines.len() / self.groups.len().max(1)) as u64
     }
@@ -255,7 +256,7 @@ impl Series {
         }
     }
 
-    /// What the newest second that has its lines was.
+    /// The totals of the latest second that has its intervals.
     pub fn newest(&self) -> Option<LastSecond> {
         let number = self.lines.last()?.second;
         let lines = self.lines.iter().rev();
@@ -268,7 +269,7 @@ impl Series {
         )
     }
 
-    /// Writes the lines of all seconds before `horizon`, empty ones where nothing ended.
+    /// Writes the intervals of all seconds before `horizon`, empty ones if nothing ended.
     pub fn write_lines(&mut self, horizon: u64) {
         for number in self.written()..horizon {
             let empty = || Second::new(self.groups.len());
@@ -280,8 +281,8 @@ impl Series {
         }
     }
 
-    /// All lines of a measurement that took so long, up to the second in which the last transaction
-    /// ended; and the times in which none ended.
+    /// All intervals of a measurement of this length, up to the second in which the last transaction ended;
+    /// and the times in which none ended.
     #[must_use]
     pub fn finish(mut self, elapsed_ns: u64) -> (Vec<Interval>, Vec<TimeSpan>) {
         let last = self
@@ -291,7 +292,7 @@ impl Series {
         self.write_lines(last);
         let groups = self.groups.len();
         for (place, line) in self.lines.iter_mut().enumerate() {
-            // Nobody looked in a second that only began: then it is as it was in the one before.
+            // A second that has just begun may have no count yet: it takes the one before.
             let seen = self.connected.range(..=line.second).next_back();
             line.clients_connected = seen.map_or(0, |(_, clients)| clients[place % groups]);
         }
@@ -304,7 +305,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn seconds_without_an_end_have_a_line_and_late_samples_are_in_it() {
+    fn seconds_without_an_end_have_an_interval_and_late_samples_are_in_it() {
         let mut open = OpenSeconds::new(2);
         let mut series = Series::new(&Layout::of_clients(&[8, 2]));
         let end = |open: &mut OpenSeconds, group, outcome, since_ns, latency_ns| {
@@ -320,7 +321,7 @@ mod tests {
         series.connected(SECOND_NS * 2 + 1, &[5, 2]);
         open.close(2, &mut series);
         series.write_lines(2);
-        // Comes after its second has its line.
+        // Arrives after its second was written.
         end(&mut open, 0, Outcome::Ok, 200, 7_000_003);
         open.close(u64::MAX, &mut series);
         let (lines, gaps) = series.finish(late_ns);
@@ -347,7 +348,7 @@ mod tests {
             (lines[0].max_ns, lines[1].latency.as_ref()),
             (7_000_003, None)
         );
-        let gap = gaps.iter().map(|one| (one.from_ns, one.to_ns));
+        let gap = gaps.iter().map(|gap| (gap.from_ns, gap.to_ns));
         assert_eq!(gap.collect::<Vec<_>>(), [(200, late_ns)]);
     }
 }

@@ -1,7 +1,7 @@
-//! What accounts are kept of: groups of clients, transaction types and statements.
+//! The dimensions of the records: groups of clients, transaction types and statements.
 //!
-//! A transaction type is one script in one group of clients. Types are numbered, those of the first group
-//! first, so that accounts are arrays.
+//! A transaction type is one script in one group of clients. Types are numbered group by group, so that
+//! records are arrays.
 
 use std::sync::Arc;
 
@@ -19,20 +19,20 @@ pub struct TypeLayout {
     /// The number of its group.
     pub group: u32,
     pub is_open_loop: bool,
-    /// A longer latency is late; `u64::MAX` where none is.
+    /// A longer latency is late; `u64::MAX` if there is no limit.
     pub late_beyond_ns: u64,
 }
 
 #[derive(Clone, Debug)]
 pub struct GroupLayout {
     pub name: String,
-    /// Of this process.
+    /// Clients in this process.
     pub clients: u32,
 }
 
 #[cfg(test)]
 impl Layout {
-    /// Groups of so many clients, which are called by their numbers.
+    /// Groups of so many clients, named by their numbers.
     pub fn of_clients(clients: &[u32]) -> Self {
         let groups = clients
             .iter()

@@ -1,4 +1,4 @@
-//! Takes the outcome of each transaction; gives counts, distributions, intervals, errors, results.
+//! Takes the outcome of each transaction; returns counts, histograms, intervals, errors and result checks.
 //!
 //! ```text
 //!   client ──► thread recorder ──► sample buffer ──► aggregator ──► observation
@@ -7,10 +7,10 @@
 //!                                  10 times a s)     processor)
 //! ```
 //!
-//! A transaction costs one sample of 32 bytes in its thread's buffer. A full buffer is entered into an
-//! aggregator by its own thread; ten times a second the supervisor empties all buffers, so that progress and intervals
-//! are right also while every client waits. So there are histograms for each processor, not for each of a
-//! thousand client threads, and a transaction touches nothing that two threads write.
+//! A transaction costs one sample of 32 bytes in its thread's buffer. When the buffer is full, its thread
+//! adds it to an aggregator; ten times a second the supervisor empties all buffers, so that progress and
+//! intervals are right even while every client waits. So there are histograms for each processor, not for
+//! each of a thousand client threads, and a transaction writes no memory that two threads share.
 
 mod aggregator;
 mod completion_gaps;
@@ -26,7 +26,7 @@ mod thread_recorder;
 mod worktime;
 
 pub use aggregator::Aggregator;
-pub use completion_gaps::{TimeSpan, while_asked};
+pub use completion_gaps::{TimeSpan, before_stop};
 pub use durations::Durations;
 pub use errors::ErrorLog;
 pub use intervals::{LastSecond, Series};

@@ -1,14 +1,14 @@
-//! Takes what clients say of losing their sessions and of coming back; gives how many have one, and the
-//! times in which nobody was served. These are rare events: all threads share one log.
+//! Takes the loss and the return of clients' sessions; returns how many clients are connected, and the times
+//! in which no client was served. These events are rare: all threads share one log.
 
 use super::Layout;
 use crate::observation::Outage;
 
-/// From the loss of the last session to the first transaction that ends `ok` in a new one.
+/// An outage lasts from the loss of the last session to the first transaction that ends `ok` in a new one.
 #[derive(Debug)]
 pub struct Outages {
     groups: Vec<OfGroup>,
-    /// Have come to the end of their work, one way or the other.
+    /// Clients that have ended, for any reason.
     ended: u32,
     since_ns: Option<u64>,
     outages: Vec<Outage>,
@@ -17,9 +17,9 @@ pub struct Outages {
 #[derive(Debug)]
 struct OfGroup {
     clients: u32,
-    /// Have lost their sessions and try to come back.
+    /// Clients that have lost their sessions and try to reconnect.
     away: u32,
-    /// Have come to the end of their work without a session.
+    /// Clients that have ended without a session.
     gone: u32,
 }
 
@@ -39,25 +39,25 @@ impl Outages {
         }
     }
 
-    /// Clients of each group that have a session, or had it up to the end of their work.
+    /// Clients of each group that have a session, or had one when they ended.
     #[must_use]
     pub fn connected(&self) -> Vec<u32> {
         let of_group = |group: &OfGroup| group.clients - group.away - group.gone;
         self.groups.iter().map(of_group).collect()
     }
 
-    /// A client of a group has lost its session and will try to come back.
+    /// A client of a group has lost its session and will try to reconnect.
     pub fn lost(&mut self, group: u32, at_ns: u64) {
         self.groups[group as usize].away += 1;
-        self.look(at_ns);
+        self.note_if_all_lost(at_ns);
     }
 
-    /// It has a session again.
+    /// A client has a session again.
     pub fn returned(&mut self, group: u32) {
         self.groups[group as usize].away -= 1;
     }
 
-    /// A transaction of a client that had been away has ended `ok`.
+    /// A transaction of a client that had reconnected has ended `ok`.
     pub fn served(&mut self, at_ns: u64) {
         if let Some(from_ns) = self.since_ns.take() {
             let to_ns = at_ns;
@@ -65,25 +65,25 @@ impl Outages {
         }
     }
 
-    /// A client's work has ended; with `is_gone` for want of a session, which it was `is_away` to seek.
+    /// A client has ended; `is_gone`: without a session; `is_away`: while it tried to reconnect.
     pub fn ended(&mut self, group: u32, at_ns: u64, is_away: bool, is_gone: bool) {
         self.ended += 1;
         let group = &mut self.groups[group as usize];
         group.away -= u32::from(is_away);
         group.gone += u32::from(is_gone);
-        self.look(at_ns);
+        self.note_if_all_lost(at_ns);
     }
 
-    fn look(&mut self, at_ns: u64) {
+    fn note_if_all_lost(&mut self, at_ns: u64) {
         let sum = |of: fn(&OfGroup) -> u32| self.groups.iter().map(of).sum::<u32>();
-        let (clients, away) = (sum(|one| one.clients), sum(|one| one.away));
+        let (clients, away) = (sum(|group| group.clients), sum(|group| group.away));
         if away > 0 && away + self.ended == clients && self.since_ns.is_none() {
             self.since_ns = Some(at_ns);
         }
     }
 
-    /// All outages of a measurement that began and ended at these instants, counted from its beginning.
-    /// One that nothing has ended lasts to the end.
+    /// All outages of a measurement between these instants, counted from its start. An outage that has not
+    /// ended lasts to the end.
     #[must_use]
     pub fn finish(&mut self, began_ns: u64, ended_ns: u64) -> Vec<Outage> {
         self.served(ended_ns);
@@ -112,7 +112,7 @@ mod tests {
         log.lost(1, 1_200);
         assert_eq!(log.connected(), [1, 0]);
         log.returned(1);
-        // Back, and lost again before anything came of it: the same outage.
+        // Reconnected, and lost again before any transaction: the same outage.
         log.lost(1, 1_500);
         log.returned(1);
         log.returned(1);

@@ -1,17 +1,16 @@
-//! Takes the answers to one statement; gives whether they agree. Where two clients get different answers
-//! from data that nobody changes, the system under test is wrong, however fast it is.
+//! Takes the answers to one statement; returns whether they agree. If clients get different answers from data
+//! that does not change, the system under test is wrong, however fast it is.
 
-/// How many different answers to one statement a thread tells apart. With more of them there is no
-/// agreement to measure, and any further ones just count as different.
+/// How many different answers to one statement a thread distinguishes. Any further ones count as different.
 const KEPT: usize = 32;
 
-/// For each statement whose answers are compared, those seen so far.
+/// The answers seen so far, for each statement whose answers are compared.
 #[derive(Debug, Default)]
 pub struct ResultLog {
     statements: Vec<Answers>,
 }
 
-/// The different answers to one statement, in the order in which they came.
+/// The different answers to one statement, in the order of arrival.
 #[derive(Clone, Debug, Default)]
 pub struct Answers {
     seen: Vec<Seen>,
@@ -65,7 +64,7 @@ impl ResultLog {
         }
     }
 
-    /// Of the statements that were answered at all.
+    /// For the statements that were answered.
     pub fn agreements(&self) -> impl Iterator<Item = (usize, Agreement)> {
         let all = self.statements.iter().enumerate();
         all.filter_map(|(number, answers)| Some((number, answers.agreement()?)))
@@ -106,9 +105,9 @@ impl Answers {
                 format!(
                     "client {} got {}, client {} got {}",
                     first.first_client,
-                    first.words(),
+                    first.describe(),
                     second.first_client,
-                    second.words()
+                    second.describe()
                 )
             }),
         })
@@ -116,7 +115,7 @@ impl Answers {
 }
 
 impl Seen {
-    fn words(&self) -> String {
+    fn describe(&self) -> String {
         format!("{} rows with the digest {:016x}", self.rows, self.digest)
     }
 }
@@ -126,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_answer_that_came_first_on_any_thread_is_the_measure_of_all() {
+    fn answers_are_compared_with_the_earliest_of_all_threads() {
         let (mut one, mut other) = (ResultLog::new(1), ResultLog::new(1));
         one.count(0, 5, 0xa, 1, 300);
         one.count(0, 5, 0xa, 1, 400);
@@ -140,14 +139,14 @@ mod tests {
             (agreement.digest, agreement.answers, agreement.differing),
             (0xb, 5, 3)
         );
-        let told = agreement.first_difference.expect("answers differ");
+        let difference = agreement.first_difference.expect("answers differ");
         assert!(
-            told.starts_with("client 2 got 5 rows with the digest 000000000000000b"),
-            "{told}"
+            difference.starts_with("client 2 got 5 rows with the digest 000000000000000b"),
+            "{difference}"
         );
         assert!(
-            told.contains("client 2 got 5 rows with the digest 000000000000000a"),
-            "{told}"
+            difference.contains("client 2 got 5 rows with the digest 000000000000000a"),
+            "{difference}"
         );
     }
 

@@ -1,20 +1,20 @@
-//! One ended transaction (or what else is counted), and the buffer in which a thread gathers them.
+//! One sample (an ended transaction or another counted event), and the buffer of a thread's samples.
 
 use std::sync::{Mutex, PoisonError};
 
 use crate::observation::Outcome;
 
-/// What a sample is of. Numbers are those of transaction types ([`super::Layout`]), statements and groups.
+/// What was sampled. The numbers are those of transaction types ([`super::Layout`]), statements and groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     Transaction(u32, Outcome),
-    /// An arrival that was never begun; its end is when it was due.
+    /// An arrival that was never started; its end is when it was due.
     Skipped(u32),
-    /// A failed attempt, after which the same transaction is tried again.
+    /// A failed attempt of a transaction that is retried.
     Retry(u32),
-    /// Of which only the service time counts.
+    /// Only the service time counts.
     Statement(u32),
-    /// A pass of a group's client of which every transaction ended `ok`.
+    /// A pass of a group's client in which every transaction ended `ok`.
     Pass(u32),
 }
 
@@ -25,14 +25,14 @@ pub struct Sample {
     pub end_ns: u64,
     /// From the intended start.
     pub latency_ns: u64,
-    /// From the actual start. What the latency has more is the schedule lag.
+    /// From the actual start. The schedule lag is the latency minus this.
     pub service_ns: u64,
 }
 
-/// How many samples a thread gathers before it enters them into an aggregator.
+/// How many samples a thread collects before it adds them to an aggregator.
 const BUFFER_SAMPLES: usize = 1024;
 
-/// Samples of one thread that stand in no aggregator yet.
+/// Samples of one thread that are in no aggregator yet.
 #[derive(Debug)]
 pub struct SampleBuffer {
     samples: Mutex<Vec<Sample>>,
@@ -46,21 +46,21 @@ impl SampleBuffer {
         }
     }
 
-    /// Adds a sample; a buffer that is full with it is emptied through `enter`.
+    /// Adds a sample; a full buffer is flushed through `flush`.
     #[inline]
-    pub fn put(&self, sample: Sample, enter: impl FnOnce(&[Sample])) {
+    pub fn put(&self, sample: Sample, flush: impl FnOnce(&[Sample])) {
         let mut samples = self.samples.lock().unwrap_or_else(PoisonError::into_inner);
         samples.push(sample);
         if samples.len() == BUFFER_SAMPLES {
-            enter(&samples);
+            flush(&samples);
             samples.clear();
         }
     }
 
-    /// Empties the buffer through `enter`.
-    pub fn empty(&self, enter: impl FnOnce(&[Sample])) {
+    /// Empties the buffer through `flush`.
+    pub fn empty(&self, flush: impl FnOnce(&[Sample])) {
         let mut samples = self.samples.lock().unwrap_or_else(PoisonError::into_inner);
-        enter(&samples);
+        flush(&samples);
         samples.clear();
     }
 }

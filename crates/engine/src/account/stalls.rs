@@ -1,8 +1,8 @@
-//! Takes the times in which no transaction ended, and those in which clients waited for an answer; gives
-//! the stalls: times in which no client got an answer.
+//! Takes the times in which no transaction ended, and those in which clients waited for an answer; returns
+//! the stalls: times in which clients waited and none got an answer.
 //!
-//! A stall is at least a second long, and ten times as long as transactions of the kind that waited take
-//! in the median: a system whose queries take a minute does not stall for a minute.
+//! A stall lasts at least a second, and ten times the median latency of the waiting transactions' type: a
+//! system whose queries take a minute does not stall for a minute.
 
 use super::completion_gaps::{LEAST_NS, TimeSpan};
 
@@ -11,7 +11,7 @@ const TIMES_MEDIAN: u64 = 10;
 /// Long waits of one thread's clients, by transaction type.
 #[derive(Clone, Debug, Default)]
 pub struct Waits {
-    /// On the run's clock. Waits that overlap are one.
+    /// On the run's clock. Overlapping waits are merged.
     by_type: Vec<Vec<TimeSpan>>,
 }
 
@@ -23,16 +23,16 @@ impl Waits {
         }
     }
 
-    /// A client has waited for an answer; to be told in the order in which waits end.
+    /// A client has waited for an answer; to be called in the order in which waits end.
     #[inline]
     pub fn waited(&mut self, transaction_type: u32, from_ns: u64, to_ns: u64) {
         if to_ns.saturating_sub(from_ns) >= LEAST_NS {
-            self.enter(transaction_type, TimeSpan { from_ns, to_ns });
+            self.add(transaction_type, TimeSpan { from_ns, to_ns });
         }
     }
 
     #[cold]
-    fn enter(&mut self, transaction_type: u32, mut wait: TimeSpan) {
+    fn add(&mut self, transaction_type: u32, mut wait: TimeSpan) {
         let waits = &mut self.by_type[transaction_type as usize];
         while let Some(last) = waits.pop_if(|last| wait.from_ns <= last.to_ns) {
             wait.from_ns = wait.from_ns.min(last.from_ns);
@@ -47,9 +47,9 @@ impl Waits {
         }
     }
 
-    /// The stalls among `gaps` of a measurement that began at `began_ns`; `median_ns` says how long
-    /// transactions of a type take. Time in which this process stood still itself (`suspensions`) is no
-    /// stall of the system.
+    /// The stalls among `gaps` of a measurement that began at `began_ns`; `median_ns` returns the median
+    /// latency of a type. Times in which this process was suspended (`suspensions`) are not stalls of the
+    /// system.
     #[must_use]
     pub fn stalls(
         self,
@@ -85,7 +85,7 @@ impl Waits {
     }
 }
 
-/// The same times, each once and in order.
+/// The same times, merged and in order.
 fn union(spans: impl Iterator<Item = TimeSpan>) -> Vec<TimeSpan> {
     let mut sorted: Vec<_> = spans.collect();
     sorted.sort_by_key(|span| span.from_ns);
@@ -124,19 +124,19 @@ mod tests {
     }
 
     #[test]
-    fn nothing_ended_and_clients_waited() {
+    fn a_stall_is_a_gap_in_which_clients_waited() {
         let stalls = waits().stalls(&[s(1, 4), s(7, 20)], &[], 10 * S, |_| S / 100);
         assert_eq!(stalls, [s(2, 4), s(7, 10)]);
     }
 
     #[test]
-    fn where_transactions_take_long_nothing_stalls() {
+    fn long_transactions_are_no_stall() {
         let stalls = waits().stalls(&[s(1, 4)], &[], 10 * S, |_| S);
         assert_eq!(stalls, []);
     }
 
     #[test]
-    fn a_client_that_stands_still_is_no_stall_of_the_system() {
+    fn a_suspended_client_is_no_stall_of_the_system() {
         let stalls = waits().stalls(&[s(2, 10)], &[s(1, 5), s(8, 10)], 10 * S, |_| 0);
         assert_eq!(stalls, [s(5, 8)]);
     }

@@ -1,4 +1,4 @@
-//! What one executor thread writes down about its clients.
+//! Records what the clients of one executor thread do.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,37 +6,37 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::{Aggregator, ErrorLog, Layout, ResultLog, Sample, SampleBuffer, Unit, Waits, Worktime};
 use crate::observation::Outcome;
 
-/// One thread's own account. Only the buffer and the aggregator are shared with anybody.
+/// The records of one thread. Only the buffer and the aggregator are shared with other threads.
 #[derive(Debug)]
 pub struct ThreadRecorder {
-    /// Measured transactions that were begun, or were due and skipped; by transaction type.
+    /// Measured transactions that were started, or were due and skipped; by transaction type.
     pub scheduled: Vec<u64>,
     /// Attempts at measured transactions; by transaction type.
     pub attempts: Vec<u64>,
     /// Statements of measured transactions that were answered.
     pub statements: u64,
-    /// Sessions that were lost and opened anew.
+    /// Sessions that were lost and reopened.
     pub reconnects: u64,
     pub errors: ErrorLog,
     pub results: ResultLog,
     pub ends: Vec<End>,
-    /// For answers that were long in coming, in the warm-up too.
+    /// Long waits for answers, including the warm-up.
     pub waits: Waits,
-    /// Transactions that were given up because they did not end.
+    /// Transactions that were abandoned because they did not end.
     pub given_up: u64,
-    /// How many of these the system is known to have ended then.
+    /// How many of these the system has confirmed to be cancelled.
     pub cancelled: u64,
-    /// What drivers have counted themselves, over the measured part.
+    /// Counters of the drivers, over the measured part.
     pub counters: BTreeMap<&'static str, u64>,
     buffer: Arc<SampleBuffer>,
     aggregator: Arc<Mutex<Aggregator>>,
     began_ns: u64,
 }
 
-/// How a client's work ended.
+/// How a client ended.
 #[derive(Clone, Copy, Debug)]
 pub struct End {
-    /// Among the clients of all groups and processes.
+    /// Its number among the clients of all groups and processes.
     pub client: u32,
     /// On the run's clock.
     pub at_ns: u64,
@@ -50,11 +50,11 @@ pub struct End {
 pub enum State {
     Done,
     Lost,
-    /// Its statement took too long; its connection was closed.
+    /// A statement took too long; the connection was closed.
     TimedOut,
     Refused,
     Interrupted,
-    /// Its script fails by itself, again and again.
+    /// The script fails repeatedly, without the system.
     Failed,
 }
 
@@ -83,7 +83,7 @@ impl ThreadRecorder {
         }
     }
 
-    /// The measurement begins (or will) at this instant.
+    /// The measurement begins, or will begin, at this instant.
     pub fn begin(&mut self, at_ns: u64) {
         self.began_ns = at_ns;
     }
@@ -105,12 +105,12 @@ impl ThreadRecorder {
         });
     }
 
-    /// A measured arrival, which is already among the scheduled ones, will not be begun.
+    /// A measured arrival, already counted as scheduled, will not be started.
     pub fn skipped(&self, transaction_type: u32, due_ns: u64) {
         self.mark(Unit::Skipped(transaction_type), due_ns, 0);
     }
 
-    /// A measured transaction is tried again.
+    /// A measured transaction is retried.
     pub fn retry(&self, transaction_type: u32, at_ns: u64) {
         self.mark(Unit::Retry(transaction_type), at_ns, 0);
     }
@@ -120,7 +120,7 @@ impl ThreadRecorder {
         self.mark(Unit::Statement(statement), end_ns, service_ns);
     }
 
-    /// A measured pass of a group's client has ended, all of it `ok`.
+    /// A measured pass of a group's client has ended, with all transactions `ok`.
     pub fn pass(&self, group: u32, end_ns: u64, latency_ns: u64) {
         self.mark(Unit::Pass(group), end_ns, latency_ns);
     }
@@ -141,7 +141,7 @@ impl ThreadRecorder {
                 .aggregator
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner);
-            aggregator.enter(samples, self.began_ns);
+            aggregator.add(samples, self.began_ns);
         });
     }
 }

@@ -1,22 +1,21 @@
-//! Takes the beginnings and ends of one client's transactions; gives what it did with the time of the
-//! measurement that no sample holds.
+//! Takes the starts and ends of one client's transactions; returns how it spent the rest of the measurement.
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Worktime {
-    /// Of the measurement: between measured transactions, and in pauses outside the latency.
+    /// Time of the measurement between measured transactions, and in pauses that are not part of the latency.
     pub between_ns: u64,
-    /// The whole length of a transaction that began in the warm-up and was still under way when the
-    /// measurement began: it is in no figure.
+    /// The length of a transaction that began in the warm-up and was still running when the measurement
+    /// began: it is not measured.
     pub carried_over_ns: Option<u64>,
-    /// The transaction under way when the measurement ended.
+    /// The transaction that was running when the measurement ended.
     pub in_flight: Option<InFlight>,
     measure_ns: u64,
     stop_ns: u64,
-    /// Since when the client is in no transaction.
+    /// Since when the client has had no transaction.
     free_since_ns: u64,
 }
 
-/// A transaction that had begun when the measurement ended, and had not ended itself.
+/// A transaction that was running when the measurement ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InFlight {
     pub age_ns: u64,
@@ -24,7 +23,7 @@ pub struct InFlight {
 }
 
 impl Worktime {
-    /// Of a measurement that lasts from `measure_ns` to `stop_ns`, or to the last client's end.
+    /// For a measurement from `measure_ns` to `stop_ns`, or to the last client's end.
     #[must_use]
     pub fn new(measure_ns: u64, stop_ns: u64) -> Self {
         Self {
@@ -42,8 +41,7 @@ impl Worktime {
         }
     }
 
-    /// The transaction that began at `started_ns` has ended; `paused_ns` of it are no part of its
-    /// latency.
+    /// The transaction that began at `started_ns` has ended; `paused_ns` of it are not part of its latency.
     #[inline]
     pub fn ended(&mut self, now_ns: u64, started_ns: u64, paused_ns: u64, is_measured: bool) {
         self.free_since_ns = now_ns;
@@ -60,12 +58,12 @@ impl Worktime {
         }
     }
 
-    /// The transaction that began at `started_ns` has not begun after all.
+    /// Counts the transaction that began at `started_ns` as never started.
     pub fn unbegun(&mut self, started_ns: u64) {
         self.free_since_ns = started_ns;
     }
 
-    /// The client's work has ended, between two transactions.
+    /// The client has ended, between two transactions.
     #[must_use]
     pub fn finish(&mut self, now_ns: u64) -> Self {
         self.free_until(now_ns);

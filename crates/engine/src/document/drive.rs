@@ -1,4 +1,4 @@
-//! What clients do, how many there are, and when they stop.
+//! The drive document: what clients do, how many there are, and when they stop.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,19 +17,19 @@ use crate::EngineError;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DriveDocument {
-    /// Absent where scripts are only explained.
+    /// Absent if scripts are only explained.
     #[serde(default)]
     pub site: Option<SiteDocument>,
     pub scripts: Vec<ScriptDocument>,
     #[serde(default, deserialize_with = "variables")]
     pub variables: BTreeMap<String, Value>,
-    /// For each `:{name}` of the scripts, the identifiers it chooses from.
+    /// For each `:{name}` of the scripts, the identifiers to choose from.
     #[serde(default, deserialize_with = "null_is_default")]
     pub identifiers: BTreeMap<String, Vec<String>>,
-    /// By isolation level: the statements with which `\\begin` begins a transaction at that level.
+    /// By isolation level: the statements with which `\\begin` starts a transaction at that level.
     #[serde(default, deserialize_with = "null_is_default")]
     pub begins: BTreeMap<String, Vec<String>>,
-    /// Statements that the system does not know, in upper case, and what to write in their place.
+    /// Statements that the system does not support, in upper case, and what to use instead.
     #[serde(default, deserialize_with = "null_is_default")]
     pub unknown_statements: BTreeMap<String, String>,
     /// The language of the statements: `sql`, `cql` or `json`.
@@ -38,31 +38,31 @@ pub struct DriveDocument {
     /// Whether scripts may run programs of this machine.
     #[serde(default, deserialize_with = "null_is_default")]
     pub allow_shell: bool,
-    /// Clients that do different things at the same time; absent: the keys `order`, `clients`, `arrival`,
-    /// `think_time`, `keying_time`, `latency_limit_s`, `retries` and `stop` make one group of all scripts.
+    /// Clients that do different work at the same time; absent: the keys `order`, `clients`, `arrival`,
+    /// `think_time`, `keying_time`, `latency_limit_s`, `retries` and `stop` define one group of all scripts.
     #[serde(default)]
     pub groups: Option<Vec<GroupDocument>>,
     #[serde(default)]
     pub order: Option<Order>,
-    /// Of this process.
+    /// Clients in this process.
     #[serde(default)]
     pub clients: Option<u32>,
-    /// The number of the first of them among `of_clients`.
+    /// The number of this process's first client among `of_clients`.
     #[serde(default, deserialize_with = "null_is_default")]
     pub first_client: u32,
     /// The clients of all processes together; absent: `first_client + clients`.
     #[serde(default)]
     pub of_clients: Option<u32>,
-    /// OS threads; 0: one for each processor, and at most one for each client. A driver that blocks
-    /// has a thread for each client, whatever stands here.
+    /// OS threads; 0: one for each processor, and at most one for each client. A blocking driver always has a
+    /// thread for each client.
     #[serde(default, deserialize_with = "null_is_default")]
     pub threads: u32,
     #[serde(default, deserialize_with = "null_is_default")]
     pub protocol: Protocol,
-    /// Whether values may only be bound: with `simple` a script that has any is then refused.
+    /// Whether values may only be bound: with `simple`, scripts with values are then rejected.
     #[serde(default, deserialize_with = "null_is_default")]
     pub requires_bound_values: bool,
-    /// With `groups` only its `duration_s`.
+    /// With `groups`, only its `duration_s`.
     #[serde(default, deserialize_with = "null_is_default")]
     pub stop: StopDocument,
     #[serde(default, deserialize_with = "null_is_default")]
@@ -73,18 +73,17 @@ pub struct DriveDocument {
     /// A client's pause before each transaction, in a closed loop.
     #[serde(default, deserialize_with = "distribution")]
     pub keying_time: Option<Distribution>,
-    /// In a closed loop clients begin evenly spread over it, in an open one the rate grows from nothing to
-    /// the one offered; the warm-up follows it.
+    /// In a closed loop clients start evenly spread over it, in an open loop the rate grows from zero to the
+    /// offered rate; the warm-up follows it.
     #[serde(default, deserialize_with = "seconds")]
     pub ramp_up_s: Duration,
     #[serde(default, deserialize_with = "seconds")]
     pub warm_up_s: Duration,
-    /// How long transactions that are under way at the end of the measurement are waited for; then they
-    /// are cancelled, and their outcome is `unknown`.
+    /// How long to wait for running transactions at the end of the measurement; then they are cancelled, and
+    /// their outcome is `unknown`.
     #[serde(default = "ten_seconds", deserialize_with = "seconds")]
     pub drain_s: Duration,
-    /// A latency beyond it is `late`; an arrival of an open loop that could not begin within it is
-    /// `skipped`.
+    /// A longer latency is `late`; an arrival of an open loop that could not start within it is `skipped`.
     #[serde(default, deserialize_with = "optional_seconds")]
     pub latency_limit_s: Option<Duration>,
     #[serde(default, deserialize_with = "null_is_default")]
@@ -94,14 +93,14 @@ pub struct DriveDocument {
     /// A new session for each transaction, opened inside its latency.
     #[serde(default, deserialize_with = "null_is_default")]
     pub connect_each_transaction: bool,
-    /// Whether each statement's service times are kept.
+    /// Whether the service times of each statement are recorded.
     #[serde(default, deserialize_with = "null_is_default")]
     pub per_statement: bool,
     pub seed: u64,
-    /// Whether answers are hashed and compared among clients; otherwise their rows are only counted.
+    /// Whether answers are hashed and compared between clients; otherwise only their rows are counted.
     #[serde(default, deserialize_with = "null_is_default")]
     pub digest: bool,
-    /// A statement that takes longer ends its client: `timeout`, and what became of it is unknown.
+    /// A statement that takes longer ends its client: `timeout`, with unknown effect.
     #[serde(default, deserialize_with = "optional_seconds")]
     pub statement_timeout_s: Option<Duration>,
 }
@@ -116,7 +115,7 @@ pub struct ScriptDocument {
     /// Its share of a mix, relative to the others'.
     #[serde(default = "one")]
     pub weight: u32,
-    /// The text is one statement of a plain file, sent as it stands.
+    /// The text is one statement of a plain file and is sent unchanged.
     #[serde(default)]
     pub is_plain: bool,
 }
@@ -124,7 +123,7 @@ pub struct ScriptDocument {
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Order {
-    /// Every script once, in the given order: a *pass*; then again.
+    /// Every script once, in the given order (a *pass*), then again.
     #[default]
     Sequence,
     /// A weighted random choice for each transaction.
@@ -134,47 +133,46 @@ pub enum Order {
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Protocol {
-    /// Every statement travels as text, with its values pasted in.
+    /// Every statement is sent as text, with its values inserted.
     #[default]
     Simple,
-    /// Every statement is compiled, bound to its values and executed each time.
+    /// Every statement is parsed, bound and executed each time.
     Extended,
-    /// Statements that read or change rows, and those that have values, are prepared once for each client;
-    /// the others are sent as text.
+    /// Statements that read or change rows, and those with values, are prepared once for each client; the
+    /// others are sent as text.
     Prepared,
 }
 
-/// Whichever comes first ends a client's work, in an open loop the arrivals.
+/// The first limit reached ends a client, or the arrivals of an open loop.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StopDocument {
-    /// For each client; those that began after the warm-up count.
+    /// For each client; passes that began after the warm-up count.
     #[serde(default)]
     pub passes: Option<u64>,
-    /// For each client; those that began after the warm-up count. An open loop has as many arrivals as
+    /// For each client; transactions that began after the warm-up count. An open loop has as many arrivals as
     /// all its clients together.
     #[serde(default)]
     pub transactions: Option<u64>,
-    /// So many transactions, numbered from 0, in one list that all clients of the group share: a free client
-    /// takes the next number, and script and random values follow it.
+    /// How many numbered transactions, from 0, all clients of the group share: a free client takes the next
+    /// number, which determines its script and random values.
     #[serde(default)]
     pub queue: Option<u64>,
-    /// Since the end of the warm-up. A transaction under way is brought to its end, or
-    /// given up after `drain_s`.
+    /// Since the end of the warm-up. Running transactions are finished, or abandoned after `drain_s`.
     #[serde(default, deserialize_with = "optional_seconds")]
     pub duration_s: Option<Duration>,
 }
 
 impl DriveDocument {
     /// # Errors
-    /// If the text is not a drive document, or asks for what cannot be; says which key.
+    /// If the text is not a valid drive document; the error names the key.
     pub fn parse(text: &str) -> Result<Self, EngineError> {
         let document: Self = parse("the drive document", text)?;
         document.check()?;
         Ok(document)
     }
 
-    /// The groups of clients; one without a name where the document has no `groups`.
+    /// The groups of clients; one without a name if the document has no `groups`.
     #[must_use]
     pub fn groups(&self) -> Cow<'_, [GroupDocument]> {
         match &self.groups {
@@ -189,12 +187,12 @@ impl DriveDocument {
         self.groups().iter().map(|group| group.clients).sum()
     }
 
-    /// The script of that name.
+    /// The script with that name.
     pub(super) fn script(&self, name: &str) -> Option<&ScriptDocument> {
         self.scripts.iter().find(|script| script.name == name)
     }
 
-    /// What no single key can be wrong about.
+    /// Checks keys against each other.
     pub(crate) fn check(&self) -> Result<(), EngineError> {
         let wrong = |key: &str, expected: &str| {
             Err(EngineError::Document(format!(
@@ -209,7 +207,7 @@ impl DriveDocument {
                 return wrong("order", "expected `sequence` or `mix`, or `groups`");
             }
             if self.clients.is_none() {
-                return wrong("clients", "expected how many there are, or `groups`");
+                return wrong("clients", "expected the number of clients, or `groups`");
             }
             return GroupDocument::only(self).check(self, "");
         };
@@ -217,7 +215,7 @@ impl DriveDocument {
             return wrong("groups", "expected at least one group");
         }
         if let Some(key) = self.of_one_group() {
-            return wrong(key, "expected it in each of the `groups`");
+            return wrong(key, "expected this key in each of the `groups`");
         }
         for (place, group) in groups.iter().enumerate() {
             if groups[..place].iter().any(|other| other.name == group.name) {
@@ -230,12 +228,12 @@ impl DriveDocument {
         }
         let clients = groups.iter().map(|group| u64::from(group.of_clients()));
         if clients.sum::<u64>() > u64::from(u32::MAX) {
-            return wrong("groups", "expected fewer clients in all");
+            return wrong("groups", "expected at most 4294967295 clients in total");
         }
         Ok(())
     }
 
-    /// A key that is here and belongs to a group.
+    /// A key that is present although it belongs to a group.
     fn of_one_group(&self) -> Option<&'static str> {
         let stop = &self.stop;
         let limits = [stop.passes, stop.transactions, stop.queue];

@@ -1,4 +1,4 @@
-//! Which part of the clients does what, how fast, and until when.
+//! The groups of a drive document: what their clients do, how fast, and when they stop.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,18 +15,18 @@ use crate::EngineError;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GroupDocument {
-    /// "" where there is one group only.
+    /// Empty if there is only one group.
     pub name: String,
     /// Names of the document's scripts, in the order in which a sequence runs them.
     pub scripts: Vec<String>,
-    /// Shares of a mix by the scripts' names; a script without one has its own `weight`.
+    /// Weights of a mix by the scripts' names; a script without one uses its own `weight`.
     #[serde(default, deserialize_with = "null_is_default")]
     pub weights: BTreeMap<String, u32>,
     #[serde(default)]
     pub order: Order,
-    /// Of this process.
+    /// Clients in this process.
     pub clients: u32,
-    /// The number of the first of them among `of_clients`.
+    /// The number of this process's first client among `of_clients`.
     #[serde(default, deserialize_with = "null_is_default")]
     pub first_client: u32,
     /// The group's clients in all processes together; absent: `first_client + clients`.
@@ -40,19 +40,18 @@ pub struct GroupDocument {
     /// A client's pause before each transaction, in a closed loop.
     #[serde(default, deserialize_with = "distribution")]
     pub keying_time: Option<Distribution>,
-    /// A latency beyond it is `late`; an arrival of an open loop that could not begin within it is
-    /// `skipped`.
+    /// A longer latency is `late`; an arrival of an open loop that could not start within it is `skipped`.
     #[serde(default, deserialize_with = "optional_seconds")]
     pub latency_limit_s: Option<Duration>,
     #[serde(default, deserialize_with = "null_is_default")]
     pub retries: RetriesDocument,
-    /// Without `duration_s`, which is of all groups.
+    /// Without `duration_s`, which applies to all groups.
     #[serde(default, deserialize_with = "null_is_default")]
     pub stop: StopDocument,
 }
 
 impl GroupDocument {
-    /// The group that a document without `groups` has.
+    /// The group of a document without `groups`.
     pub(super) fn only(document: &DriveDocument) -> Self {
         Self {
             name: String::new(),
@@ -83,13 +82,13 @@ impl GroupDocument {
         self.of_clients.unwrap_or(least)
     }
 
-    /// The share of a mix that a script has.
+    /// The weight of a script in a mix.
     #[must_use]
     pub fn weight(&self, name: &str, own: u32) -> u32 {
         self.weights.get(name).copied().unwrap_or(own)
     }
 
-    /// What no single key can be wrong about; `at` is the path of the group's keys.
+    /// Checks keys against each other; `at` is the path of the group's keys.
     pub(super) fn check(&self, document: &DriveDocument, at: &str) -> Result<(), EngineError> {
         let wrong = |key: &str, expected: &str| {
             Err(EngineError::Document(format!(
@@ -112,7 +111,7 @@ impl GroupDocument {
         if stop.duration_s.is_some() {
             return wrong(
                 "stop.duration_s",
-                "expected it beside `groups`: all groups are measured at the same time",
+                "expected next to `groups`: all groups are measured at the same time",
             );
         }
         let has_limit =
@@ -158,14 +157,14 @@ impl GroupDocument {
                     } else {
                         "keying_time"
                     },
-                    "in an open loop clients do not decide when they begin; expected none",
+                    "an open loop has no pauses; expected none",
                 );
             }
         }
         self.check_names(document, at)
     }
 
-    /// Whether the document has the scripts that the group names, and each is named once.
+    /// Checks that the document has the scripts of this group and that weights name only those.
     fn check_names(&self, document: &DriveDocument, at: &str) -> Result<(), EngineError> {
         let unknown = |key: &str, name: &str| {
             let known: Vec<_> = (document.scripts.iter())

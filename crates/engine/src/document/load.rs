@@ -1,4 +1,4 @@
-//! Which tables a load fills, by which bulk statements, and what stands around them.
+//! The load document: which tables to fill, with which bulk statements, and the statements before and after.
 
 use assay_drivers::BulkForm;
 use assay_values::ColumnType;
@@ -7,26 +7,25 @@ use serde::Deserialize;
 use super::{SiteDocument, null_is_default, parse};
 use crate::EngineError;
 
-/// Every session does everything, in the order of the fields.
+/// Every session runs all of it, in the order of the fields.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LoadDocument {
     pub site: SiteDocument,
     #[serde(default, deserialize_with = "null_is_default")]
     pub before: Vec<String>,
-    /// The source's table numbers are places in this list.
+    /// The source's table numbers are indexes of this list.
     pub tables: Vec<TableDocument>,
     #[serde(default, deserialize_with = "null_is_default")]
     pub after: Vec<String>,
-    /// Run instead of the rest where anything fails.
+    /// Run instead of the rest if anything fails.
     #[serde(default, deserialize_with = "null_is_default")]
     pub on_error: Vec<String>,
-    /// How many sessions bring the rows in, each its part of them in a transaction of its own. A system
-    /// that knows one writer at a time must be given one.
+    /// How many sessions load the rows, each its share in its own transaction. A system with a single writer
+    /// needs 1.
     #[serde(default = "one_session")]
     pub sessions: u32,
-    /// Whether each table's rows are summed up to a number that can be compared with what the system
-    /// gives back.
+    /// Whether to sum each table's rows to a checksum that can be compared with what the system returns.
     #[serde(default)]
     pub checksums: bool,
 }
@@ -37,7 +36,7 @@ fn one_session() -> u32 {
 
 impl LoadDocument {
     /// # Errors
-    /// If the text is not a load document; says which key.
+    /// If the text is not a valid load document; the error names the key.
     pub fn parse(text: &str) -> Result<Self, EngineError> {
         let document: Self = parse("the load document", text)?;
         if document.sessions == 0 {
@@ -52,10 +51,10 @@ impl LoadDocument {
 #[serde(deny_unknown_fields)]
 pub struct TableDocument {
     pub name: String,
-    /// The statement that begins the bulk load.
+    /// The statement that starts the bulk load.
     pub bulk: String,
     pub form: BulkFormWord,
-    /// The neutral types of its columns, in order; none: not known, and values travel as text.
+    /// The neutral types of its columns, in order; empty: unknown, and values are sent as text.
     #[serde(default, deserialize_with = "column_types")]
     pub types: Vec<ColumnType>,
 }
@@ -68,7 +67,7 @@ fn column_types<'de, D: serde::Deserializer<'de>>(reader: D) -> Result<Vec<Colum
         .collect()
 }
 
-/// How rows travel (`BulkForm`), as documents spell it.
+/// How rows are sent (`BulkForm`), as documents spell it.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum BulkFormWord {

@@ -1,4 +1,4 @@
-//! Takes JSON text; gives the documents that say what the engine is to do, or which key is wrong.
+//! Takes JSON text; returns the documents with the engine's input, or an error that names the wrong key.
 
 mod drive;
 mod group;
@@ -18,7 +18,7 @@ use serde::de::{Deserialize, DeserializeOwned, Deserializer};
 
 use crate::EngineError;
 
-/// Reads `text` as the document `T`, which an error calls `what`.
+/// Parses `text` as the document `T`; errors call it `what`.
 fn parse<T: DeserializeOwned>(what: &str, text: &str) -> Result<T, EngineError> {
     let mut reader = serde_json::Deserializer::from_str(text);
     let document = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
@@ -30,13 +30,13 @@ fn parse<T: DeserializeOwned>(what: &str, text: &str) -> Result<T, EngineError> 
         };
         EngineError::Document(format!("{what}{place}: {}", error.inner()))
     })?;
-    reader
-        .end()
-        .map_err(|error| EngineError::Document(format!("{what}: after its end: {error}")))?;
+    reader.end().map_err(|error| {
+        EngineError::Document(format!("{what}: after the end of the document: {error}"))
+    })?;
     Ok(document)
 }
 
-/// Reads null like an absent key: as the type's own default.
+/// Reads null like an absent key: as the type's default.
 fn null_is_default<'de, D, T>(reader: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,

@@ -1,5 +1,4 @@
-//! How transactions arrive, how long clients pause between them, and what is done about those that fail
-//! and about sessions that are lost: the optional keys of a drive document.
+//! The optional keys of a drive document for arrivals, pauses, retries and reconnection.
 
 use std::time::Duration;
 
@@ -9,19 +8,19 @@ use serde::{Deserialize, Deserializer};
 
 use super::site::positive_seconds;
 
-/// When transactions begin.
+/// When transactions start.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum ArrivalDocument {
-    /// A client's next transaction begins when its last one has ended, and it has paused.
+    /// A client's next transaction starts when its last one has ended and the pause is over.
     #[default]
     Closed,
-    /// One every `1 / offered_rate_per_s` seconds, whatever became of those before.
+    /// Starts every `1 / offered_rate_per_s` seconds, independently of earlier transactions.
     Constant {
         #[serde(deserialize_with = "rate")]
         offered_rate_per_s: f64,
     },
-    /// As from very many clients that know nothing of each other: gaps are exponential.
+    /// As from very many independent clients: gaps are exponential.
     Poisson {
         #[serde(deserialize_with = "rate")]
         offered_rate_per_s: f64,
@@ -29,7 +28,7 @@ pub enum ArrivalDocument {
 }
 
 impl ArrivalDocument {
-    /// Of an open loop, over all clients.
+    /// The rate of an open loop, over all clients.
     #[must_use]
     pub fn offered_rate_per_s(&self) -> Option<f64> {
         match *self {
@@ -41,13 +40,13 @@ impl ArrivalDocument {
     }
 }
 
-/// Which failed transactions are tried again.
+/// Which failed transactions are retried.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct RetriesDocument {
-    /// For one transaction, beside its first attempt.
+    /// The maximum per transaction, not counting its first attempt.
     pub most: u32,
-    /// Words of error classes.
+    /// Error classes.
     #[serde(default = "retried_classes", deserialize_with = "class_words")]
     pub classes: Vec<ErrorClass>,
 }
@@ -61,13 +60,13 @@ impl Default for RetriesDocument {
     }
 }
 
-/// Whether clients whose sessions were lost try to come back.
+/// Whether clients whose sessions were lost reconnect.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct ReconnectDocument {
     #[serde(default)]
     pub after_loss: bool,
-    /// For how long after each loss.
+    /// The maximum time after each loss.
     #[serde(default = "a_minute", deserialize_with = "positive_seconds")]
     pub patience_s: Duration,
 }
@@ -85,7 +84,7 @@ fn a_minute() -> Duration {
     Duration::from_secs(60)
 }
 
-/// Those that the standard asks clients to try again.
+/// The classes after which the SQL standard expects clients to retry.
 fn retried_classes() -> Vec<ErrorClass> {
     vec![ErrorClass::Deadlock, ErrorClass::Serialization]
 }
@@ -111,7 +110,7 @@ fn class_words<'de, D: Deserializer<'de>>(reader: D) -> Result<Vec<ErrorClass>, 
     )
 }
 
-/// At most one arrival a nanosecond: the clock knows nothing finer.
+/// At most one arrival per nanosecond, the resolution of the clock.
 const MOST_PER_S: f64 = 1e9;
 
 fn rate<'de, D: Deserializer<'de>>(reader: D) -> Result<f64, D::Error> {
@@ -124,7 +123,7 @@ fn rate<'de, D: Deserializer<'de>>(reader: D) -> Result<f64, D::Error> {
     )))
 }
 
-/// A distribution in its one notation, or none.
+/// A distribution, or `None`.
 pub fn distribution<'de, D: Deserializer<'de>>(
     reader: D,
 ) -> Result<Option<Distribution>, D::Error> {

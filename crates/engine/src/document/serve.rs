@@ -1,4 +1,4 @@
-//! Which protocol a null server speaks, where it listens, and what it is told to do.
+//! The serve document: the protocol of a null server, its address and its options.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::{null_is_default, parse};
 use crate::EngineError;
 
-/// One of `unix` and `port` says where.
+/// The address is either `unix` or `port`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ServeDocument {
@@ -16,23 +16,23 @@ pub struct ServeDocument {
     /// Path of a Unix socket, which must not exist yet.
     #[serde(default)]
     pub unix: Option<String>,
-    /// Of this machine; absent: 127.0.0.1.
+    /// An address of this machine; absent: 127.0.0.1.
     #[serde(default)]
     pub host: Option<String>,
-    /// 0: one that is free.
+    /// 0: a free port.
     #[serde(default)]
     pub port: Option<u16>,
     /// OS threads; 0: one for each processor, at most four.
     #[serde(default, deserialize_with = "null_is_default")]
     pub threads: u32,
-    /// What is told to the null system (`assay_drivers::null`); `rows` is 1 where it is absent.
+    /// Options of the null system (`assay_drivers::null`); `rows` is 1 if absent.
     #[serde(default, deserialize_with = "null_is_default")]
     pub options: BTreeMap<String, String>,
 }
 
 impl ServeDocument {
     /// # Errors
-    /// If the text is not a serve document; says which key.
+    /// If the text is not a valid serve document; the error names the key.
     pub fn parse(text: &str) -> Result<Self, EngineError> {
         parse("the serve document", text)
     }

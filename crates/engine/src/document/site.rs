@@ -1,4 +1,4 @@
-//! Where a system listens, whom to be there, and how to get in.
+//! The site document: the address of a system, the user, and how to connect.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::{null_is_default, parse};
 use crate::EngineError;
 
-/// How a session is opened. One of `unix`, `host` with `port`, and `file` says where.
+/// How to open a session. The address is `unix`, `host` with `port`, or `file`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SiteDocument {
@@ -21,11 +21,11 @@ pub struct SiteDocument {
     pub host: Option<String>,
     #[serde(default)]
     pub port: Option<u16>,
-    /// A database file, for systems that live in this process.
+    /// A database file, for systems in this process.
     #[serde(default)]
     pub file: Option<String>,
-    /// Where the clients of a run connect: client *c* uses endpoint *c* modulo their number. Absent: where
-    /// `unix`, `host` with `port`, or `file` says, which are also for everything but clients.
+    /// Where the clients of a run connect: client *c* uses endpoint *c* modulo their number. Absent: the
+    /// address of the site, which everything other than clients uses as well.
     #[serde(default, deserialize_with = "null_is_default")]
     pub endpoints: Vec<EndpointDocument>,
     #[serde(default, deserialize_with = "null_is_default")]
@@ -39,7 +39,7 @@ pub struct SiteDocument {
     /// PEM file of the authorities that `verify-ca` and `verify` trust; absent: those of this machine.
     #[serde(default)]
     pub ca_file: Option<String>,
-    /// PEM files of the client's own certificate and its key, for a server that asks for one.
+    /// PEM files of the client's own certificate and its key, for a server that requires one.
     #[serde(default)]
     pub cert_file: Option<String>,
     #[serde(default)]
@@ -51,12 +51,12 @@ pub struct SiteDocument {
     connect_timeout_s: ConnectTimeout,
     #[serde(default, deserialize_with = "positive_seconds_or_none")]
     answer_timeout_s: Option<Duration>,
-    /// The driver's own.
+    /// Options of the driver.
     #[serde(default, deserialize_with = "null_is_default")]
     pub options: BTreeMap<String, String>,
 }
 
-/// One address of several. One of `unix`, `host` with `port`, and `file` says where.
+/// One of several addresses: `unix`, `host` with `port`, or `file`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EndpointDocument {
@@ -71,7 +71,7 @@ pub struct EndpointDocument {
 }
 
 impl SiteDocument {
-    /// The same site at each of its endpoints; itself where it names none.
+    /// The same site at each of its endpoints; the site itself if it has none.
     #[must_use]
     pub fn at_endpoints(&self) -> Vec<Self> {
         if self.endpoints.is_empty() {
@@ -88,12 +88,12 @@ impl SiteDocument {
         self.endpoints.iter().map(at).collect()
     }
 
-    /// Whether it says itself where the system is.
+    /// Whether it has an address of its own.
     fn has_address(&self) -> bool {
         self.unix.is_some() || self.host.is_some() || self.file.is_some()
     }
 
-    /// The site for everything but clients of a run: as it stands, or at its first endpoint.
+    /// The site for everything other than clients of a run: unchanged, or at its first endpoint.
     #[must_use]
     pub fn at_first(&self) -> Self {
         if self.has_address() || self.endpoints.is_empty() {
@@ -103,8 +103,7 @@ impl SiteDocument {
     }
 
     /// # Errors
-
-    /// If the text is not a site document; says which key.
+    /// If the text is not a valid site document; the error names the key.
     pub fn parse(text: &str) -> Result<Self, EngineError> {
         parse("the site document", text)
     }
@@ -115,32 +114,30 @@ impl SiteDocument {
         self.connect_timeout_s.0
     }
 
-    /// How long a [`crate::Session`] waits for one answer; none: without end.
+    /// How long a [`crate::Session`] waits for one answer; `None`: no limit.
     #[must_use]
     pub fn answer_timeout(&self) -> Option<Duration> {
         self.answer_timeout_s
     }
 }
 
-/// Whether the bytes of a session are encrypted. A Unix socket is private by itself: there all modes
-/// mean the same.
+/// Whether a session is encrypted. A Unix socket is private: there all modes mean the same.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum TlsMode {
     #[default]
     Off,
-    /// Encrypted where the server offers it, without looking at its certificate.
+    /// Encrypted if the server offers it, without checking its certificate.
     Prefer,
-    /// Always encrypted, without looking at the certificate: safe from listeners, not from impostors.
+    /// Always encrypted, without checking the certificate: protects from eavesdropping, not from impostors.
     Require,
-    /// Always encrypted, and an authority that is trusted must have signed the certificate, whatever
-    /// host it is for.
+    /// Always encrypted, and a trusted authority must have signed the certificate, for any host.
     VerifyCa,
-    /// Always encrypted, and the certificate must be good for the host.
+    /// Always encrypted, and the certificate must be valid for the host.
     Verify,
 }
 
-/// A password, which does not show itself when printed.
+/// A password, which is hidden when printed.
 #[derive(Clone, Deserialize)]
 #[serde(transparent)]
 pub struct Password(pub String);

@@ -147,7 +147,7 @@ impl<'a> EventLoop<'a> {
             for event in &events {
                 match event.token() {
                     TIMER => {
-                        timer.rang();
+                        timer.expired();
                         continue;
                     }
                     WAKER => {

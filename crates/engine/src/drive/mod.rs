@@ -43,7 +43,7 @@ use crate::EngineError;
 use crate::account::{ThreadRecorder, TimeSpan};
 use crate::cost;
 use crate::document::DriveDocument;
-use crate::limits::{self, Need, Who};
+use crate::limits::{self, Consumer, Need};
 use crate::observation::Observation;
 use crate::session::{Endpoints, Site};
 use call_timeout::CallTimeout;
@@ -179,7 +179,7 @@ fn work(
             match limits::start(scope, &format!("clients-{}", thread + 1), work) {
                 Ok(started) => at_work.push(started),
                 Err(error) => {
-                    let who = Who::Clients(shared.plan.clients.into());
+                    let who = Consumer::Clients(shared.plan.clients.into());
                     let refused = limits::refused(who, thread, threads, &error);
                     shared.never_started(threads - thread, refused);
                     break;

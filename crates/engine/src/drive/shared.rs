@@ -100,7 +100,7 @@ impl Shared {
                     aggregator
                         .lock()
                         .unwrap_or_else(PoisonError::into_inner)
-                        .enter(samples, began_ns);
+                        .add(samples, began_ns);
                 }
             });
         }

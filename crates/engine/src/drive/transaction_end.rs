@@ -106,7 +106,7 @@ impl ClientState<'_> {
                     error.code.as_str()
                 }
                 _ => {
-                    recorder.errors.count_words(
+                    recorder.errors.count_script_error(
                         class,
                         "",
                         &message,

@@ -1,20 +1,20 @@
-//! Takes what the operating system says of a limit in a file; gives numbers.
+//! Takes files of the kernel; returns the limits and counts in them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The number that a file of the kernel holds; none where there is no such file, or it says `max`.
+/// The number in a file of the kernel; `None` if there is no such file, or it contains `max`.
 pub fn number_in(path: impl AsRef<Path>) -> Option<u64> {
     fs::read_to_string(path).ok()?.trim().parse().ok()
 }
 
-/// A field of `/proc/self/status` or its like: the first word behind `name:`.
+/// A field of `/proc/self/status` or a similar file: the first word after `name:`.
 pub fn field<'t>(status: &'t str, name: &str) -> Option<&'t str> {
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     line.strip_prefix(':')?.split_whitespace().next()
 }
 
-/// Threads of all users that this machine shows us.
+/// Threads of all users, as far as this machine shows them.
 pub fn threads_of_all() -> u64 {
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     load.split_whitespace()
@@ -23,7 +23,7 @@ pub fn threads_of_all() -> u64 {
         .unwrap_or(0)
 }
 
-/// Threads of the user with this number.
+/// Threads of the user with this id.
 pub fn threads_of_user(user: &str) -> u64 {
     let Ok(entries) = fs::read_dir("/proc") else {
         return 0;
@@ -44,7 +44,12 @@ pub fn groups() -> Vec<PathBuf> {
         let (controllers, path) = (parts.next()?, parts.next()?);
         let root = match controllers {
             "" => "/sys/fs/cgroup",
-            _ if controllers.split(',').any(|one| one == "pids") => "/sys/fs/cgroup/pids",
+            _ if controllers
+                .split(',')
+                .any(|controller| controller == "pids") =>
+            {
+                "/sys/fs/cgroup/pids"
+            }
             _ => return None,
         };
         Some((root, path.trim_start_matches('/').to_owned()))
@@ -53,7 +58,7 @@ pub fn groups() -> Vec<PathBuf> {
         .flat_map(|(root, path)| {
             let inner = PathBuf::from(root).join(path);
             let all: Vec<_> = inner.ancestors().map(Path::to_owned).collect();
-            all.into_iter().filter(move |one| one.starts_with(root))
+            all.into_iter().filter(move |group| group.starts_with(root))
         })
         .collect()
 }
@@ -63,9 +68,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_process_is_among_those_that_are_counted() {
+    fn this_process_is_counted() {
         let status = fs::read_to_string("/proc/self/status").expect("Linux has it");
-        let user = field(&status, "Uid").expect("every process has one");
+        let user = field(&status, "Uid").expect("every process has a user");
         let before = threads_of_user(user);
         assert!(before >= 1, "at least this thread");
         assert!(threads_of_all() >= 1, "at least this thread");

@@ -1,5 +1,5 @@
-//! Takes how many threads and files a run or a load needs; says before anything is started whether this
-//! machine allows them, with the numbers and the cure.
+//! Takes the threads and files that a run or a load needs; checks before it starts whether this machine
+//! allows them, and returns the numbers and the fix.
 
 mod counted;
 mod open_files;
@@ -12,41 +12,41 @@ use std::fmt;
 
 use crate::EngineError;
 
-/// Files that are open beside the sessions: records, logs, the sampling of the server's processes.
+/// Other open files: records, logs, the sampling of the server's processes.
 const OTHER_FILES: u64 = 30;
 
-/// What is needed, and by whom.
+/// What is needed, and for what.
 #[derive(Clone, Copy, Debug)]
 pub struct Need {
-    pub by: Who,
+    pub by: Consumer,
     pub threads: u64,
-    /// Beside those that this process has open already.
+    /// In addition to the files that this process has open already.
     pub open_files: u64,
 }
 
-/// Who needs it, with their number.
+/// What needs the resources, with its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Who {
+pub enum Consumer {
     Clients(u64),
     LoadSessions(u64),
 }
 
 impl Need {
-    /// Clients of a server: each has a socket, and each event loop its poll, its alarm and its ring.
+    /// Clients of a server: each has a socket, and each event loop has a poll, a timer and a waker.
     #[must_use]
     pub fn of_sockets(clients: u32, threads: u32) -> Self {
         Self {
-            by: Who::Clients(clients.into()),
+            by: Consumer::Clients(clients.into()),
             threads: threads.into(),
             open_files: u64::from(clients) + 3 * u64::from(threads),
         }
     }
 
-    /// Clients of a library of which each session has so many files open: each has a thread.
+    /// Clients of a library whose sessions each open so many files: each has a thread.
     #[must_use]
     pub fn of_library(clients: u32, files_each: u32) -> Self {
         Self {
-            by: Who::Clients(clients.into()),
+            by: Consumer::Clients(clients.into()),
             threads: clients.into(),
             open_files: u64::from(clients) * u64::from(files_each),
         }
@@ -57,16 +57,15 @@ impl Need {
     pub fn of_load(sessions: usize) -> Self {
         let sessions = sessions as u64;
         Self {
-            by: Who::LoadSessions(sessions),
+            by: Consumer::LoadSessions(sessions),
             threads: sessions,
             open_files: 3 * sessions,
         }
     }
 
     /// # Errors
-
-    /// If the machine allows fewer. What other programs take meanwhile is reported when a thread or a session
-    /// cannot be started.
+    /// If the machine allows fewer. If other programs use them up meanwhile, the error comes when a thread or
+    /// a session cannot be started.
     pub fn check(&self) -> Result<(), EngineError> {
         if self.threads > 1 {
             self.check_threads()?;
@@ -83,7 +82,7 @@ impl Need {
         }
         let Self { by, threads, .. } = self;
         let message = format!("{by} need {threads} threads, {limit}");
-        Err(self.too_many(message, &limit.cure(*threads)))
+        Err(self.exceeded(message, &limit.fix(*threads)))
     }
 
     fn check_files(&self) -> Result<(), EngineError> {
@@ -97,22 +96,22 @@ impl Need {
             "{} need {needed} open files, the limit is {most} (RLIMIT_NOFILE)",
             self.by
         );
-        Err(self.too_many(message, &format!("raise the limit: ulimit -Hn {needed}")))
+        Err(self.exceeded(message, &format!("raise the limit: ulimit -Hn {needed}")))
     }
 
-    fn too_many(&self, message: String, cure: &str) -> EngineError {
+    fn exceeded(&self, message: String, fix: &str) -> EngineError {
         let fewer = match self.by {
-            Who::Clients(_) => "--clients",
-            Who::LoadSessions(_) => "--load-sessions",
+            Consumer::Clients(_) => "--clients",
+            Consumer::LoadSessions(_) => "--load-sessions",
         };
         EngineError::Machine {
             message,
-            hint: Some(format!("use fewer {fewer}, or {cure}")),
+            hint: Some(format!("use fewer {fewer}, or {fix}")),
         }
     }
 }
 
-/// Whether this machine allows so many sessions of a load: to be asked before anything is started.
+/// Checks whether this machine allows so many sessions of a load; to be called before anything is started.
 ///
 /// # Errors
 /// If it does not.
@@ -120,7 +119,7 @@ pub fn check_load_sessions(sessions: u32) -> Result<(), EngineError> {
     Need::of_load(sessions as usize).check()
 }
 
-impl fmt::Display for Who {
+impl fmt::Display for Consumer {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (number, what) = match self {
             Self::Clients(number) => (number, "client"),

@@ -1,21 +1,21 @@
-//! Takes threads to start; starts them, or says which limit of this machine forbids it.
+//! Starts threads; returns which limit of this machine prevents it if it fails.
 
 use std::fmt;
 use std::fs;
 use std::io;
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
-use super::Who;
+use super::Consumer;
 use super::counted::{field, groups, number_in, threads_of_all, threads_of_user};
 use crate::EngineError;
 
-/// Of each thread that is started here; what a library may need that parses statements of any depth.
+/// The stack of each thread started here; a library may parse deeply nested statements on it.
 const STACK_BYTES: u64 = 2 << 20;
-/// Address space of a thread beside its stack: guard pages, the stack of its signal handler, its memory.
+/// Address space of a thread besides its stack: guard pages, the stack of its signal handler, its memory.
 const OTHER_BYTES: u64 = 256 << 10;
 /// Mappings of a thread: its stack, the stack of its signal handler, and a guard page below each.
 const MAPPINGS: u64 = 4;
-/// Threads that may be started beside ours meanwhile: of Python, of the servers.
+/// Threads that others may start meanwhile: Python, the servers.
 const OTHER_THREADS: u64 = 8;
 /// Capabilities with which `RLIMIT_NPROC` does not count: `CAP_SYS_ADMIN` and `CAP_SYS_RESOURCE`.
 const EXEMPT: u64 = 1 << 21 | 1 << 24;
@@ -23,19 +23,19 @@ const EXEMPT: u64 = 1 << 21 | 1 << 24;
 /// A limit of this machine, counted in threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// Where it is set.
+    /// The name of the setting or file.
     pub name: String,
     pub most: u64,
     pub in_use: u64,
-    cure: Cure,
+    fix: Fix,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Cure {
+enum Fix {
     /// `ulimit -u` of the user.
     OfUser,
     AddressSpace,
-    /// A file of the kernel that root may write; so many of its units are needed for each thread.
+    /// A file of the kernel that root may write; each thread needs so many of its units.
     File(u64),
 }
 
@@ -45,14 +45,14 @@ impl Limit {
         self.most.saturating_sub(self.in_use + OTHER_THREADS)
     }
 
-    /// What would let `threads` more be started.
+    /// How to allow `threads` more.
     #[must_use]
-    pub fn cure(&self, threads: u64) -> String {
+    pub fn fix(&self, threads: u64) -> String {
         let enough = threads + self.in_use + OTHER_THREADS;
-        match self.cure {
-            Cure::OfUser => format!("raise the limit: ulimit -u {enough}"),
-            Cure::AddressSpace => "raise the limit: ulimit -v unlimited".to_owned(),
-            Cure::File(each) => {
+        match self.fix {
+            Fix::OfUser => format!("raise the limit: ulimit -u {enough}"),
+            Fix::AddressSpace => "raise the limit: ulimit -v unlimited".to_owned(),
+            Fix::File(each) => {
                 let value = enough * each;
                 format!("raise the limit: write {value} to {}", self.name)
             }
@@ -72,7 +72,7 @@ impl fmt::Display for Limit {
     }
 }
 
-/// The limit that leaves room for the fewest threads; none where nothing is limited.
+/// The limit that leaves room for the fewest threads; `None` if nothing is limited.
 #[must_use]
 pub fn narrowest() -> Option<Limit> {
     let all = [of_user(), of_address_space(), of_mappings()];
@@ -82,7 +82,7 @@ pub fn narrowest() -> Option<Limit> {
             name: name.to_owned(),
             most: number_in(name)?,
             in_use: threads_of_all(),
-            cure: Cure::File(1),
+            fix: Fix::File(1),
         })
     });
     let of_groups = groups().into_iter().filter_map(|group| {
@@ -91,7 +91,7 @@ pub fn narrowest() -> Option<Limit> {
             most: number_in(&file)?,
             in_use: number_in(group.join("pids.current")).unwrap_or(0),
             name: file.display().to_string(),
-            cure: Cure::File(1),
+            fix: Fix::File(1),
         })
     });
     (all.into_iter().flatten())
@@ -100,7 +100,7 @@ pub fn narrowest() -> Option<Limit> {
         .min_by_key(Limit::left)
 }
 
-/// Threads and processes of this user, unless the kernel exempts us.
+/// Threads and processes of this user, unless the kernel exempts this process.
 fn of_user() -> Option<Limit> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let user = field(&status, "Uid")?;
@@ -112,7 +112,7 @@ fn of_user() -> Option<Limit> {
         name: "RLIMIT_NPROC, for all processes of this user".to_owned(),
         most: soft_limit(libc::RLIMIT_NPROC)?,
         in_use: threads_of_user(user),
-        cure: Cure::OfUser,
+        fix: Fix::OfUser,
     })
 }
 
@@ -126,7 +126,7 @@ fn of_address_space() -> Option<Limit> {
         name: format!("RLIMIT_AS: {mib} MiB of address space, {each} bytes for each thread"),
         most: most / each,
         in_use: used.div_ceil(each),
-        cure: Cure::AddressSpace,
+        fix: Fix::AddressSpace,
     })
 }
 
@@ -137,17 +137,17 @@ fn of_mappings() -> Option<Limit> {
         most: number_in(file)? / MAPPINGS,
         in_use: mappings.div_ceil(MAPPINGS),
         name: file.to_owned(),
-        cure: Cure::File(MAPPINGS),
+        fix: Fix::File(MAPPINGS),
     })
 }
 
-/// The limit that is in force; none where there is none.
+/// The limit in force; `None` if unlimited.
 fn soft_limit(resource: libc::__rlimit_resource_t) -> Option<u64> {
     let mut limit = libc::rlimit {
         rlim_cur: 0,
         rlim_max: 0,
     };
-    // SAFETY: `limit` is a valid place for one `rlimit`, which the call writes.
+    // SAFETY: `limit` is a valid `rlimit`, which the call writes.
     let done = unsafe { libc::getrlimit(resource, &raw mut limit) };
     (done == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur)
 }
@@ -155,7 +155,7 @@ fn soft_limit(resource: libc::__rlimit_resource_t) -> Option<u64> {
 /// Starts a thread of `scope`.
 ///
 /// # Errors
-/// If the machine has no room for one; nothing has been started then.
+/// If the machine cannot start another thread.
 pub fn start<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     name: &str,
@@ -167,13 +167,13 @@ pub fn start<'scope, T: Send + 'scope>(
         .spawn_scoped(scope, work)
 }
 
-/// The error of a run or a load of which the `number`-th of `threads` threads cannot be started.
+/// The error of a run or a load if thread `number` of `threads` cannot be started.
 #[must_use]
-pub fn refused(by: Who, number: usize, threads: usize, error: &io::Error) -> EngineError {
+pub fn refused(by: Consumer, number: usize, threads: usize, error: &io::Error) -> EngineError {
     let limit = narrowest().map_or_else(String::new, |limit| format!("; {limit}"));
     let fewer = match by {
-        Who::Clients(_) => "--clients",
-        Who::LoadSessions(_) => "--load-sessions",
+        Consumer::Clients(_) => "--clients",
+        Consumer::LoadSessions(_) => "--load-sessions",
     };
     EngineError::Machine {
         message: format!(

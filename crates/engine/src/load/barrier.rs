@@ -1,5 +1,5 @@
-//! Where the sessions of one load wait for each other: none commits before all have brought their rows
-//! in, and where one fails all give up.
+//! The barrier of one load's sessions: none commits before all have loaded their rows, and if one fails all
+//! abort.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -7,16 +7,16 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use super::failure::Failure;
 use crate::EngineError;
 
-/// How often all sessions have met at the barrier.
-const MEETINGS: usize = 2;
-/// All are connected; the time begins.
+/// How many times all sessions wait for each other.
+const POINTS: usize = 2;
+/// All are connected; the time starts.
 pub(super) const CONNECTED: usize = 0;
-/// All rows are in; they may be kept.
+/// All rows are loaded; they may be committed.
 pub(super) const ROWS_ARE_IN: usize = 1;
 
 pub(super) struct LoadBarrier {
     sessions: usize,
-    is_given_up: AtomicBool,
+    is_aborted: AtomicBool,
     is_interrupted: AtomicBool,
     state: Mutex<State>,
     changed: Condvar,
@@ -24,8 +24,8 @@ pub(super) struct LoadBarrier {
 
 #[derive(Default)]
 struct State {
-    arrived: [usize; MEETINGS],
-    /// The first failure that is one by itself, and not because another session has failed.
+    arrived: [usize; POINTS],
+    /// The first failure that is not a consequence of another session's.
     error: Option<EngineError>,
 }
 
@@ -33,56 +33,56 @@ impl LoadBarrier {
     pub fn new(sessions: usize) -> Self {
         Self {
             sessions,
-            is_given_up: AtomicBool::new(false),
+            is_aborted: AtomicBool::new(false),
             is_interrupted: AtomicBool::new(false),
             state: Mutex::default(),
             changed: Condvar::new(),
         }
     }
 
-    /// Waits until all sessions have come this far.
+    /// Waits until all sessions have reached this point.
     ///
     /// # Errors
-    /// [`Failure::Interrupted`] where the load is given up meanwhile.
-    pub fn meet(&self, meeting: usize) -> Result<(), Failure> {
+    /// [`Failure::Interrupted`] if the load is aborted meanwhile.
+    pub fn wait(&self, point: usize) -> Result<(), Failure> {
         let mut state = self.state();
-        state.arrived[meeting] += 1;
+        state.arrived[point] += 1;
         self.changed.notify_all();
-        while state.arrived[meeting] < self.sessions && !self.is_given_up() {
+        while state.arrived[point] < self.sessions && !self.is_aborted() {
             state = self
                 .changed
                 .wait(state)
                 .unwrap_or_else(PoisonError::into_inner);
         }
-        if state.arrived[meeting] < self.sessions {
+        if state.arrived[point] < self.sessions {
             return Err(Failure::Interrupted);
         }
         Ok(())
     }
 
-    /// Ends the load for all sessions, each at its next look.
-    pub fn give_up(&self) {
+    /// Aborts the load for all sessions, each at its next check.
+    pub fn abort(&self) {
         let _state = self.state();
-        self.is_given_up.store(true, Ordering::Relaxed);
+        self.is_aborted.store(true, Ordering::Relaxed);
         self.changed.notify_all();
     }
 
-    /// The same, because the caller wants to stop.
+    /// The same, because the caller cancels.
     pub fn interrupt(&self) {
         self.is_interrupted.store(true, Ordering::Relaxed);
-        self.give_up();
+        self.abort();
     }
 
     pub fn is_interrupted(&self) -> bool {
         self.is_interrupted.load(Ordering::Relaxed)
     }
 
-    pub fn is_given_up(&self) -> bool {
-        self.is_given_up.load(Ordering::Relaxed)
+    pub fn is_aborted(&self) -> bool {
+        self.is_aborted.load(Ordering::Relaxed)
     }
 
-    /// Keeps the error that is told in the end.
-    pub fn blame(&self, error: EngineError) {
+    /// Keeps the error to report at the end.
+    pub fn set_error(&self, error: EngineError) {
         let mut state = self.state();
         match &state.error {
             None | Some(EngineError::Interrupted) => state.error = Some(error),

@@ -1,4 +1,4 @@
-//! Why a load ended early, until it is known what was under way.
+//! The reason why a load ended early, without its context.
 
 use assay_drivers::{ErrorClass, SystemError};
 use assay_values::SourceError;
@@ -8,7 +8,7 @@ use crate::session::Halt;
 
 pub(super) enum Failure {
     Source(SourceError),
-    /// With the statement, where it was one of the document's own.
+    /// With the statement, if it is one of the document's.
     System(SystemError, Option<String>),
     Document(String),
     Interrupted,
@@ -22,7 +22,7 @@ impl Failure {
         }
     }
 
-    /// The engine's error; `during` says what was under way.
+    /// The engine's error; `during` describes the current action.
     pub(super) fn during(self, during: &str) -> EngineError {
         match self {
             Self::Source(error) => EngineError::Source(error),
@@ -51,10 +51,10 @@ impl From<SourceError> for Failure {
     }
 }
 
-pub(super) fn would_not_stop() -> SystemError {
+pub(super) fn not_aborted() -> SystemError {
     SystemError::new(
         ErrorClass::Timeout,
         "",
-        "the server did not give up the rows in time",
+        "the server did not abort the bulk load in time",
     )
 }

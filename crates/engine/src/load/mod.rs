@@ -1,12 +1,12 @@
-//! Takes a load document and sources of rows; fills the tables. Each source has a session and a
-//! transaction of its own, and does in this order: the statements before, the rows of one table after
-//! the other, and, once the rows of all sources are in, the statements after. Where anything fails, all
-//! sessions give up their bulk loads, and run the statements for errors instead of the rest.
+//! Takes a load document and sources of rows; fills the tables. Each source has its own session and
+//! transaction. A session runs the statements before, loads the rows table by table, and, once all sessions
+//! have loaded their rows, runs the statements after. If anything fails, all sessions abort their bulk loads
+//! and run the statements for errors instead.
 
-mod ahead;
 mod barrier;
 mod failure;
 mod part;
+mod prefetch;
 mod progress;
 
 pub use progress::{LoadProgress, LoadReport, TableReport};
@@ -20,15 +20,15 @@ use assay_values::RowSource;
 
 use crate::EngineError;
 use crate::document::LoadDocument;
-use crate::limits::{self, Need, Who};
+use crate::limits::{self, Consumer, Need};
 use crate::session::{Cancellation, LOOK_UP_EVERY, Session, Site};
-use ahead::ahead;
 use barrier::{CONNECTED, LoadBarrier};
 use failure::Failure;
 use part::Part;
+use prefetch::prefetch;
 use progress::Gauge;
 
-/// A maker of rows that may work on another thread.
+/// A source of rows that may run on another thread.
 pub type Source<'s> = &'s mut (dyn RowSource + Send);
 
 /// Loads all rows of `source` in one session.
@@ -43,16 +43,16 @@ pub fn load(
     load_parts(document, vec![source], progress)
 }
 
-/// Loads all rows of all `sources`, each in a session of its own.
+/// Loads all rows of all `sources`, each in its own session.
 ///
-/// `progress` is told at most ten times a second how far it is; where it breaks, the load is given up
-/// as after an error. Only a statement that the server will not interrupt ends differently: then the
-/// session is dropped, and the server rolls back when it notices.
+/// `progress` is called at most ten times a second; if it breaks, the load is aborted as after an error. If
+/// the server does not interrupt a statement, the session is closed, and the server rolls back when it
+/// notices.
 ///
 /// # Errors
-/// If the document is wrong, the system refuses or dies, or a source is wrong. The tables then
-/// are what the statements for errors have made of them; an error of these is told as well. Only where
-/// the statements after fail in one session, those of another may have been carried out.
+/// If the document is wrong, the system rejects something or fails, or a source is invalid. The tables are
+/// then left as by the statements for errors; an error of those is reported too. Only if the statements after
+/// fail in one session may those of another have been executed.
 pub fn load_parts(
     document: &LoadDocument,
     sources: Vec<Source<'_>>,
@@ -65,22 +65,22 @@ pub fn load_parts(
         site: &site,
         barrier: LoadBarrier::new(sources.len()),
         sessions: sources.len(),
-        begun: OnceLock::new(),
+        connected_at: OnceLock::new(),
     };
     let sessions = sources.len();
     Need::of_load(sessions).check()?;
-    let asked = Instant::now();
+    let started = Instant::now();
     std::thread::scope(|scope| {
         let (ended, end) = mpsc::channel();
         for (number, (source, gauge)) in sources.into_iter().zip(&gauges).enumerate() {
             let (work, ended) = (&work, ended.clone());
             let part = move || work.part(number, source, gauge, &ended);
             if let Err(error) = limits::start(scope, &format!("load-{}", number + 1), part) {
-                let who = Who::LoadSessions(sessions as u64);
+                let who = Consumer::LoadSessions(sessions as u64);
                 work.barrier
-                    .blame(limits::refused(who, number, sessions, &error));
-                // Those that have begun see it at their next look.
-                work.barrier.give_up();
+                    .set_error(limits::refused(who, number, sessions, &error));
+                // Sessions that have started notice it at their next check.
+                work.barrier.abort();
                 break;
             }
         }
@@ -89,8 +89,10 @@ pub fn load_parts(
             match end.recv_timeout(LOOK_UP_EVERY) {
                 Ok(()) => {}
                 Err(RecvTimeoutError::Timeout) => {
-                    let begun = *work.begun.get().unwrap_or(&asked);
-                    if progress(&progress::told(document, &gauges, begun)).is_break() {
+                    let connected_at = *work.connected_at.get().unwrap_or(&started);
+                    if progress(&progress::current_progress(document, &gauges, connected_at))
+                        .is_break()
+                    {
                         work.barrier.interrupt();
                     }
                 }
@@ -98,31 +100,35 @@ pub fn load_parts(
             }
         }
     });
-    let Work { barrier, begun, .. } = work;
+    let Work {
+        barrier,
+        connected_at,
+        ..
+    } = work;
     match barrier.into_error() {
         Some(error) => Err(error),
         None => {
-            let elapsed = begun.get().unwrap_or(&asked).elapsed().as_nanos();
+            let elapsed = connected_at.get().unwrap_or(&started).elapsed().as_nanos();
             let elapsed_ns = u64::try_from(elapsed).expect("584 years have not passed");
             Ok(progress::report(document, &gauges, elapsed_ns))
         }
     }
 }
 
-/// What all sessions of one load share.
+/// The state that all sessions of one load share.
 struct Work<'a> {
     document: &'a LoadDocument,
     site: &'a Site,
     barrier: LoadBarrier,
     sessions: usize,
     /// When all were connected.
-    begun: OnceLock<Instant>,
+    connected_at: OnceLock<Instant>,
 }
 
 impl Work<'_> {
-    /// The whole life of one session; `_ended` is dropped at its end, which the caller notices.
+    /// Runs one session from start to end; `_ended` is dropped at its end, which wakes the caller.
     fn part(&self, number: usize, source: Source<'_>, gauge: &Gauge, _ended: &Sender<()>) {
-        let mut go_on = || match self.barrier.is_given_up() {
+        let mut go_on = || match self.barrier.is_aborted() {
             false => ControlFlow::Continue(()),
             true => ControlFlow::Break(()),
         };
@@ -131,8 +137,8 @@ impl Work<'_> {
             Ok(session) => session,
             Err(halt) => {
                 self.barrier
-                    .blame(Failure::from(halt).during("opening a session"));
-                return self.barrier.give_up();
+                    .set_error(Failure::from(halt).during("opening a session"));
+                return self.barrier.abort();
             }
         };
         let mut part = Part {
@@ -143,13 +149,15 @@ impl Work<'_> {
             document: self.document,
             sent_before: 0,
         };
-        if let Err(failure) = self.barrier.meet(CONNECTED) {
-            return self.barrier.blame(failure.during("opening the sessions"));
+        if let Err(failure) = self.barrier.wait(CONNECTED) {
+            return self
+                .barrier
+                .set_error(failure.during("opening the sessions"));
         }
-        self.begun.get_or_init(Instant::now);
+        self.connected_at.get_or_init(Instant::now);
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let done = if part.session.is_in_process() && processors > self.sessions {
-            ahead(source, |rows| part.run(rows))
+            prefetch(source, |rows| part.run(rows))
         } else {
             part.run(source)
         };
@@ -158,10 +166,10 @@ impl Work<'_> {
         if self.sessions > 1 {
             during = format!("{during} in session {}", number + 1);
         }
-        self.barrier.give_up();
+        self.barrier.abort();
         if let Err(second) = part.clean_up() {
             during = format!("{during}, after which cleaning up failed as well ({second})");
         }
-        self.barrier.blame(failure.during(&during));
+        self.barrier.set_error(failure.during(&during));
     }
 }

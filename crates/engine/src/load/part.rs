@@ -1,4 +1,4 @@
-//! Takes one session's share of the rows; brings it in, between the statements before and after.
+//! Takes one session's share of the rows; loads it, between the statements before and after.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -12,22 +12,22 @@ use super::progress::Gauge;
 use crate::document::LoadDocument;
 use crate::session::{Cancellation, Halt, Session, State};
 
-/// Bytes are counted after so many rows: asking for them costs as much as a short row.
+/// Bytes are counted after so many rows: reading the counters costs as much as a short row.
 const ROWS_A_COUNT: u64 = 64;
 
-/// How long a system may take to confirm that a bulk load was given up.
-const ABORT_PATIENCE: Duration = Duration::from_secs(30);
-/// The same after an interrupt: the server gives up by itself when the session has gone.
-const INTERRUPTED_PATIENCE: Duration = Duration::from_secs(2);
+/// How long a system may take to confirm that a bulk load was aborted.
+const ABORT_TIMEOUT: Duration = Duration::from_secs(30);
+/// The same after an interrupt: the server aborts when the session closes.
+const INTERRUPTED_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// One session of a load under way.
+/// One session of a running load.
 pub(super) struct Part<'a> {
     pub session: Session,
     pub cancellation: Cancellation<'a>,
     pub gauge: &'a Gauge,
     pub barrier: &'a LoadBarrier,
     pub document: &'a LoadDocument,
-    /// What the session had sent when the table under way was begun.
+    /// What the session had sent when the current table began.
     pub sent_before: u64,
 }
 
@@ -37,7 +37,7 @@ impl Part<'_> {
             self.execute(statement)?;
         }
         self.rows(source)?;
-        self.barrier.meet(ROWS_ARE_IN)?;
+        self.barrier.wait(ROWS_ARE_IN)?;
         for statement in &self.document.after {
             self.execute(statement)?;
         }
@@ -78,7 +78,7 @@ impl Part<'_> {
         let Some(table) = self.document.tables.get(number) else {
             return Err(Failure::Document(format!(
                 "the load document, key `tables`: the source has rows for a table {number} (from 0), \
-                 and the list names {}",
+                 and the list has {} tables",
                 self.document.tables.len()
             )));
         };
@@ -116,19 +116,18 @@ impl Part<'_> {
             .map_err(|failure| failure.in_statement(statement))
     }
 
-    /// Brings the session out of a bulk load, and runs the statements for errors. Does nothing where
-    /// there is no session any more to do it with, or no transaction: the system itself has rolled
-    /// back then.
+    /// Aborts a bulk load, and runs the statements for errors. Does nothing if the session has ended, or no
+    /// transaction is open: then the system has already rolled back.
     pub fn clean_up(&mut self) -> Result<(), SystemError> {
         if self.session.state() == State::Bulk {
-            let patience = match self.barrier.is_interrupted() {
-                true => INTERRUPTED_PATIENCE,
-                false => ABORT_PATIENCE,
+            let timeout = match self.barrier.is_interrupted() {
+                true => INTERRUPTED_TIMEOUT,
+                false => ABORT_TIMEOUT,
             };
-            match self.session.bulk_abort("given up by the client", patience) {
+            match self.session.bulk_abort("aborted by the client", timeout) {
                 Ok(()) => {}
                 Err(Halt::System(error)) => return Err(error),
-                Err(Halt::Interrupted) => return Err(failure::would_not_stop()),
+                Err(Halt::Interrupted) => return Err(failure::not_aborted()),
             }
         }
         if self.session.state() != State::Idle
@@ -136,12 +135,12 @@ impl Part<'_> {
         {
             return Ok(());
         }
-        let deadline = Instant::now() + ABORT_PATIENCE;
-        let mut ask = || match Instant::now() < deadline {
+        let deadline = Instant::now() + ABORT_TIMEOUT;
+        let mut within_deadline = || match Instant::now() < deadline {
             true => ControlFlow::Continue(()),
             false => ControlFlow::Break(()),
         };
-        let mut cancellation = Cancellation::new(&mut ask);
+        let mut cancellation = Cancellation::new(&mut within_deadline);
         for statement in &self.document.on_error {
             match self.session.run(statement, Keep::Count, &mut cancellation) {
                 Ok(Answer {
@@ -157,7 +156,7 @@ impl Part<'_> {
     }
 }
 
-/// The answer, unless it holds an error.
+/// Returns the answer, unless it holds an error.
 fn checked(mut answer: Answer) -> Result<Answer, Failure> {
     match answer.error.take() {
         Some(error) => Err(Failure::System(error, None)),

@@ -1,4 +1,4 @@
-//! What is told of a load while it goes on, and at its end.
+//! The progress of a load and its report at the end.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
@@ -7,25 +7,25 @@ use serde::Serialize;
 
 use crate::document::LoadDocument;
 
-/// How far a load is.
+/// The progress of a load.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LoadProgress {
-    /// The table whose rows travel now; of several sessions, that of the one furthest behind.
+    /// The current table; with several sessions, that of the slowest.
     pub table: String,
     /// Rows of all tables so far.
     pub rows: u64,
-    /// Of the source's input.
+    /// Bytes of the source's input.
     pub bytes_read: u64,
     pub bytes_sent: u64,
     pub elapsed_s: f64,
 }
 
-/// What a load has done.
+/// The result of a load.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LoadReport {
-    /// In the document's order, also those that got no row.
+    /// In the document's order, including tables without rows.
     pub tables: Vec<TableReport>,
-    /// From the first statement before to the last one after; connecting is left out.
+    /// From the first statement before to the last one after, without connecting.
     pub elapsed_ns: u64,
     /// In bulk messages; 0 for a library in this process.
     pub bytes_sent: u64,
@@ -37,18 +37,18 @@ pub struct TableReport {
     pub name: String,
     /// Rows sent.
     pub rows: u64,
-    /// Rows that the system says it took.
+    /// Rows that the system reports as loaded.
     pub affected: u64,
     /// In bulk messages; 0 for a library in this process.
     pub bytes: u64,
-    /// 16 hexadecimal digits, equal for equal rows in any order; none where nobody asked.
+    /// 16 hexadecimal digits, equal for equal rows in any order; `None` if not requested.
     pub checksum: Option<String>,
 }
 
-/// The counters of one session. Its thread alone writes them, so plain loads and stores do; the thread
-/// that tells of the progress reads them.
+/// The counters of one session. Only its thread writes them, so plain loads and stores are enough; the thread
+/// that reports progress reads them.
 pub(super) struct Gauge {
-    /// The table under way, counted from 1; 0 before the first.
+    /// The current table, counted from 1; 0 before the first.
     table: AtomicUsize,
     tables: Box<[Counters]>,
     bytes_read: AtomicU64,
@@ -78,8 +78,8 @@ impl Gauge {
         self.table.store(table + 1, Ordering::Relaxed);
     }
 
-    /// Counts a row of the table under way, and what it adds to the table's checksum; gives its number,
-    /// from 1.
+    /// Counts a row of the current table and its part of the table's checksum; returns the row's number, from
+    /// 1.
     #[inline]
     pub fn count_row(&self, sum: u64) -> u64 {
         let counters = self.current().expect("a table was begun before its rows");
@@ -94,22 +94,22 @@ impl Gauge {
         self.bytes_sent.store(sent, Ordering::Relaxed);
     }
 
-    /// Ends the table under way, of which the system says that it took so many rows, in so many bytes.
+    /// Ends the current table; the system reports that it loaded so many rows, in so many bytes.
     pub fn end(&self, affected: u64, bytes: u64) {
         if let Some(counters) = self.current() {
-            // A source may come back to a table only by mistake, but counts must hold even then.
+            // A source returns to a table only by mistake, but counts must be right even then.
             add(&counters.affected, affected);
             add(&counters.bytes, bytes);
         }
     }
 
-    /// The table under way and the rows sent for it, in words.
+    /// The current table and the rows sent for it, for messages.
     pub fn under_way(&self, document: &LoadDocument) -> String {
         match self.current() {
             Some(counters) => {
                 let name = &document.tables[self.table.load(Ordering::Relaxed) - 1].name;
                 let rows = counters.rows.load(Ordering::Relaxed);
-                format!("loading the table {name}, after {rows} of its rows")
+                format!("loading the table {name}, after {rows} rows")
             }
             None => "loading".to_owned(),
         }
@@ -121,7 +121,7 @@ impl Gauge {
     }
 }
 
-/// Adds to a counter that nobody else writes; gives what it is then.
+/// Adds to a counter that only this thread writes; returns the sum.
 #[inline]
 fn add(counter: &AtomicU64, more: u64) -> u64 {
     let sum = counter.load(Ordering::Relaxed).wrapping_add(more);
@@ -137,7 +137,11 @@ fn sum<'g>(gauges: &'g [Gauge], counter: impl Fn(&'g Gauge) -> &'g AtomicU64) ->
         .fold(0, u64::wrapping_add)
 }
 
-pub(super) fn told(document: &LoadDocument, gauges: &[Gauge], begun: Instant) -> LoadProgress {
+pub(super) fn current_progress(
+    document: &LoadDocument,
+    gauges: &[Gauge],
+    begun: Instant,
+) -> LoadProgress {
     let behind = gauges
         .iter()
         .filter_map(|gauge| gauge.table.load(Ordering::Relaxed).checked_sub(1))

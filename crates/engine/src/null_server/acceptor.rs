@@ -1,5 +1,5 @@
-//! Takes the clients that connect to the listener; gives each to the next worker in turn, with its session model
-//! is to the null system, or with why it is turned away.
+//! Takes the clients that connect to the listener; passes each to the next worker in turn, with its session
+//! model or the error that refuses it.
 
 use std::fs::File;
 use std::io;
@@ -18,13 +18,13 @@ use super::listener::Listener;
 use crate::session::LOOK_UP_EVERY;
 use crate::transport::Socket;
 
-/// A client that has come in.
+/// A client that has connected.
 pub struct NewClient {
     pub socket: Socket,
     pub model: Result<SessionModel, SystemError>,
 }
 
-/// The way to a worker.
+/// The channel to a worker.
 pub struct WorkerHandle {
     pub new_clients: Sender<NewClient>,
     pub waker: Waker,
@@ -37,13 +37,14 @@ pub struct Acceptor<'a> {
     counts: &'a Counts,
     handles: Vec<WorkerHandle>,
     next: usize,
-    /// A file that is closed to make room for one more client when there is none: it can then be told.
+    /// A file that is closed when no more files are allowed, so that one more client can be accepted and get
+    /// the error.
     spare: Option<File>,
 }
 
 impl<'a> Acceptor<'a> {
     /// # Errors
-    /// If the operating system lacks something.
+    /// If the operating system lacks resources.
     pub fn new(
         mut listener: Listener,
         server_model: &'a Arc<ServerModel>,
@@ -68,7 +69,7 @@ impl<'a> Acceptor<'a> {
         self.listener.address()
     }
 
-    /// Receives clients until `go_on` breaks.
+    /// Accepts clients until `go_on` breaks.
     ///
     /// # Errors
     /// If the operating system fails; a client that fails is no error.
@@ -80,26 +81,26 @@ impl<'a> Acceptor<'a> {
             {
                 return Err(error);
             }
-            // Also without an event: after a lack of files the listener announces nothing anew.
-            self.let_in();
+            // Even without an event: after running out of files the listener reports no further events.
+            self.accept_all();
         }
         Ok(())
     }
 
-    /// Wakes everybody, so that they see that it is over.
+    /// Wakes all workers so that they end.
     pub fn close(&self) {
         for handle in &self.handles {
-            // A worker that cannot be woken looks up by itself.
+            // A worker that cannot be woken checks periodically.
             let _ = handle.waker.wake();
         }
     }
 
-    fn let_in(&mut self) {
+    fn accept_all(&mut self) {
         loop {
             match self.listener.accept() {
                 Ok(socket) => {
                     let model = self.server_model.open_session();
-                    self.hand_on(NewClient { socket, model });
+                    self.assign(NewClient { socket, model });
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(error) if lacks_files(&error) => {
@@ -110,15 +111,15 @@ impl<'a> Acceptor<'a> {
                         return;
                     };
                     let model = Err(no_files());
-                    self.hand_on(NewClient { socket, model });
+                    self.assign(NewClient { socket, model });
                 }
-                // It has gone away again.
+                // The client has disconnected already.
                 Err(_) => {}
             }
         }
     }
 
-    fn hand_on(&mut self, new_client: NewClient) {
+    fn assign(&mut self, new_client: NewClient) {
         let count = match &new_client.model {
             Ok(_) => &self.counts.sessions,
             Err(_) => &self.counts.refused,
@@ -126,7 +127,7 @@ impl<'a> Acceptor<'a> {
         count.fetch_add(1, Ordering::Relaxed);
         let handle = &self.handles[self.next];
         self.next = (self.next + 1) % self.handles.len();
-        // A worker that is no more has panicked: its clients are hung up on, and the scope tells.
+        // If the worker has panicked, its clients are disconnected, and the scope reports the panic.
         if handle.new_clients.send(new_client).is_ok() {
             let _ = handle.waker.wake();
         }

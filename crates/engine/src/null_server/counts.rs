@@ -1,4 +1,4 @@
-//! What the threads of a server have done so far.
+//! The counters of a server's threads.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,7 +8,7 @@ use super::Served;
 pub struct Counts {
     pub sessions: AtomicU64,
     pub refused: AtomicU64,
-    /// Each thread adds its own at its end.
+    /// Each thread adds its own count when it ends.
     pub statements: AtomicU64,
 }
 

@@ -1,4 +1,4 @@
-//! Takes a serve document; gives the socket at which clients knock, and those who do.
+//! Takes a serve document; returns the listening socket and the clients that connect to it.
 
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs as _};
@@ -15,7 +15,7 @@ use crate::document::ServeDocument;
 use crate::transport::Socket;
 
 pub enum Listener {
-    /// With the file, which goes away with the listener.
+    /// With the socket file, which is removed with the listener.
     Unix(UnixListener, PathBuf),
     Tcp(TcpListener, SocketAddr),
 }
@@ -24,11 +24,12 @@ const THIS_MACHINE: &str = "127.0.0.1";
 
 impl Listener {
     /// # Errors
-    /// If the document names no place, or nobody can listen there.
+    /// If the document has no address, or the address cannot be used.
     pub fn open(document: &ServeDocument) -> Result<Self, EngineError> {
         match (&document.unix, document.port) {
             (Some(path), None) => {
-                let listener = UnixListener::bind(path).map_err(|error| taken(path, &error))?;
+                let listener =
+                    UnixListener::bind(path).map_err(|error| cannot_listen(path, &error))?;
                 Ok(Self::Unix(listener, path.into()))
             }
             (None, Some(port)) => {
@@ -38,11 +39,11 @@ impl Listener {
                     .to_socket_addrs()
                     .and_then(|mut places| places.next().ok_or(io::ErrorKind::NotFound.into()))
                     .and_then(TcpListener::bind)
-                    .map_err(|error| taken(&place, &error))?;
+                    .map_err(|error| cannot_listen(&place, &error))?;
                 let address = listener.local_addr();
                 Ok(Self::Tcp(
                     listener,
-                    address.map_err(|error| taken(&place, &error))?,
+                    address.map_err(|error| cannot_listen(&place, &error))?,
                 ))
             }
             _ => Err(EngineError::Document(
@@ -51,7 +52,7 @@ impl Listener {
         }
     }
 
-    /// Where it is; the protocol and the limit are the caller's to say.
+    /// Its address; the caller adds the protocol and the limit.
     #[must_use]
     pub fn address(&self) -> Listening {
         let (unix, tcp) = match self {
@@ -67,10 +68,10 @@ impl Listener {
         }
     }
 
-    /// Lets the next client in.
+    /// Accepts the next client.
     ///
     /// # Errors
-    /// `WouldBlock` where no client waits to connect; anything else is a limit of this process.
+    /// `WouldBlock` if no client is waiting; other errors are limits of this process.
     pub fn accept(&self) -> io::Result<Socket> {
         match self {
             Self::Unix(listener, _) => listener.accept().map(|(stream, _)| Socket::Unix(stream)),
@@ -82,10 +83,10 @@ impl Listener {
         }
     }
 
-    /// Lets the poll of `registry` announce clients as `token`.
+    /// Registers the listener with the poll of `registry` as `token`.
     ///
     /// # Errors
-    /// If the operating system cannot watch one more socket.
+    /// If the operating system cannot watch another socket.
     pub fn watch(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
         match self {
             Self::Unix(listener, _) => listener.register(registry, token, Interest::READABLE),
@@ -97,19 +98,17 @@ impl Listener {
 impl Drop for Listener {
     fn drop(&mut self) {
         if let Self::Unix(_, path) = self {
-            // Whoever removed it before has done what is wanted.
+            // It does not matter if the file was removed before.
             let _ = std::fs::remove_file(path);
         }
     }
 }
 
-fn taken(place: &str, error: &io::Error) -> EngineError {
-    let cure = match error.kind() {
-        io::ErrorKind::AddrInUse => {
-            "; something is there already: name another place, or remove it"
-        }
+fn cannot_listen(place: &str, error: &io::Error) -> EngineError {
+    let fix = match error.kind() {
+        io::ErrorKind::AddrInUse => "; the address is in use: choose another, or remove it",
         _ => "",
     };
-    let error = SystemError::new(ErrorClass::Other, "", format!("{error}{cure}"));
+    let error = SystemError::new(ErrorClass::Other, "", format!("{error}{fix}"));
     EngineError::System(error, format!("listening at {place}"))
 }

@@ -1,12 +1,12 @@
-//! Takes a serve document; plays a server that does nothing, as slowly and as badly as it is told, for as
-//! many sessions as come, until the caller has enough.
+//! Takes a serve document; runs a server that executes nothing, with the configured delays and errors, until
+//! the caller stops it.
 //!
-//! Its purpose is to be cheaper than any client: what a client measures against it is the client. So it is
-//! built as the client is: a few threads, each with an event loop of its own and every so many-th session;
-//! a round trip costs one receive and one send.
+//! It must be cheaper than any client, so that a client measures itself against it. So it is built like the
+//! client: a few threads, each with its own event loop and an equal share of the sessions; a round trip costs
+//! one receive and one send.
 //!
 //! ```text
-//!   listener ──► acceptor (who is let in, round robin) ──► worker (an event loop) ──► session (one session)
+//!   listener ──► acceptor (accepts, round robin) ──► worker (an event loop) ──► session (one session)
 //! ```
 
 mod acceptor;
@@ -33,26 +33,25 @@ use counts::Counts;
 use listener::Listener;
 use worker::Worker;
 
-/// Threads beyond this would take processors from the client, and one serves some 100,000 statements a
-/// second.
+/// More threads would take processors from the client, and one serves some 100,000 statements a second.
 const MOST_THREADS: usize = 4;
 
-/// Where a server listens, once it does.
+/// The address of a running server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Listening {
     pub protocol: String,
     pub unix: Option<String>,
     pub host: Option<String>,
     pub port: Option<u16>,
-    /// How many files, and so about how many sessions, this process may have open.
+    /// How many files, and so about how many sessions, this process may open.
     pub open_files_limit: u64,
 }
 
-/// What a server did in all.
+/// The totals of a server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Served {
     pub sessions: u64,
-    /// Sessions that were turned away.
+    /// Sessions that were refused.
     pub refused: u64,
     pub statements: u64,
 }
@@ -63,11 +62,11 @@ pub fn null_protocols() -> Vec<&'static str> {
     SERVERS.iter().map(|(name, _)| *name).collect()
 }
 
-/// Serves until `go_on`, which is asked ten times a second, breaks. `ready` is told where it listens, and
-/// may break too.
+/// Serves until `go_on`, which is called ten times a second, breaks. `ready` gets the address, and may break
+/// too.
 ///
 /// # Errors
-/// If the document is wrong, or nobody can listen at its address.
+/// If the document is wrong, or its address cannot be used.
 pub fn serve(
     document: &ServeDocument,
     ready: &mut dyn FnMut(&Listening) -> ControlFlow<()>,

@@ -1,13 +1,12 @@
-//! One session of a server: its socket, the server's side of its protocol, and the session model, which says what
-//! becomes of each statement.
+//! One session of a null server: its socket, the server side of its protocol, and the session model, which
+//! decides the reply to each statement.
 //!
 //! ```text
 //!   socket ──► partial ──► wire server ──► planned reply ──► (later) ──► answer ──► unsent ──► socket
 //! ```
 //!
-//! In the common case no buffer of its own is used: a request comes in with one system call and its
-//! answer goes out with one. Where an answer must wait, so does whatever the client sends meanwhile, in
-//! the kernel's buffer.
+//! Usually no buffer of its own is used: a request arrives in one system call and its answer is sent in one.
+//! While an answer is delayed, further requests stay in the kernel's buffer.
 
 use std::io::{self, Read as _, Write as _};
 use std::time::{Duration, Instant};
@@ -26,27 +25,27 @@ use crate::transport::{Socket, Unsent};
 pub struct NullSession {
     socket: Socket,
     server: AnyServer,
-    /// None for a client that is turned away.
+    /// `None` for a client that is refused.
     model: Option<SessionModel>,
     /// An answer that is not written yet.
-    owed: Option<Owed>,
-    /// When it is due; `u64::MAX` where nothing waits.
+    pending: Option<PendingAnswer>,
+    /// When it is due; `u64::MAX` if no answer is delayed.
     due_ns: u64,
-    /// The beginning of a message, or all that came behind a statement that waits.
+    /// The beginning of a message, or everything after a delayed statement.
     partial: Vec<u8>,
-    /// What the socket did not take.
+    /// Bytes that the socket did not accept.
     unsent: Unsent,
-    /// The socket may hold more than was read.
+    /// Whether the socket may hold more bytes.
     has_input: bool,
-    /// The session is over as soon as nothing is unsent.
+    /// The session ends as soon as everything is sent.
     is_over: bool,
     watches_writing: bool,
 }
 
-/// A buffer that one huge message has blown up is given back beyond this size.
+/// A buffer that a large message has grown beyond this size is released.
 const KEPT_BYTES: usize = 1024 * 1024;
 
-enum Owed {
+enum PendingAnswer {
     Given(Given),
     Error(SystemError),
 }
@@ -57,9 +56,9 @@ pub enum Status {
     Ended,
 }
 
-/// What all sessions of a thread use in turn.
+/// The state that all sessions of a thread share.
 pub struct WorkerContext<'r> {
-    /// The session's, in the thread's list.
+    /// The session's index in the thread's list.
     pub place: usize,
     pub registry: &'r Registry,
     pub timers: &'r mut TimerQueue,
@@ -75,7 +74,7 @@ pub struct Scratch {
 
 impl Default for Scratch {
     fn default() -> Self {
-        // A Unix socket hands over about as much at once where a client loads rows.
+        // About what a Unix socket delivers at once during a bulk load.
         const INPUT_BYTES: usize = 256 * 1024;
         Self {
             input: vec![0; INPUT_BYTES].into(),
@@ -98,7 +97,7 @@ impl NullSession {
             socket: new_client.socket,
             server: new_server(admission),
             model,
-            owed: None,
+            pending: None,
             due_ns: u64::MAX,
             partial: Vec::new(),
             unsent: Unsent::default(),
@@ -108,7 +107,7 @@ impl NullSession {
         }
     }
 
-    /// The client has come in.
+    /// The client has connected.
     pub fn begin(&mut self, context: &mut WorkerContext<'_>) -> Status {
         let watched =
             (self.socket).register(context.registry, Token(context.place), Interest::READABLE);
@@ -123,7 +122,7 @@ impl NullSession {
         status
     }
 
-    /// The socket is ready for something.
+    /// The socket is readable, writable or closed.
     #[inline]
     pub fn ready(&mut self, event: &Event, context: &mut WorkerContext<'_>) -> Status {
         if !self.unsent.is_empty() && event.is_writable() {
@@ -137,15 +136,15 @@ impl NullSession {
             return Status::Open;
         }
         if is_closed && self.is_busy() {
-            // Nobody waits for the answer any more.
+            // The client no longer waits for the answer.
             return Status::Ended;
         }
         self.read(is_closed, context)
     }
 
-    /// The timer that was set for `at_ns` has come up.
+    /// The timer that was set for `at_ns` has expired.
     pub fn woken(&mut self, at_ns: u64, context: &mut WorkerContext<'_>) -> Status {
-        // The timer of an earlier session at this place means nothing.
+        // Ignores the timer of an earlier session at this index.
         if self.due_ns != at_ns {
             return Status::Open;
         }
@@ -154,10 +153,10 @@ impl NullSession {
     }
 
     fn is_busy(&self) -> bool {
-        self.owed.is_some() || !self.unsent.is_empty()
+        self.pending.is_some() || !self.unsent.is_empty()
     }
 
-    /// Answers what is owed and due, and reads on.
+    /// Sends the pending answer if it is due, and continues to read.
     fn go_on(&mut self, context: &mut WorkerContext<'_>) -> Status {
         if !self.unsent.is_empty() || self.due_ns != u64::MAX {
             return Status::Open;
@@ -200,7 +199,7 @@ impl NullSession {
                 self.partial.extend_from_slice(&input[..count]);
                 self.handle_partial(&mut out, context)
             };
-            // A read that did not fill its buffer has emptied the socket.
+            // A read that does not fill its buffer has emptied the socket.
             if status == Status::Ended || (count < input.len() && !is_closed) {
                 self.has_input = false;
                 break status;
@@ -210,8 +209,8 @@ impl NullSession {
         status
     }
 
-    /// The same with the bytes that were kept. What is left of them stays where it is: a message that
-    /// comes in a thousand pieces is not copied a thousand times.
+    /// The same with the bytes that were kept. The rest stays in place: a message in a thousand pieces is not
+    /// copied a thousand times.
     fn handle_partial(&mut self, out: &mut Vec<u8>, context: &mut WorkerContext<'_>) -> Status {
         let mut bytes = std::mem::take(&mut self.partial);
         let (used, status) = self.handle(&bytes, out, context);
@@ -224,8 +223,8 @@ impl NullSession {
         status
     }
 
-    /// Writes the answer that is owed, if one is, and then does what `bytes` ask, until an answer must
-    /// wait or the bytes are used up. Says how many of them it has used.
+    /// Writes the pending answer, if any, and then handles the requests in `bytes`, until an answer is
+    /// delayed or the bytes are used up. Returns how many it has used.
     #[inline]
     fn handle(
         &mut self,
@@ -235,11 +234,11 @@ impl NullSession {
     ) -> (usize, Status) {
         let mut used = 0;
         loop {
-            if self.owed.is_some() && !self.pay(out) {
+            if self.pending.is_some() && !self.write_pending(out) {
                 break;
             }
             let Ok((size, demand)) = self.server.receive(&bytes[used..], out) else {
-                // What came is no message of this protocol: there is nothing to say to it.
+                // The bytes are no message of this protocol, so there is no answer.
                 return (used, Status::Ended);
             };
             used += size;
@@ -251,9 +250,9 @@ impl NullSession {
                     else {
                         return (used, Status::Ended);
                     };
-                    self.owed = Some(match error {
-                        Some(error) => Owed::Error(error),
-                        None => Owed::Given(model.answer(statement)),
+                    self.pending = Some(match error {
+                        Some(error) => PendingAnswer::Error(error),
+                        None => PendingAnswer::Given(model.answer(statement)),
                     });
                     if after > Duration::ZERO {
                         let after_ns = u64::try_from(after.as_nanos()).unwrap_or(u64::MAX >> 1);
@@ -277,13 +276,13 @@ impl NullSession {
         (used, self.watch(context))
     }
 
-    /// Writes the answer that is owed; false where the client must first take some of it.
+    /// Writes the pending answer; returns false if the client must first read some of it.
     #[inline]
-    fn pay(&mut self, out: &mut Vec<u8>) -> bool {
-        match &mut self.owed {
+    fn write_pending(&mut self, out: &mut Vec<u8>) -> bool {
+        match &mut self.pending {
             None => {}
-            Some(Owed::Error(error)) => self.server.fail(error, out),
-            Some(Owed::Given(given)) => {
+            Some(PendingAnswer::Error(error)) => self.server.fail(error, out),
+            Some(PendingAnswer::Given(given)) => {
                 while !self.server.answer(given, out) {
                     let sent = push(&mut self.socket, &mut self.unsent, out);
                     out.clear();
@@ -297,7 +296,7 @@ impl NullSession {
                 }
             }
         }
-        self.owed = None;
+        self.pending = None;
         true
     }
 
@@ -313,7 +312,7 @@ impl NullSession {
         Ok(())
     }
 
-    /// Asks for writability only while it matters.
+    /// Registers for writability only while it matters.
     #[inline]
     fn watch(&mut self, context: &mut WorkerContext<'_>) -> Status {
         let wants_writing = !self.unsent.is_empty();
@@ -333,7 +332,7 @@ impl NullSession {
     }
 }
 
-/// Sends as far as the socket takes it; the rest is left in `unsent`.
+/// Sends as far as the socket accepts it; keeps the rest in `unsent`.
 #[inline]
 fn push(socket: &mut Socket, unsent: &mut Unsent, mut bytes: &[u8]) -> io::Result<()> {
     while unsent.is_empty() && !bytes.is_empty() {

@@ -17,7 +17,7 @@ use crate::timer_queue::TimerQueue;
 
 const NEW_CLIENTS: Token = Token(usize::MAX);
 const TIMER: Token = Token(usize::MAX - 1);
-/// How long it sleeps at most where nothing happens.
+/// The longest wait without an event.
 const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 
 pub struct Worker<'a> {
@@ -30,16 +30,16 @@ pub struct Worker<'a> {
     timers: TimerQueue,
     clock: Clock,
     scratch: Scratch,
-    /// By token; none where a session has ended.
+    /// By token; `None` if the session has ended.
     sessions: Vec<Option<Box<NullSession>>>,
-    /// Places in that list to be used again.
+    /// Free indexes of that list.
     free: Vec<usize>,
     statements: u64,
 }
 
 impl<'a> Worker<'a> {
     /// # Errors
-    /// If the operating system lacks something.
+    /// If the operating system lacks resources.
     pub fn new(
         new_server: NewServer,
         counts: &'a Counts,
@@ -71,7 +71,7 @@ impl<'a> Worker<'a> {
         Ok((worker, handle))
     }
 
-    /// Serves until it is over.
+    /// Serves until the server ends.
     pub fn run(mut self) {
         let mut events = Events::with_capacity(1024);
         while !self.is_over.load(Ordering::Relaxed) {
@@ -86,7 +86,7 @@ impl<'a> Worker<'a> {
             for event in &events {
                 match event.token() {
                     NEW_CLIENTS => self.admit(),
-                    TIMER => self.timer.rang(),
+                    TIMER => self.timer.expired(),
                     Token(place) => {
                         self.with(place, |session, context| session.ready(event, context))
                     }
@@ -99,7 +99,7 @@ impl<'a> Worker<'a> {
             .fetch_add(self.statements, Ordering::Relaxed);
     }
 
-    /// Lets `act` do something with a session; ends the session where it says so.
+    /// Runs `act` on a session; removes the session if it has ended.
     #[inline]
     fn with(
         &mut self,

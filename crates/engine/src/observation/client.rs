@@ -1,4 +1,4 @@
-//! How each client's work ended, and how the whole run did.
+//! How each client ended, and how the whole run ended.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,9 +9,9 @@ pub struct ClientEnd {
     pub client: u32,
     /// The name of its group.
     pub group: String,
-    /// Since the beginning of the measurement.
+    /// Since the start of the measurement.
     pub elapsed_ns: u64,
-    /// Measured ones, whatever the outcomes of their transactions.
+    /// Measured passes, whatever the outcomes of their transactions.
     pub passes: u64,
     pub transactions: u64,
     pub state: ClientState,
@@ -21,9 +21,9 @@ pub struct ClientEnd {
 #[serde(rename_all = "lowercase")]
 pub enum ClientState {
     Done,
-    /// Lost its session and did not come back.
+    /// Lost its session and did not reconnect.
     Lost,
-    /// Its script fails by itself, again and again.
+    /// Its script fails repeatedly, without the system.
     Failed,
     Refused,
     Interrupted,
@@ -46,14 +46,14 @@ impl ClientState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum EndedBy {
-    /// As the document asked.
+    /// By the document's stop condition.
     Stop,
     Interrupted,
-    /// A client was not let in, and nothing was driven.
+    /// A client was refused, and no transaction was run.
     Refused,
     /// Every client lost its connection.
     Lost,
-    /// Every client ended early, not all of them by a loss.
+    /// Every client ended early, for different reasons.
     #[serde(rename = "all clients failed")]
     AllClientsFailed,
 }
@@ -71,18 +71,18 @@ impl EndedBy {
     }
 }
 
-/// What was given up at the end.
+/// Transactions that were abandoned at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Unfinished {
     /// Measured or not.
     pub transactions: u64,
-    /// How many of them the system is known to have ended when it was asked to.
+    /// How many of them the system has confirmed to be cancelled.
     pub cancelled: u64,
     /// How long they were waited for after the end of the measurement.
     pub limit_s: f64,
 }
 
-/// A time in which nobody was served, since the beginning of the measurement.
+/// A time in which no client was served, since the start of the measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Outage {
     pub from_ns: u64,

@@ -1,32 +1,32 @@
-//! What measuring cost the machine on which the clients ran.
+//! The resources that the client process used.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What the client's process cost the machine during the measurement, as the kernel counts it.
+/// The resources that the client process used during the measurement, as counted by the kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ClientCost {
     pub user_ns: u64,
     pub system_ns: u64,
-    /// Both, for each transaction that was begun and has ended; 0 where none has.
+    /// Both, for each transaction that was started and has ended; 0 if none has.
     pub per_transaction_ns: f64,
-    /// Of the whole life of the process.
+    /// Over the whole life of the process.
     pub resident_peak_bytes: u64,
-    /// The most that was seen in the measurement; ten looks a second.
+    /// The highest value in the measurement, sampled ten times a second.
     pub resident_bytes: u64,
-    /// How much more that is than before the first client connected.
+    /// The increase since before the first client connected.
     pub resident_grown_bytes: u64,
     pub voluntary_switches: u64,
     pub involuntary_switches: u64,
     /// How long the clients' threads together were ready to run and had no processor.
     pub waited_for_processor_ns: u64,
-    /// What all processors of the machine worked in the measurement, for whatever program; none where the
-    /// kernel does not say.
+    /// The busy time of all processors in the measurement, for any program; null if the kernel does not
+    /// report it.
     pub machine_busy_ns: Option<u64>,
 }
 
 impl ClientCost {
-    /// What has been added since `before`; the memory is that of now.
+    /// The increase since `before`; memory is the current value.
     pub(crate) fn since(&self, before: &Self) -> Self {
         Self {
             user_ns: self.user_ns - before.user_ns,

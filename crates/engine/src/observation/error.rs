@@ -1,4 +1,4 @@
-//! What systems refused, by class and code.
+//! The errors of a run, by class and code.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -7,28 +7,28 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ErrorReport {
     pub class: &'static str,
-    /// The system's own.
+    /// The system's own code.
     pub code: String,
     pub certainty: Certainty,
-    /// Of the first of them.
+    /// The message of the first of them.
     pub message: String,
     pub count: u64,
-    /// How many of these were followed by another attempt at the same transaction.
+    /// After how many of these the transaction was retried.
     pub retried: u64,
-    /// None where no transaction was under way (while connecting).
+    /// Null if no transaction was running (while connecting).
     pub transaction: Option<String>,
-    /// Since the beginning of the measurement, 0 where it was before; where nothing was measured, since
-    /// the beginning of the run.
+    /// Since the start of the measurement, 0 if it was before; if nothing was measured, since the start of
+    /// the run.
     pub first_at_ns: u64,
 }
 
-/// Whether what was asked for is known not to have happened.
+/// Whether the statement is known to have had no effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Certainty {
     /// Nothing was changed.
     Undone,
-    /// It may have been changed all the same: the answer to a commit was lost.
+    /// Something may have been changed: the answer to a commit was lost.
     Unknown,
 }
 

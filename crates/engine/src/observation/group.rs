@@ -1,15 +1,15 @@
-//! What one group of clients did in the measurement that all groups share.
+//! The results of one group of clients, in the measurement that all groups share.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{AllOk, ErrorReport, Outcomes, Passes, TransactionOutcomes, TransactionReport};
 
-/// How transactions arrived, as the document said.
+/// How transactions arrived, as the document defines.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Arrival {
     pub kind: ArrivalKind,
-    /// Over all clients of open loops; none where there is no such.
+    /// Over all clients of open loops; null if there are none.
     pub offered_rate_per_s: Option<f64>,
 }
 
@@ -19,7 +19,7 @@ pub enum ArrivalKind {
     Closed,
     Constant,
     Poisson,
-    /// Groups whose transactions arrive in different ways.
+    /// The transactions of the groups arrive in different ways.
     Mixed,
 }
 
@@ -38,21 +38,21 @@ impl ArrivalKind {
 /// Clients that run the same scripts at the same pace.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct GroupReport {
-    /// Empty for the only group of a document that names none.
+    /// Empty for the only group of a document without `groups`.
     pub name: String,
     pub clients: u32,
     pub arrival: Arrival,
-    /// From the beginning of the measurement to the end of the group's last client.
+    /// From the start of the measurement to the end of the group's last client.
     pub elapsed_ns: u64,
-    /// Transactions that ended `ok`, per second of `elapsed_ns`; 0 where no time passed.
+    /// Transactions that ended `ok`, per second of `elapsed_ns`; 0 if no time passed.
     pub throughput_per_s: f64,
     pub outcomes: Outcomes,
-    /// The same for each transaction type; each line adds up by itself.
+    /// The same for each transaction type; the numbers of each type add up.
     pub outcomes_by_transaction: Vec<TransactionOutcomes>,
     pub transactions: Vec<TransactionReport>,
     pub all_ok: AllOk,
-    /// None for a mix, a shared list, and in an open loop.
+    /// Null for a mix, a shared list, and in an open loop.
     pub passes: Option<Passes>,
-    /// Those of its transactions; errors while connecting are only in the list of all groups.
+    /// Errors of its transactions; errors while connecting are only in the list of all groups.
     pub errors: Vec<ErrorReport>,
 }

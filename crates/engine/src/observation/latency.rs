@@ -1,12 +1,12 @@
-//! A distribution of durations: what reports read at once, and what merges exactly.
+//! A distribution of durations: common percentiles, and a histogram that can be merged exactly.
 
 use assay_histogram::{EncodedHistogram, LatencyHistogram};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A distribution of durations. In a closed loop there is no intended start: a transaction starts when
-/// its client is free, and its latency is its service time. Pauses of the script that are no part
-/// of it (`\keying`, `\think`) are left out.
+/// A distribution of durations. In a closed loop there is no intended start: a transaction starts when its
+/// client is free, and its latency is its service time. Pauses of the script outside the latency (`\keying`,
+/// `\think`) are left out.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Latency {
     #[serde(flatten)]
@@ -33,7 +33,7 @@ impl From<&LatencyHistogram> for Latency {
     }
 }
 
-/// Count, extremes and sum are those of the distribution that is encoded.
+/// Count, minimum, maximum and sum are those of the encoded histogram.
 impl std::ops::Deref for Latency {
     type Target = EncodedHistogram;
 
@@ -42,13 +42,13 @@ impl std::ops::Deref for Latency {
     }
 }
 
-/// How fine times are told. The cells of a histogram are `lowest_ns` wide up to 2 × 10^digits of them
-/// (2,047 ns); from there on they have that many significant digits. Minimum, maximum and sum are exact.
+/// The resolution of times. The cells of a histogram are `lowest_ns` wide up to 2 × 10^digits of them (2,047
+/// ns); longer times have that many significant digits. Minimum, maximum and sum are exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Resolution {
     pub lowest_ns: u64,
     pub significant_digits: u8,
-    /// What takes longer is counted as `overflow`.
+    /// Longer times are counted as `overflow`.
     pub highest_ns: u64,
 }
 

@@ -1,5 +1,5 @@
-//! What a run was, as the engine saw it: plain data, ready to be written as JSON. All times are of a
-//! monotonic clock, except the one that says so.
+//! The results of a run, as measured by the engine: plain data, ready to be written as JSON. All times are of
+//! a monotonic clock, except `started_unix_ns`.
 
 mod client;
 mod cost;
@@ -28,69 +28,69 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Of the form of an [`Observation`]. A change of a key's meaning raises it; `python/assay/observation`
-/// reads all of them.
+/// The version of the format of an [`Observation`]. A change of a key's meaning raises it;
+/// `python/assay/observation` reads all versions.
 pub const VERSION: u32 = 2;
 
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Observation {
-    /// Of the form of this document: [`VERSION`].
+    /// The version of the format of this document: [`VERSION`].
     pub version: u32,
     /// Wall clock at the beginning of the measurement.
     pub started_unix_ns: u64,
     /// From the end of the warm-up to the end of the last client.
     pub elapsed_ns: u64,
-    /// The last part of `elapsed_ns`, in which no transaction was begun any more and those under way were
-    /// waited for; 0 where the clock did not end the run.
+    /// The last part of `elapsed_ns`, in which no transaction was started and running ones were waited for; 0
+    /// if no time limit ended the run.
     pub drained_ns: u64,
     /// From the first connection to the last prepared statement of the last client.
     pub connect_ns: u64,
     pub clients: u32,
     pub threads: u32,
-    /// Of all groups together.
+    /// Over all groups.
     pub arrival: Arrival,
-    /// Of every percentile and histogram.
+    /// The resolution of every percentile and histogram.
     pub resolution: Resolution,
     pub outcomes: Outcomes,
-    /// The same for each transaction type; each line adds up by itself.
+    /// The same for each transaction type; the numbers of each type add up.
     pub outcomes_by_transaction: Vec<TransactionOutcomes>,
     pub transactions: Vec<TransactionReport>,
     pub all_ok: AllOk,
-    /// Of the groups that have any; none for a mix, a shared list, and in an open loop.
+    /// Of the groups that have passes; null for a mix, a shared list, and in an open loop.
     pub passes: Option<Passes>,
-    /// Statements of measured transactions that were answered, those that begin, end or roll back
-    /// included.
+    /// Statements of measured transactions that were answered, including those that begin, end or roll back a
+    /// transaction.
     pub statements: u64,
-    /// In the order of the scripts, where asked for; statements that were never answered are left out.
+    /// In the order of the scripts, if requested; statements that were never answered are left out.
     pub per_statement: Vec<StatementReport>,
-    /// In the order of the document; all of the above are totals over them.
+    /// In the order of the document; the keys above are totals over the groups.
     pub groups: Vec<GroupReport>,
-    /// One for each second of the measurement and each group, also for those in which nothing ended.
+    /// One for each second of the measurement and each group, including those in which nothing ended.
     pub intervals: Vec<Interval>,
     pub errors: Vec<ErrorReport>,
     pub client_ends: Vec<ClientEnd>,
     pub transactions_per_client: TransactionsPerClient,
     pub in_flight: InFlight,
     pub carried_over: CarriedOver,
-    /// None in an open loop, and where nothing was driven.
+    /// Null in an open loop, and if no transaction was run.
     pub littles_law: Option<LittlesLaw>,
-    /// In which no transaction ended for at least a second, and for ten times the median latency of
-    /// those that clients waited for.
+    /// Times in which no transaction ended for at least a second, and for ten times the median latency of the
+    /// transactions that clients waited for.
     pub stalls: Vec<Standstill>,
-    /// In which this process itself stood still for more than half a second, to a tenth of a second.
+    /// Times in which this process itself was suspended for more than half a second, to a tenth of a second.
     pub suspensions: Vec<Standstill>,
-    /// Sessions that were lost and opened anew.
+    /// Sessions that were lost and reopened.
     pub reconnects: u64,
-    /// In which no client had a session, from the last loss to the first transaction that ended `ok`
-    /// again; where clients try to come back, or open a session for each transaction.
+    /// Times in which no client had a session, from the last loss to the first transaction that ended `ok`
+    /// again; if clients reconnect, or open a session for each transaction.
     pub outages: Vec<Outage>,
     /// For each statement without parameters.
     pub results: Vec<ResultReport>,
     pub client_cost: ClientCost,
-    /// What drivers have counted themselves in the measured part, over all clients (`buffer_hits`, …).
+    /// Counters of the drivers in the measured part, over all clients (`buffer_hits`, …).
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub driver_counters: BTreeMap<&'static str, u64>,
-    /// Transactions that were given up because they did not end; none where there were none.
+    /// Transactions that were abandoned because they did not end; null if there were none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<Unfinished>,
     pub ended_by: EndedBy,

@@ -1,9 +1,9 @@
-//! The outcomes of all transactions that the workload asked for, in numbers that add up.
+//! The outcomes of all scheduled transactions, in numbers that add up.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// How a transaction that was begun ended.
+/// The outcome of a transaction that was started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
@@ -30,25 +30,25 @@ impl Outcome {
 /// `scheduled = ok + aborted + failed + unknown + skipped` and
 /// `attempts = scheduled − skipped + retries`, asserted at the end of every run.
 ///
-/// In a closed loop a transaction is scheduled when its client begins it, so none is ever skipped. In an
-/// open loop it is scheduled when it is due: one that could not begin within the latency limit, or that
-/// nobody had begun when the run ended, is skipped.
+/// In a closed loop a transaction is scheduled when its client starts it, so none is ever skipped. In an open
+/// loop it is scheduled when it is due: one that could not start within the latency limit, or that was not
+/// started when the run ended, is skipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Outcomes {
     pub scheduled: u64,
     pub ok: u64,
-    /// Rolled back, as the workload asked.
+    /// Rolled back by the workload.
     pub aborted: u64,
-    /// Not done, or known to be undone: also where the session was lost in an open transaction before
-    /// anybody asked for its commit.
+    /// Not done, or known to be undone; also if the session was lost in an open transaction before its commit
+    /// was sent.
     pub failed: u64,
-    /// The connection ended, or the wait for it, before the answer came.
+    /// The connection or the wait for the answer ended before the answer arrived.
     pub unknown: u64,
     /// Too late to start.
     pub skipped: u64,
-    /// Of those that ended `ok`, how many took longer than the latency limit.
+    /// How many `ok` transactions took longer than the latency limit.
     pub late: u64,
-    /// Attempts beside the first of each transaction.
+    /// Attempts after the first of each transaction.
     pub retries: u64,
     pub attempts: u64,
 }
@@ -83,22 +83,21 @@ impl Outcomes {
         self.attempts += other.attempts;
     }
 
-    /// All that have been begun and have ended, however.
+    /// All transactions that were started and have ended, with any outcome.
     #[must_use]
     pub fn ended(&self) -> u64 {
         self.ok + self.aborted + self.failed + self.unknown
     }
 
     /// # Panics
-
-    /// If a transaction was lost from sight, or seen twice: a bug of the engine, after which no
-    /// number of the run can be believed.
+    /// If a transaction was lost or counted twice: an internal error, after which no number of the run is
+    /// reliable.
     pub(crate) fn assert_identities(&self) {
         assert!(
             self.scheduled == self.ended() + self.skipped
                 && self.attempts == self.ended() + self.retries
                 && self.late <= self.ok,
-            "the accounting of transactions is broken; please report this: {self:?}"
+            "internal error: the transaction counts do not add up; please report this: {self:?}"
         );
     }
 }

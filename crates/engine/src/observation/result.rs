@@ -1,4 +1,4 @@
-//! What statements answered, and whether all clients got the same.
+//! The answers to statements, and whether all clients got the same.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,10 +11,10 @@ pub struct ResultReport {
     pub statement: u32,
     /// Of the first answer.
     pub rows: u64,
-    /// Of the first answer, 16 hexadecimal digits; none where answers were only counted.
+    /// Of the first answer, 16 hexadecimal digits; null if answers were only counted.
     pub digest: Option<String>,
     pub answers: u64,
-    /// How many were not like the first.
+    /// How many differ from the first.
     pub differing: u64,
     pub first_difference: Option<String>,
 }

@@ -1,10 +1,10 @@
-//! How the clients were served: each of them, over the whole time of the measurement.
+//! How evenly the clients were served over the measurement.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Measured transactions that ended, however, of the client that had the fewest, of the middle one (of an
-/// even number, the mean of the two, rounded down) and of the one that had the most.
+/// How many measured transactions ended, with any outcome, for the client with the fewest, the median client
+/// (of an even number, the mean of the two, rounded down) and the client with the most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TransactionsPerClient {
     pub least: u64,
@@ -25,44 +25,44 @@ impl TransactionsPerClient {
     }
 }
 
-/// Transactions under way when the measurement ended by the clock. They were waited for; measured ones are
-/// among the outcomes.
+/// Transactions that were running when the time limit ended the measurement. They were waited for; measured
+/// ones are among the outcomes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct InFlight {
     pub count: u64,
-    /// Since when the oldest of them was under way, at that instant; 0 where there was none.
+    /// How long the oldest of them had been running then; 0 if there was none.
     pub oldest_ns: u64,
-    /// Of these, how many had begun in the warm-up: they are in no other figure.
+    /// How many of these had begun in the warm-up: they are in no other figure.
     pub begun_in_warm_up: u64,
 }
 
-/// Transactions that began in the warm-up and were under way when the measurement began. They are in no
-/// other figure.
+/// Transactions that began in the warm-up and were running when the measurement began. They are in no other
+/// figure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CarriedOver {
     pub count: u64,
-    /// How long the longest of them took in all.
+    /// The total time of the longest of them.
     pub longest_ns: u64,
 }
 
-/// Little's law for a closed loop: clients = throughput × (latency + pause). Where
-/// `clients_by_law` is less than `clients`, the figures leave out what clients did in the rest of the time.
+/// Little's law for a closed loop: clients = throughput × (latency + pause). If `clients_by_law` is less than
+/// `clients`, the figures do not cover all of the clients' time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LittlesLaw {
-    /// At work, on average over the measurement: one that ends early counts for less.
+    /// Running clients, on average over the measurement: one that ends early counts for less.
     pub clients: f64,
-    /// Measured transactions that ended, however, per second of the measurement.
+    /// Measured transactions that ended, with any outcome, per second of the measurement.
     pub throughput_per_s: f64,
-    /// Mean of these.
+    /// The mean latency of these.
     pub latency_ns: f64,
-    /// Mean time between two of them: pauses, and whatever else a client does without a transaction.
+    /// The mean time between two of them: pauses, and any other time without a transaction.
     pub pause_ns: f64,
     pub clients_by_law: f64,
 }
 
 impl LittlesLaw {
-    /// `at_work_ns` is the time of all clients in the measurement, of which `in_transactions_ns` went
-    /// into the transactions that ended, and `between_ns` into pauses. None where no time passed.
+    /// `at_work_ns` is the time of all clients in the measurement; `in_transactions_ns` of it was spent in
+    /// the transactions that ended, and `between_ns` in pauses. `None` if no time passed.
     #[expect(
         clippy::cast_precision_loss,
         reason = "a mean needs no more than 53 bits"
@@ -97,7 +97,7 @@ impl LittlesLaw {
     }
 }
 
-/// A time in which something stood still, since the beginning of the measurement.
+/// A time in which the system stalled or the process was suspended, since the start of the measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Standstill {
     pub from_ns: u64,
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_median_of_an_even_number_lies_between_the_two_in_the_middle() {
+    fn the_median_of_an_even_number_is_the_mean_of_the_middle_two() {
         let median = |counts: &[u64]| TransactionsPerClient::of(counts.to_vec()).median;
         assert_eq!(median(&[88_084, 41_979]), 65_031);
         assert_eq!(median(&[9, 1, 4]), 4);

@@ -5,19 +5,19 @@ use serde::Serialize;
 
 use super::{Latency, Outcome};
 
-/// The transactions of one type that ended one way.
+/// The transactions of one type with one outcome.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TransactionReport {
     pub name: String,
     pub outcome: Outcome,
     pub count: u64,
-    /// How many of them took longer than the limit; only those that ended `ok` are called late.
+    /// How many of them took longer than the limit; only `ok` transactions can be late.
     pub late: u64,
     /// From the intended start to the end, all attempts included.
     pub latency: Latency,
     /// From the actual start to the end, all attempts included.
     pub service_time: Latency,
-    /// From the intended start to the actual one; none in a closed loop.
+    /// From the intended start to the actual one; null in a closed loop.
     pub schedule_lag: Option<Latency>,
 }
 
@@ -30,7 +30,7 @@ pub struct AllOk {
     pub schedule_lag: Option<Latency>,
 }
 
-/// One statement, wherever it stands.
+/// One statement of a script.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StatementReport {
     pub transaction: String,
@@ -40,11 +40,11 @@ pub struct StatementReport {
     pub text: String,
     /// How often it was answered in measured transactions, failures included.
     pub count: u64,
-    /// From the sending to the end of the answer.
+    /// From sending it to the end of the answer.
     pub service_time: Latency,
 }
 
-/// Passes of which every transaction ended `ok`.
+/// Passes in which every transaction ended `ok`.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Passes {
     pub count: u64,

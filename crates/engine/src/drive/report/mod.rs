@@ -12,7 +12,7 @@ use super::plan::Plan;
 use super::shared::Shared;
 use super::supervisor::Watched;
 use crate::account::{
-    Aggregator, End, ErrorLog, ResultLog, ThreadRecorder, TimeSpan, Waits, while_asked,
+    Aggregator, End, ErrorLog, ResultLog, ThreadRecorder, TimeSpan, Waits, before_stop,
 };
 use crate::observation::{
     Latency, Observation, Outcomes, Passes, Resolution, ResultReport, StatementReport, Unfinished,
@@ -76,7 +76,7 @@ pub fn assemble(
         .schedule
         .map_or(u64::MAX, |schedule| schedule.stop_ns);
     let (mut intervals, gaps) = watched.series.finish(last_ns.saturating_sub(began_ns));
-    let gaps = while_asked(gaps, stop_ns.saturating_sub(began_ns));
+    let gaps = before_stop(gaps, stop_ns.saturating_sub(began_ns));
     let standstills = (&*gaps, suspensions);
     let (stalls, suspensions) = service::standstills(&recorded, sums.waits, standstills, measured);
     service::mark(&mut intervals, &plan.groups, &stalls, &suspensions);

@@ -1,7 +1,7 @@
-//! Takes a source of rows; makes its rows on a thread of its own, a little before they are asked for.
+//! Takes a source of rows; reads its rows on a thread of its own, prefetch of their use.
 //!
-//! A library works on the thread that feeds it, so without this a second processor would stand idle while
-//! rows are made. A server has its own processors, and the socket between lets both sides work at once.
+//! A library runs on the thread that feeds it, so without this a second processor would be idle while rows
+//! are generated. A server has its own processors, and the socket lets both sides work at the same time.
 
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 
@@ -12,28 +12,28 @@ use super::failure::Failure;
 use crate::limits;
 use crate::session::no_thread;
 
-/// Rows that are handed over together: enough that waking a thread costs next to nothing for each.
+/// Rows that are passed together: enough to read the cost of waking a thread per row negligible.
 const BATCH_ROWS: usize = 128;
-/// Long rows make a batch full before that.
+/// Long rows fill a batch earlier.
 const BATCH_BYTES: usize = 256 * 1024;
-/// Batches that wait to be taken.
+/// Batches that are ready.
 const BATCHES: usize = 4;
 
-/// Runs `work` with the rows of `source`, which another thread makes.
+/// Runs `work` with the rows of `source`, which another thread reads.
 ///
 /// # Errors
-/// Those of `work`; or where the machine has no room for a thread, and nothing was begun.
-pub(super) fn ahead(
+/// The errors of `work`; or the machine cannot start another thread.
+pub(super) fn prefetch(
     source: Source<'_>,
     work: impl FnOnce(&mut dyn RowSource) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     std::thread::scope(|scope| {
-        let (made, next) = mpsc::sync_channel(BATCHES);
+        let (ready, next) = mpsc::sync_channel(BATCHES);
         let (spent, empty) = mpsc::channel();
-        limits::start(scope, "load-rows", move || make(source, &made, &empty))
+        limits::start(scope, "load-rows", move || read(source, &ready, &empty))
             .map_err(|error| Failure::System(no_thread(&error), None))?;
-        // Dropped before the scope waits for the thread, which ends when nobody takes its rows.
-        let mut rows = Ahead {
+        // Dropped before the scope waits for the thread, which ends when its rows are no longer received.
+        let mut rows = Prefetch {
             next,
             spent,
             batch: Batch::default(),
@@ -45,15 +45,15 @@ pub(super) fn ahead(
 
 #[derive(Default)]
 struct Batch {
-    /// Only as many as there are `tables` count, the others lend their memory.
+    /// Only the first `tables.len()` rows are valid; the others keep their memory for reuse.
     rows: Vec<Row>,
     tables: Vec<usize>,
-    /// What comes behind its rows, where that is not the next batch.
+    /// What follows its rows, if not the next batch.
     end: Option<Result<(), SourceError>>,
     bytes_read: u64,
 }
 
-fn make(source: Source<'_>, made: &SyncSender<Batch>, empty: &Receiver<Batch>) {
+fn read(source: Source<'_>, ready: &SyncSender<Batch>, empty: &Receiver<Batch>) {
     loop {
         let mut batch = empty.try_recv().unwrap_or_default();
         batch.tables.clear();
@@ -74,21 +74,21 @@ fn make(source: Source<'_>, made: &SyncSender<Batch>, empty: &Receiver<Batch>) {
         }
         batch.bytes_read = source.bytes_read();
         let is_last = batch.end.is_some();
-        if made.send(batch).is_err() || is_last {
+        if ready.send(batch).is_err() || is_last {
             return;
         }
     }
 }
 
-struct Ahead {
+struct Prefetch {
     next: Receiver<Batch>,
     spent: Sender<Batch>,
     batch: Batch,
-    /// Rows of the batch that were given.
+    /// Rows of the batch that were returned.
     taken: usize,
 }
 
-impl RowSource for Ahead {
+impl RowSource for Prefetch {
     fn next_row(&mut self, row: &mut Row) -> Result<Option<usize>, SourceError> {
         loop {
             if let Some(&table) = self.batch.tables.get(self.taken) {
@@ -102,12 +102,12 @@ impl RowSource for Ahead {
             let next = self
                 .next
                 .recv()
-                .expect("the thread that makes rows says when they end, unless it panicked");
+                .expect("the reading thread sends an end, unless it panicked");
             let spent = std::mem::replace(&mut self.batch, next);
             self.taken = 0;
-            // One with long rows is not used again, or in time all would hold the memory of the longest.
+            // A batch with long rows is not reused, or in time all would hold the memory of the longest.
             if spent.tables.len() == BATCH_ROWS {
-                // Nobody needs it where the last batch has been made.
+                // Fails if the last batch has been sent: then it is not needed.
                 let _ = self.spent.send(spent);
             }
         }
@@ -122,7 +122,7 @@ impl RowSource for Ahead {
 mod tests {
     use super::*;
 
-    /// So many rows of so many bytes, then an end or an error.
+    /// A source of so many rows of so many bytes, then an end or an error.
     struct Rows {
         left: u64,
         bytes: usize,
@@ -135,7 +135,7 @@ mod tests {
                 return match self.fails {
                     false => Ok(None),
                     true => Err(SourceError {
-                        message: "told to fail".to_owned(),
+                        message: "the source failed".to_owned(),
                         file: String::new(),
                         line: 0,
                         column: 0,
@@ -163,7 +163,7 @@ mod tests {
                 bytes,
                 fails,
             };
-            ahead(&mut source, |rows| {
+            prefetch(&mut source, |rows| {
                 let mut row = Row::new();
                 for number in (0..1000_i64).rev() {
                     let table = rows.next_row(&mut row).expect("not yet the end");
@@ -180,13 +180,13 @@ mod tests {
     }
 
     #[test]
-    fn who_takes_no_more_rows_ends_their_making() {
+    fn the_reading_thread_ends_when_no_more_rows_are_received() {
         let mut source = Rows {
             left: u64::MAX / 2,
             bytes: 1,
             fails: false,
         };
-        ahead(&mut source, |rows| {
+        prefetch(&mut source, |rows| {
             let mut row = Row::new();
             assert_eq!(rows.next_row(&mut row), Ok(Some(0)));
             Ok(())
