@@ -61,6 +61,11 @@ RECORD_PATIENCE = EnvVar(
     "Seconds that a run waits for a record file which another process has locked, before it goes "
     "on in a rescue file beside it (default: 600).",
 )
+COLUMNS = EnvVar(
+    "COLUMNS",
+    "How many columns reports and tables may take, also in a pipe or a file (default: those of the "
+    "terminal; elsewhere 80 for reports, and as many as they need for lists).",
+)
 BIBSQL_PROFILES = EnvVar(
     "ASSAY_BIBSQL_PROFILES",
     "The file of `bibsql --profile` (default: $XDG_CONFIG_HOME/assay/bibsql.toml or "

@@ -44,3 +44,45 @@ def test_no_rows_are_no_error(form: str) -> None:
     stream = io.StringIO()
     rows.write([], ("name",), form, stream)
     assert stream.getvalue()
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 200])
+def test_a_table_is_as_wide_as_the_terminal_at_most(
+    width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    long = [{"name": "n", "count": 7, "more": "some words " * 9, "list": "a|bb|ccc|" * 5}]
+    stream = io.StringIO()
+    rows.write([*ROWS, *long], ("name", "count", "more", "list"), "table", stream)
+    lines = stream.getvalue().splitlines()
+    assert max(map(len, lines)) <= width
+    words = "".join("".join(lines).split())
+    assert "a|bb|ccc|" in words and words.count("some") == 9, "nothing is cut off"
+
+
+def test_cells_that_are_wrapped_begin_in_the_same_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "36")
+    stream = io.StringIO()
+    row = {"name": "x", "count": 1, "more": "level=one|two|three|four"}
+    rows.write([row], ("name", "count", "more"), "table", stream)
+    assert stream.getvalue() == (
+        "name  count  more\n"
+        "x         1  level=one|two|three|\n"
+        "             four\n"
+    )  # fmt: skip
+
+
+def test_rows_for_which_there_is_no_room_become_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "24")
+    stream = io.StringIO()
+    rows.write([{"a": "x" * 12, "b": "y" * 12}] * 2, ("a", "b", "c"), "table", stream)
+    assert stream.getvalue() == f"a  {'x' * 12}\nb  {'y' * 12}\nc\n\n" * 1 + (
+        f"a  {'x' * 12}\nb  {'y' * 12}\nc\n"
+    )
+
+
+def test_in_a_pipe_each_row_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    stream = io.StringIO()
+    rows.write([{"a": "x " * 200, "b": "y"}], ("a", "b"), "table", stream)
+    assert len(stream.getvalue().splitlines()) == 2

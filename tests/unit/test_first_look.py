@@ -11,6 +11,8 @@ import invented_records as invented
 import pytest
 
 from assay.cli.program import run_program
+from assay.experiment import Driving
+from assay.judge.kinds import Kind
 from assay.record import ExperimentRecord, Store
 from assay.report import first_look
 from assay.report.build import build
@@ -109,6 +111,43 @@ def test_what_there_is_no_room_for_is_named(tmp_path: Path) -> None:
     lines = one_run(tmp_path, warnings=warnings)
     assert len(lines) <= first_look.MOST_LINES
     assert "one-repetition, few-samples" in beginning(lines, "also")
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+@pytest.mark.parametrize("folder", ["r", "a-folder-with-a-long-name/" * 5 + "r"])
+@pytest.mark.parametrize(
+    "end", [("done", ""), ("failed", "long " * 60), ("interrupted", "long " * 60)]
+)
+def test_no_case_takes_more_than_15_lines(
+    tmp_path: Path, end: tuple[str, str], folder: str, width: int
+) -> None:
+    open_loop = Driving(duration_s=2.0, arrival="constant", offered_rate_per_s=8.0)
+    planned = invented.plan([invented.POSTGRESQL], driving=[open_loop])
+    plain = invented.observation(planned.runs[0].cell, 2 * invented.S)
+    group = {key: plain[key] for key in ("outcomes", "transactions")}
+    error = {"class": "timeout", "code": "57014", "message": "long " * 60, "count": 2,
+             "transaction": "S01", "first_at_ns": 5}  # fmt: skip
+    wrong = invented.checks({"S01": 155})
+    path = tmp_path / folder / "r.sqlite"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    experiment = invented.experiment(
+        path,
+        planned,
+        2.0,
+        observation={
+            "groups": [{"name": f"group-{n}", **group} for n in range(7)], "errors": [error],
+        },
+        end=end,
+        checks=[{**one, "id": f"S{n:02}"} for n in range(40) for one in wrong],
+        warnings=[(one.id, "detail " * 30) for one in Kind],
+    )  # fmt: skip
+    more = f"assay report 1 --records {path}"
+    lines = first_look.lines(experiment, build(experiment), width, more)
+    assert len(lines) <= first_look.MOST_LINES, "\n".join(lines)
+    measured = () if end[0] == "interrupted" else ("throughput", "  group-1")
+    for name in ("verdict", "errors", "checks", *measured):
+        assert any(one.startswith(name) for one in lines), name
+    assert "".join("".join(lines).split()).endswith("".join(more.split()))
 
 
 def test_a_run_ends_with_it_and_details_are_for_those_who_ask(

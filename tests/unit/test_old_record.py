@@ -108,16 +108,18 @@ def test_its_runs_are_listed_with_their_ends_and_verdicts(
     )
     for run in [*found, *printed["runs"]]:
         del run["began"]  # in the time zone of whom it is shown to
+    for run in printed["runs"]:  # a script by itself is called by its file today
+        run["test"] = run["test"].removesuffix(".script")
     assert found == printed["runs"]
 
 
-def test_a_long_reason_does_not_push_the_verdict_off_the_screen(
+def test_a_long_reason_is_cut_in_a_list(
     records: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lines = output(capsys, "list", "runs", "--records", str(records)).splitlines()
-    assert max(map(len, lines)) < 220
+    assert max(map(len, lines)) < 160
     (failed,) = [line for line in lines if "the server does not start" in line]
-    assert failed.rstrip().endswith("invalid")
+    assert failed.endswith("…")
 
 
 @pytest.mark.parametrize("form", ["table", "csv", "markdown"])

@@ -26,7 +26,9 @@ RUN_COLUMNS = (
     "run", "experiment", "test", "system", "storage", "clients", "repetition", "began", "state",
     "verdict",
 )  # fmt: skip
-LONGEST_STATE = 60
+RUN_TABLE = ("run", "exp.", "test", "system", "storage", "clients", "rep.", "began", "result")
+"""Columns of the same in a table, which has less room."""
+LONGEST_RESULT = 40
 """Characters that a table shows of a state and its reason."""
 DATASET_COLUMNS = ("dataset", "system", "version", "rows", "bytes", "made", "folder")
 
@@ -62,17 +64,21 @@ def command(what: str, form: str, records: Path, datasets: Path | None) -> None:
         "datasets": lambda: (DATASET_COLUMNS, _datasets(datasets)),
     }
     columns, found = found_by[what]()
-    if form == "table":
-        found = [{name: _cut(name, value) for name, value in one.items()} for one in found]
+    if form == "table" and what == "runs":
+        columns, found = RUN_TABLE, [*map(_brief, found)]
     rows.write(found, columns, form, sys.stdout)
 
 
-def _cut(name: str, value: object) -> object:
-    """Of a state the beginning of its reason; `assay show` has all of it."""
-    text = str(value)
-    return (
-        f"{text[: LONGEST_STATE - 1]}…" if name == "state" and len(text) > LONGEST_STATE else value
-    )
+def _brief(run: rows.Row) -> rows.Row:
+    """The verdict of a run that is done; of others the state and the beginning of its reason.
+    `assay show` has all of it."""
+    text = str(run["verdict"] if run["state"] == "done" else run["state"])
+    return {
+        **run,
+        "exp.": run["experiment"],
+        "rep.": run["repetition"],
+        "result": f"{text[: LONGEST_RESULT - 1]}…" if len(text) > LONGEST_RESULT else text,
+    }
 
 
 def _systems() -> list[rows.Row]:

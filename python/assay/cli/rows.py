@@ -7,6 +7,8 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TextIO
 
+from assay.cli import row_table
+from assay.text.line_width import line_width
 from assay.text.visible import for_terminal, visible, visible_lines
 
 Row = Mapping[str, object]
@@ -18,17 +20,12 @@ def write(rows: Sequence[Row], columns: Sequence[str], form: str, stream: TextIO
 
 
 def _table(rows: Sequence[Row], columns: Sequence[str], stream: TextIO) -> None:
-    cells = [list(columns), *([_shown(row.get(one)) for one in columns] for row in rows)]
-    widths = [max(len(row[place]) for row in cells) for place in range(len(columns))]
+    cells = [[_shown(row.get(one)) for one in columns] for row in rows]
     is_number = [
         bool(rows) and all(isinstance(row.get(one), int | float) for row in rows) for one in columns
     ]
-    for row in cells:
-        padded = [
-            text.rjust(width) if right else text.ljust(width)
-            for text, width, right in zip(row, widths, is_number, strict=True)
-        ]
-        stream.write("  ".join(padded).rstrip() + "\n")
+    for line in row_table.lines(columns, cells, is_number, line_width(stream)):
+        stream.write(line + "\n")
 
 
 def _markdown(rows: Sequence[Row], columns: Sequence[str], stream: TextIO) -> None:

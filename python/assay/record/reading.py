@@ -34,7 +34,10 @@ SELECT runs.id, experiment_id, position, workload, test, system, system_label, s
        threads, protocol, parameters, repetition, runs.seed AS seed, cell_fingerprint, state,
        reason, verdict, verdict_reason, json_extract(cell, '$.driving') AS driving,
        json_extract(cell, '$.group_clients') AS group_clients,
-       json_extract(experiment, '$.is_ad_hoc') AS is_ad_hoc,
+       coalesce(
+           json_extract(experiment, '$.is_ad_hoc'),
+           json_extract(experiment, '$.is_bare')  -- what earlier programs called it
+       ) AS is_ad_hoc,
        runs.begun_unix_ns AS begun_unix_ns,
        runs.ended_unix_ns AS ended_unix_ns, machine, process_id, process_started, boot_id
 FROM runs JOIN experiments ON experiments.id = experiment_id

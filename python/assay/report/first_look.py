@@ -11,8 +11,6 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TextIO
 
-from rich.console import Console
-
 from assay.judge import Verdict
 from assay.judge.kinds import Kind
 from assay.judge.verdict import WORDS
@@ -22,12 +20,15 @@ from assay.report.cell_summary import CellSummary
 from assay.report.for_people import for_people
 from assay.report.table import WIDTH
 from assay.report.values import Report, WarningNote
+from assay.text.line_width import line_width
 from assay.text.visible import visible
 
 MOST_LINES = 15
 _HEAD = 13
 """Columns before the text of a line."""
-_GROUPS_SHOWN = 4
+_MOST_OF_A_CELL = ((4, 2), (4, 1), (2, 1))
+"""Groups shown, and lines of each text: the first for which there is room."""
+_MOST_OF_THE_RECORD = 2
 _ORDER = ("", *WORDS[:1], "refused", *WORDS[1:])
 _LIMITING = {kind.id for kind in Kind if kind.value.limits}
 
@@ -36,9 +37,7 @@ def render(experiment: ExperimentRecord, report: Report, stream: TextIO, more: s
     """``more``: the command that shows the rest."""
     if hasattr(stream, "reconfigure"):
         stream.reconfigure(errors="replace")  # a terminal may not have every sign
-    console = Console(file=stream)
-    width = console.width if console.is_terminal else WIDTH
-    for line in lines(experiment, for_people(report), width, more):
+    for line in lines(experiment, for_people(report), line_width(stream) or WIDTH, more):
         stream.write(line + "\n")
 
 
@@ -48,22 +47,33 @@ def lines(experiment: ExperimentRecord, report: Report, width: int, more: str) -
         for runs in cell_runs.tests(experiment.runs).values()
         for cell in cell_runs.cells(runs)
     ]
-    shown = _one_cell(found[0], width) if len(found) == 1 else _many_cells(found, width)
-    table = 0 if len(found) == 1 else len(found) + 1
     last = _line("record", f"{report.record}, experiment {experiment.id}; details: {more}", width)
-    room = MOST_LINES - (len(shown) - table) - len(last)
+    if len(last) > _MOST_OF_THE_RECORD:  # a long path is said once
+        last = _line("details", more, width)
+    room = MOST_LINES - len(last)
+    if len(found) == 1:
+        shown = _one_cell(found[0], width, room - min(1, len(report.warnings)))
+        room -= len(shown)
+    else:
+        shown = _many_cells(found, width)
+        room -= len(shown) - (len(found) + 1)
     return [*shown, *_warnings(report.warnings, room, width), *last]
 
 
-def _one_cell(cell: CellSummary, width: int) -> list[str]:
-    return [
-        _cut(f"{cell.test}: {cell.name}{cell_summary.repetitions([cell])}", width),
-        *_line("verdict", _verdict(cell.verdict), width, most=2),
-        *(line for name, text in cell.numbers for line in _line(name, text, width, most=2)),
-        *_groups(cell, width),
-        *_line("errors", cell_summary.errors(cell.runs), width, most=2),
-        *_line("checks", cell_summary.checks(cell.runs), width, most=2),
-    ]
+def _one_cell(cell: CellSummary, width: int, room: int) -> list[str]:
+    """In so many lines."""
+    for groups, most in _MOST_OF_A_CELL:
+        shown = [
+            _cut(f"{cell.test}: {cell.name}{cell_summary.repetitions([cell])}", width),
+            *_line("verdict", _verdict(cell.verdict), width, most=most),
+            *(one for name, text in cell.numbers for one in _line(name, text, width, most=most)),
+            *_groups(cell, width, groups),
+            *_line("errors", cell_summary.errors(cell.runs), width, most=most),
+            *_line("checks", cell_summary.checks(cell.runs), width, most=most),
+        ]
+        if len(shown) <= room:
+            break
+    return shown
 
 
 def _many_cells(found: Sequence[CellSummary], width: int) -> list[str]:
@@ -110,13 +120,13 @@ def _verdict(verdict: Verdict) -> str:
     return f"{word}: {verdict.reason}" if verdict.reason else word
 
 
-def _groups(cell: CellSummary, width: int) -> list[str]:
+def _groups(cell: CellSummary, width: int, most: int) -> list[str]:
     shown = [
         line
-        for name, text in cell.groups[:_GROUPS_SHOWN]
+        for name, text in cell.groups[:most]
         for line in _line(f"  {name}", text, width, most=1)
     ]
-    left_out = len(cell.groups) - _GROUPS_SHOWN
+    left_out = len(cell.groups) - most
     return [*shown, *([f"  and {left_out} more groups"] if left_out > 0 else [])]
 
 

@@ -14,13 +14,15 @@ from rich.text import Text
 
 from assay.report.for_people import for_people
 from assay.report.values import Report, Table
+from assay.text.line_width import line_width
 from assay.text.units import counted
 
 WIDTH = 80
 CELLS_WITH_DETAIL = 4
 """A report of more cells leaves its details to those who ask for them."""
 _TEXT_WIDTH = 13
-"""A column of text is wrapped to no less than this; a table that is wider still is cut in two."""
+"""A column of text is wrapped to no less than this. A table that is wider still is turned, so that
+its rows are columns; one that does not fit so either is cut in two."""
 _MOST_OF_A_LINE = 0.6
 """Share of the line up to which labels stay whole."""
 
@@ -32,8 +34,7 @@ def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> Non
         # A terminal that cannot show a sign gets a "?"; the report must not end there.
         stream.reconfigure(errors="replace")
     console = Console(file=stream, highlight=False, markup=False, emoji=False)
-    if not console.is_terminal:
-        console.width = WIDTH
+    console.width = line_width(stream) or WIDTH
     with_detail = report.cell_count <= CELLS_WITH_DETAIL if detail is None else detail
     with console.capture() as written:
         _print(console, report, with_detail)
@@ -50,7 +51,7 @@ def _print(console: Console, report: Report, with_detail: bool) -> None:
         console.print()
         console.print(Text(section.title, "bold"))
         for line in section.lines:
-            console.print(line)
+            _print_hanging(console, *_parted(line))
         for table in section.tables:
             if table.is_detail and not with_detail:
                 left_out += 1
@@ -75,6 +76,20 @@ def _print_hanging(console: Console, head: str, tail: str) -> None:
     console.print(grid)
 
 
+def _parted(line: str) -> tuple[str, str]:
+    """``outcome  ok 7  failed 0``: what it is about, and what is said, behind two blanks."""
+    name, blanks, rest = line.partition("  ")
+    return (name + blanks, rest) if blanks else ("", line)
+
+
+def _print_note(console: Console, note: str) -> None:
+    """Behind the number of a footnote the lines stand one under the other."""
+    number, blank, rest = note.partition("] ")
+    is_numbered = bool(blank) and number[1:].isdecimal()
+    head, tail = (f"  {number}{blank}", rest) if is_numbered else ("  ", note)
+    _print_hanging(console, head, tail)
+
+
 @dataclass(frozen=True)
 class _Layout:
     headings: tuple[str, ...]
@@ -92,6 +107,53 @@ class _Layout:
 
 def _print_table(console: Console, table: Table) -> None:
     layout = _layout(table, console.width)
+    turned = _turned(table) if layout.width(range(len(table.columns))) > console.width else None
+    if turned is not None and turned.width <= console.width:
+        console.print()
+        console.print(Text(table.title))
+        console.print(turned.shown)
+    else:
+        _print_upright(console, table, layout)
+    for note in table.notes:
+        _print_note(console, note)
+
+
+@dataclass(frozen=True)
+class _Turned:
+    shown: RichTable
+    width: int
+    """The least one."""
+
+
+def _turned(table: Table) -> _Turned | None:
+    """A column for each row, headed by its labels; None where rows stand in blocks."""
+    if any(row.block_title for row in table.rows):
+        return None
+    labels, others = range(table.label_columns), range(table.label_columns, len(table.columns))
+    names = [table.columns[place].heading for place in others]
+    head = "\n".join(table.columns[place].heading for place in labels)
+    shown = RichTable(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
+    width = max(map(len, [*head.splitlines(), *names]))
+    shown.add_column(Text(head), no_wrap=True)
+    for row in table.rows:
+        heading = [row.cells[place].shown for place in labels]
+        least = max(
+            len(row.cells[place].shown)
+            if table.columns[place].is_number or place in labels
+            else min(len(row.cells[place].shown), _TEXT_WIDTH)
+            for place in range(len(table.columns))
+        )
+        shown.add_column(
+            Text("\n".join(heading)), justify="right", overflow="fold", min_width=least
+        )
+        width += 2 + least
+    for name, place in zip(names, others, strict=True):
+        shown.add_row(Text(name), *(Text(row.cells[place].shown) for row in table.rows))
+    return _Turned(shown, width)
+
+
+def _print_upright(console: Console, table: Table, layout: _Layout) -> None:
+    """A line for each row; a table that is too wide is cut, and its labels stand in each part."""
     for place, columns in enumerate(_parts(table, layout, console.width)):
         shown = RichTable(
             box=SIMPLE_HEAD,
@@ -118,8 +180,6 @@ def _print_table(console: Console, table: Table) -> None:
         if not place:
             console.print(Text(table.title))
         console.print(shown)
-    for note in table.notes:
-        _print_hanging(console, "  ", note)
 
 
 def _at_the_bottom(heading: str, lines: int) -> str:
