@@ -84,7 +84,7 @@ mariadb engine=MyISAM
   time from the first client's start to the last client's end; median of 3
   repetitions (smallest-largest); speed-up: first column ÷ other column
   published: N. H. F. Beebe, 2011, Table 2, in s (other machines)
-  beside mariadb engine=MyISAM stands MySQL
+  published beside mariadb engine=MyISAM: MySQL
   [1] indicative: repetitions differ by 25 %
 
 """

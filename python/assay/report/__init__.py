@@ -1,7 +1,7 @@
-"""Takes records; gives tables and text. Pure: reads nothing but what it is given.
+"""Takes records; returns tables and text. Pure: no input but its arguments.
 
-`assay.report.build` makes one neutral `Report` of an experiment's records; a form (`table`,
-`markdown`, `csv`, `json`, or a stranger's entry point) is a function
+`assay.report.build` makes one neutral `Report` of an experiment's records; a format (`table`,
+`markdown`, `csv`, `json`, or an entry point of another package) is a function
 ``render(report, stream, *, detail=None)``.
 """
 
@@ -19,8 +19,8 @@ from assay.workload.values import Workload
 
 
 def check_declarations(workload: Workload) -> None:
-    """Reads what the workload declares of its reports and holds of published values, so that a
-    mistake is told, with its line, before a run and not after it."""
+    """Reads the workload's declarations of reports and its published values, so that a mistake is
+    reported, with its line, before a run and not after it."""
     if workload.is_ad_hoc:
         return
     top = toml_file.read(workload.folder / WORKLOAD_FILE)
@@ -40,7 +40,7 @@ def check_declarations(workload: Workload) -> None:
 
 
 def _refuse_other_columns(section: Section, found: Published, ours: Series) -> None:
-    """The table of a series stands among ours, column by column."""
+    """The published table of a series must have the columns of our table."""
     titles = [column.title for column in ours.columns]
     if len(found.columns) != len(titles):
         raise section.error(f"a column for each of {', '.join(titles)}", "columns")

@@ -1,4 +1,5 @@
-"""Takes a key: what is read of a run, and its unit; gives what stands for the runs of a cell there.
+"""Takes a key (a value of a run, and its unit); returns the aggregate of that value over the runs
+of a cell.
 
 Most numbers are the median of the repetitions. Percentiles are never averaged: they are those of
 the middle repetition.
@@ -21,14 +22,14 @@ from assay.text import units
 
 @dataclass(frozen=True)
 class Key:
-    """What is read of a run."""
+    """A value that is read from a run."""
 
     value: Callable[[RunRecord], object]
-    """None where the run holds nothing there."""
+    """None where the run has no such value."""
     unit: str
-    """In which it is kept: ``ns``, ``bytes``, ``per_s``, ``count``, ``ratio``."""
+    """Its unit in the record: ``ns``, ``bytes``, ``per_s``, ``count``, ``ratio``."""
     path: str = ""
-    """Where it is in the observation, if it is there."""
+    """Its path in the observation; empty if it is elsewhere."""
 
 
 def at(path: str) -> Key:
@@ -44,9 +45,9 @@ LOAD_TIME = Key(lambda run: _load_ns(run), "ns")
 
 
 def number(cell: CellRuns, key: Key) -> Number | None:
-    """The median of the cell's repetitions; None where no run came to its end."""
+    """The median of the cell's repetitions; None where no run was measured to its end."""
     found = [key.value(run) for run in cell.measured]
-    values = [one for one in found if isinstance(one, int | float)]
+    values = [value for value in found if isinstance(value, int | float)]
     if not values:
         return None
     over = spread(values)
@@ -65,7 +66,7 @@ def number(cell: CellRuns, key: Key) -> Number | None:
 
 
 def median(key: Key, time_unit: str = "s", *, with_range: bool = False) -> Aggregate:
-    """The median, or why there is none."""
+    """The median, or the reason why there is none."""
 
     def shown(cell: CellRuns) -> Cell:
         made = number(cell, key)
@@ -77,7 +78,7 @@ def median(key: Key, time_unit: str = "s", *, with_range: bool = False) -> Aggre
 
 
 def full_range(key: Key) -> Aggregate:
-    """The smallest and the largest of the repetitions."""
+    """The smallest and the largest value of the repetitions."""
 
     def shown(cell: CellRuns) -> Cell:
         made = number(cell, key)
@@ -89,7 +90,7 @@ def full_range(key: Key) -> Aggregate:
 
 
 def middle(show: Callable[[RunRecord], Cell]) -> Aggregate:
-    """Of the middle repetition."""
+    """The value of the repetition with the median throughput."""
 
     def shown(cell: CellRuns) -> Cell:
         run = cell_runs.middle_run(cell)
@@ -98,12 +99,12 @@ def middle(show: Callable[[RunRecord], Cell]) -> Aggregate:
     return shown
 
 
-def only(key: Key, time_unit: str = "s", *, says_why: bool = False) -> Aggregate:
-    """Of the one run that there is. ``says_why``: whether it tells why nothing was observed."""
+def only(key: Key, time_unit: str = "s", *, shows_reason: bool = False) -> Aggregate:
+    """The value of a cell's only run. ``shows_reason``: says why nothing was observed."""
 
     def shown(cell: CellRuns) -> Cell:
         (run,) = cell.runs
-        if run.observation is None and says_why:
+        if run.observation is None and shows_reason:
             return cell.absent
         return _own(run, key, time_unit)
 
@@ -131,13 +132,13 @@ def _own(run: RunRecord, key: Key, time_unit: str) -> Cell:
 
 
 def _shown(made: Number, time_unit: str, with_range: bool) -> Cell:
-    def one(value: float, resolution_ns: int = 0) -> str:
+    def text(value: float, resolution_ns: int = 0) -> str:
         return units.shown(value, made.unit, time_unit, resolution_ns=resolution_ns)
 
     around = ""
     if with_range and made.n != 1 and made.low is not None and made.high is not None:
-        around = f" ({one(made.low)}-{one(made.high)})"
-    return judged(f"{one(made.value, made.resolution or 0)}{around}", made)
+        around = f" ({text(made.low)}-{text(made.high)})"
+    return judged(f"{text(made.value, made.resolution or 0)}{around}", made)
 
 
 def _throughput(run: RunRecord) -> float | None:

@@ -1,4 +1,5 @@
-"""Takes the cells of a test; gives every check: expected, found, same rows everywhere or not."""
+"""Takes the cells of a test; returns its result checks: rows expected, rows found, and whether all
+systems returned the same rows."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from assay.report.values import Cell, Column, Row, Section, Table, absent, count
 
 
 def section(test: str, found: Sequence[CellRuns]) -> Section | None:
-    """A table for each data set that was asked; None where nothing was checked."""
+    """A table for each data set that was queried; None where nothing was checked."""
     by_data: dict[tuple[Any, ...], list[RunRecord]] = {}
     for cell in found:
         for run in cell.runs:
@@ -35,14 +36,16 @@ def _table(name: str, runs: Sequence[RunRecord]) -> Table:
     rows = []
     for check_id, checks in by_id.items():
         expected = checks[0][1]["expected"]
-        by_label = [[one for one in checks if one[0].system_label == name] for name in labels]
+        by_label = [
+            [(run, check) for run, check in checks if run.system_label == label] for label in labels
+        ]
         rows.append(
             Row(
                 (
                     Cell(str(check_id)),
                     Cell(str(checks[0][1]["title"])),
                     absent("unknown") if expected is None else count(expected),
-                    *(_found(one) for one in by_label),
+                    *(_found(of_system) for of_system in by_label),
                     *([Cell(agreements[check_id])] if has_digests else []),
                 )
             )
@@ -72,7 +75,7 @@ def _table(name: str, runs: Sequence[RunRecord]) -> Table:
 
 
 def _found(checks: Sequence[tuple[RunRecord, Mapping[str, Any]]]) -> Cell:
-    """What one system found, over all its runs."""
+    """The rows that one system found, over all its runs."""
     numbers = list(dict.fromkeys(check["found"] for _, check in checks))
     wrong = [f"run {run.id}: {check['note']}" for run, check in checks if check["ok"] is False]
     if not numbers:
@@ -96,15 +99,16 @@ def _agreement(runs: Iterable[RunRecord], check_id: str) -> str:
     statements = {result["statement"] for result in results}
     if not results:
         return ""
-    is_same = len(digests) == len(statements) and not any(one["differing"] for one in results)
+    has_differing = any(result["differing"] for result in results)
+    is_same = len(digests) == len(statements) and not has_differing
     return "yes" if is_same else "no"
 
 
 def _summary(runs: Sequence[RunRecord]) -> str:
     by_id = _checks_by_id(runs)
     verdicts = [[check["ok"] for _, check in checks] for checks in by_id.values()]
-    right = sum(all(verdict is True for verdict in one) for one in verdicts)
-    wrong = sum(any(verdict is False for verdict in one) for one in verdicts)
+    right = sum(all(is_right is True for is_right in of_check) for of_check in verdicts)
+    wrong = sum(any(is_right is False for is_right in of_check) for of_check in verdicts)
     agreements = [found for check_id in by_id if (found := _agreement(runs, check_id))]
     unknown = len(by_id) - right - wrong
     line = f"checks  right {right}  wrong {wrong}  unknown {unknown} = {len(by_id)}"
@@ -124,6 +128,6 @@ def _checks_by_id(
 
 
 def _data_of(run: RunRecord) -> tuple[Any, ...]:
-    """Runs are asked the same only where their data are the same."""
+    """What identifies the data set of a run: results are comparable only on equal data."""
     data = run.dataset or {}
     return tuple(data.get(key) for key in ("fingerprint", "replicas", "variant", "description"))

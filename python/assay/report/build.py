@@ -1,4 +1,4 @@
-"""Takes an experiment's record; gives its `Report`. Every form is written from this one value."""
+"""Takes an experiment's record; returns its `Report`, from which every format is written."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ from assay.text import units
 
 
 def build(experiment: ExperimentRecord) -> Report:
-    """The report of an experiment, of those of its runs that ``experiment`` holds. Raises
-    `ArgumentError` where a document in it is not of its shape."""
+    """The report of the runs in ``experiment``. Raises `ArgumentError` where a document in the
+    record does not match its schema."""
     with shapes.checked(experiment):
         return _build(experiment)
 
@@ -54,9 +54,9 @@ def _build(experiment: ExperimentRecord) -> Report:
         sections += _test_sections(experiment, test, found)
         noted += _cell_warnings(found)
     sections += [
-        one
-        for one in (loads.section(experiment.runs), conditions.section(experiment.runs))
-        if one is not None
+        section
+        for section in (loads.section(experiment.runs), conditions.section(experiment.runs))
+        if section is not None
     ]
     return Report(
         title=experiment.title,
@@ -64,7 +64,8 @@ def _build(experiment: ExperimentRecord) -> Report:
         record=experiment.path,
         facts=conditions.facts(experiment),
         sections=tuple(
-            replace(one, tables=tuple(map(footnotes.numbered, one.tables))) for one in sections
+            replace(section, tables=tuple(map(footnotes.numbered, section.tables)))
+            for section in sections
         ),
         warnings=warnings.notes(noted),
         cell_count=cell_count,
@@ -73,11 +74,11 @@ def _build(experiment: ExperimentRecord) -> Report:
 
 
 def _series(experiment: ExperimentRecord) -> Iterator[Section]:
-    """The tables over several tests come first: they are what was asked for."""
-    for one in series.of_record(experiment.workload):
-        beside = published.of_record(experiment.workload, one.name)
-        if (table := joined.table(experiment, one, beside)) is not None:
-            yield Section(f"Series {one.name}", (), (table,))
+    """The tables over several tests, which come first."""
+    for declared in series.of_record(experiment.workload):
+        beside = published.of_record(experiment.workload, declared.name)
+        if (table := joined.table(experiment, declared, beside)) is not None:
+            yield Section(f"Series {declared.name}", (), (table,))
 
 
 def _test_sections(
@@ -91,8 +92,8 @@ def _test_sections(
             (results.table(test, declared, found, published.of_record(experiment.workload, test)),),
         ),
         *(
-            one
-            for one in (
+            section
+            for section in (
                 groups.section(test, found),
                 outcomes.section(test, found),
                 service.section(test, found),
@@ -103,7 +104,7 @@ def _test_sections(
                 costs.section(test, found),
                 server.section(test, found),
             )
-            if one is not None
+            if section is not None
         ),
     ]
 
@@ -115,7 +116,7 @@ def _title(cell: CellRuns) -> str:
 
 
 def _cell_warnings(found: Sequence[CellRuns]) -> Iterator[RunWarning]:
-    """What can be said of repetitions and samples only when all runs are seen together."""
+    """The warnings about repetitions and samples, which need all runs of a cell."""
     timed = [(cell, elapsed) for cell in found if (elapsed := _elapsed(cell))]
     if timed and all(len(cell.runs) == 1 for cell, _ in timed):
         yield RunWarning(Kind.ONE_REPETITION.id, f"{len(timed)} cells" if len(timed) > 1 else "")
@@ -129,4 +130,6 @@ def _cell_warnings(found: Sequence[CellRuns]) -> Iterator[RunWarning]:
 
 def _elapsed(cell: CellRuns) -> list[int]:
     observations = [run.observation or {} for run in cell.measured]
-    return [one["elapsed_ns"] for one in observations if "elapsed_ns" in one]
+    return [
+        observation["elapsed_ns"] for observation in observations if "elapsed_ns" in observation
+    ]

@@ -1,4 +1,4 @@
-"""Takes the runs of a test; gives its cells, each with its repetitions, and its factors' levels."""
+"""Takes the runs of a test; returns its cells, each with its repetitions and factor levels."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OFFERED_RATE = "offered_rate_per_s"
 OF_GROUP = "clients of "
 """Begins the name of a factor: how many clients a group has."""
 TEST, REPETITION = "test", "repetition"
-"""Factors by which cells and runs may be told apart, beside those of their cell."""
+"""Further factors that distinguish cells and runs."""
 _TITLES = {OFFERED_RATE: "offered/s"}
 _NOT_SEEN = "not seen"
 """The storage of a server by URL."""
@@ -30,22 +30,22 @@ class CellRuns:
     factors: Mapping[str, Scalar]
     runs: tuple[RunRecord, ...]
     name: str
-    """As running text has it: system, storage, clients, and what else varies."""
+    """In text: system, storage, clients, and the other factors that vary."""
 
     @property
     def measured(self) -> tuple[RunRecord, ...]:
-        """The runs that came to their end, rightly or wrongly."""
+        """The runs that were measured to their end, whether right or wrong."""
         return tuple(run for run in self.runs if run.evidence.is_measured)
 
     def judged(self, over: Spread) -> Verdict:
-        """Of a number that is the median of the cell's repetitions."""
+        """The verdict on a number that is the median of the cell's repetitions."""
         return verdict.of_number(
             [run.judged for run in self.measured], len(self.measured), len(self.runs), over
         )
 
     @property
     def published_names(self) -> tuple[str, ...]:
-        """What a published table may call the system: its name, or that of its driver."""
+        """The names of the system in a published table: its own, or its driver's."""
         sites = [run.site for run in self.runs if run.site]
         drivers = [str(site["address"]["driver"]) for site in sites[:1]]
         return (self.runs[0].system, *drivers)
@@ -56,7 +56,7 @@ class CellRuns:
 
     @property
     def absent(self) -> Cell:
-        """What stands where there is no number: why. A refusal is said in its own words."""
+        """The cell of a table where there is no number: it shows the reason."""
         for run in self.runs:
             if run.state == "refused":
                 return absent(f"refused: {run.reason}" if run.reason else "refused")
@@ -68,13 +68,13 @@ class CellRuns:
         return absent("not run" if states == {"planned"} else "under way")
 
     def each(self) -> Iterator[CellRuns]:
-        """Every run by itself; its repetition is a factor."""
+        """A `CellRuns` for each run, whose repetition is a factor."""
         for run in self.runs:
             yield replace(self, factors={**self.factors, REPETITION: run.repetition}, runs=(run,))
 
 
 def tests(runs: Iterable[RunRecord]) -> dict[str, list[RunRecord]]:
-    """Runs by test, in the order in which the tests come first."""
+    """Runs by test, in the order of each test's first run."""
     by_test: dict[str, list[RunRecord]] = {}
     for run in runs:
         by_test.setdefault(run.test, []).append(run)
@@ -82,7 +82,7 @@ def tests(runs: Iterable[RunRecord]) -> dict[str, list[RunRecord]]:
 
 
 def cells(runs: Iterable[RunRecord]) -> list[CellRuns]:
-    """Runs by cell, in the order in which the cells come first."""
+    """Runs by cell, in the order of each cell's first run."""
     runs = list(runs)
     groups = list(dict.fromkeys(name for run in runs for name in run.group_clients))
     by_factors: dict[tuple[tuple[str, Scalar], ...], list[RunRecord]] = {}
@@ -105,14 +105,14 @@ def cells(runs: Iterable[RunRecord]) -> list[CellRuns]:
 
 
 def levels(found: Sequence[CellRuns], factor: str) -> list[Scalar]:
-    """The factor's levels: numbers by size, names in the order in which they come first."""
+    """The factor's levels: numbers by size, names in the order of their first run."""
     if factor == TEST:
         return list(dict.fromkeys(cell.runs[0].test for cell in found))
     return _levels([cell.factors for cell in found], factor)
 
 
 def varying(found: Sequence[CellRuns], *always: str) -> list[str]:
-    """The factors ``always``, and those that have more than one level here."""
+    """The factors ``always``, and those with more than one level in ``found``."""
     return _always_and_varying([cell.factors for cell in found], always)
 
 
@@ -159,8 +159,8 @@ def _offered_rate(run: RunRecord) -> dict[str, Scalar]:
 
 
 def middle_run(cell: CellRuns) -> RunRecord | None:
-    """The repetition whose percentiles stand for the cell: the one with the median throughput (of
-    an even number, the faster of the middle two)."""
+    """The repetition with the median throughput, whose percentiles are shown for the cell (of an
+    even number, the faster of the middle two)."""
     timed = [run for run in cell.measured if run.observation and "transactions" in run.observation]
     timed.sort(key=_slowness_ns)
     return timed[(len(timed) - 1) // 2] if timed else None
@@ -174,7 +174,7 @@ def _slowness_ns(run: RunRecord) -> float:
 
 
 def _level_name(factor: str, level: Scalar) -> str:
-    """A level in running text: names alone, numbers with what they count."""
+    """A level in text: a name alone, a number with what it counts."""
     if factor in ("system", "storage"):
         return str(level)
     if factor == "clients":

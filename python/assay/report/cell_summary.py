@@ -1,4 +1,4 @@
-"""Takes a cell of an experiment; gives what is said of it in a line, or in a few."""
+"""Takes a cell of an experiment; returns its summary for the first look."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ class CellSummary:
     name: str
     verdict: Verdict
     numbers: tuple[tuple[str, str], ...]
-    """(what, number in words): throughput, latency; or what the test measures in their place."""
+    """(name, text): throughput and latency, or the values that the test measures instead."""
     groups: tuple[tuple[str, str], ...]
-    """(name, numbers in words) of each group of clients, where there are several."""
+    """(name, text) of each group of clients, where there are several."""
     columns: tuple[str, ...]
-    """What `COLUMNS` name."""
+    """The values of `COLUMNS`."""
     runs: tuple[RunRecord, ...]
 
 
 def of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellSummary:
-    kept = {one.fingerprint: one for one in experiment.cells}
+    kept = {record.fingerprint: record for record in experiment.cells}
     judged = tidy.verdict_of(cell, kept.get(cell.runs[0].cell_fingerprint))
     middle = cell_runs.middle_run(cell)
     refused = [run.reason for run in cell.runs if run.state == "refused"]
@@ -52,7 +52,7 @@ def of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellSummary:
 
 def repetitions(found: Sequence[CellSummary]) -> str:
     """``, 3 repetitions``; empty where each cell was run once."""
-    most = max(len(one.runs) for one in found)
+    most = max(len(cell.runs) for cell in found)
     return f", {most} repetitions" if most > 1 else ""
 
 
@@ -83,7 +83,7 @@ def _numbers(
 
 
 def _fields(fields: Sequence[declaration.Field], cell: CellRuns) -> tuple[tuple[str, str], ...]:
-    """What a test measures that has no transactions, of its last run."""
+    """The values of a test without transactions, from its last run."""
     shown = []
     for field in fields:
         key = aggregates.at(field.key)
@@ -95,12 +95,12 @@ def _fields(fields: Sequence[declaration.Field], cell: CellRuns) -> tuple[tuple[
 
 def _latency(found: Mapping[str, Any], n: int, observation: Mapping[str, Any]) -> str:
     """``p50 9.79 µs  p95 20 µs …``; without those of too few samples."""
-    shown = {name: _one(found, name, n, observation) for name in (*_PERCENTILES, "max")}
+    shown = {name: _percentile(found, name, n, observation) for name in (*_PERCENTILES, "max")}
     return "  ".join(f"{name} {text}" for name, text in shown.items() if "n<" not in text)
 
 
-def _one(found: Mapping[str, Any], name: str, n: int, observation: Mapping[str, Any]) -> str:
-    """A percentile in the unit in which it is best read."""
+def _percentile(found: Mapping[str, Any], name: str, n: int, observation: Mapping[str, Any]) -> str:
+    """A percentile in the unit that suits its size."""
     value_ns = found[f"{name.replace('.', '_')}_ns"]
     unit = "µs" if value_ns < 1_000_000 else "ms" if value_ns < 1_000_000_000 else "s"
     shown = percentiles.one(found, name, n, unit, percentiles.resolution(observation))
@@ -123,7 +123,7 @@ def _groups(middle: RunRecord | None) -> tuple[tuple[str, str], ...]:
 
 
 def errors(runs: Sequence[RunRecord]) -> str:
-    """How many transactions failed, and the first error; empty where there were none to fail."""
+    """How many transactions failed, and the first error; empty for a test without transactions."""
     outcomes = [
         run.observation["outcomes"]
         for run in runs
@@ -132,11 +132,11 @@ def errors(runs: Sequence[RunRecord]) -> str:
     if not outcomes:
         return ""
     total = {
-        name: sum(one.get(name) or 0 for one in outcomes)
+        name: sum(counts.get(name) or 0 for counts in outcomes)
         for name in ("scheduled", "failed", "unknown", "aborted", "skipped", "late", "retries")
     }
-    said = [f"{total['failed']} of {total['scheduled']} transactions failed"]
-    said += [
+    parts = [f"{total['failed']} of {total['scheduled']} transactions failed"]
+    parts += [
         f"{total[name]} {name}"
         for name in ("unknown", "aborted", "skipped", "late", "retries")
         if total[name]
@@ -144,7 +144,7 @@ def errors(runs: Sequence[RunRecord]) -> str:
     first = next(
         (error for run in runs for error in (run.observation or {}).get("errors", ())), None
     )
-    words = ", ".join(said) if total["failed"] or len(said) > 1 else "none"
+    words = ", ".join(parts) if total["failed"] or len(parts) > 1 else "none"
     return f"{words}; first: {first['class']}: {first['message']}" if first else words
 
 
@@ -170,9 +170,9 @@ def _columns(cell: CellRuns, middle: RunRecord | None) -> tuple[str, ...]:
     observation = (middle.observation if middle else None) or {}
     all_ok = times.all_ok(observation) if "transactions" in observation else None
     failed = sum(
-        (one["failed"] or 0) + (one["unknown"] or 0)
+        (outcomes["failed"] or 0) + (outcomes["unknown"] or 0)
         for run in cell.runs
-        if (one := (run.observation or {}).get("outcomes"))
+        if (outcomes := (run.observation or {}).get("outcomes"))
     )
     return (tps, *_two_percentiles(all_ok, observation), str(failed))
 
@@ -183,4 +183,4 @@ def _two_percentiles(
     if all_ok is None:
         return "-", "-"
     found, n = all_ok[0]["latency"], all_ok[1]
-    return _one(found, "p50", n, observation), _one(found, "p99", n, observation)
+    return _percentile(found, "p50", n, observation), _percentile(found, "p99", n, observation)

@@ -1,4 +1,4 @@
-"""Takes an experiment's record; gives under which conditions its numbers were measured."""
+"""Takes an experiment's record; returns the conditions under which its numbers were measured."""
 
 from __future__ import annotations
 
@@ -84,15 +84,15 @@ def _storages_table(runs: Iterable[RunRecord]) -> Table:
 
 
 def _driving_table(runs: Sequence[RunRecord]) -> Table | None:
-    """How clients were driven; a column for each thing that any run says. None for records of
-    before there was a choice."""
+    """How clients were driven: a column for each option that any run sets. None for records of
+    earlier versions, which had no options."""
     described = [(run.test, run.protocol, _described(run)) for run in runs if run.driving]
-    names = list(dict.fromkeys(name for _, _, said in described for name in said))
+    names = list(dict.fromkeys(name for _, _, options in described for name in options))
     if not described:
         return None
     rows = dict.fromkeys(
-        (test, protocol, *(said.get(name, "") for name in names))
-        for test, protocol, said in described
+        (test, protocol, *(options.get(name, "") for name in names))
+        for test, protocol, options in described
     )
     titles = ("test", "protocol", *(name.replace("_", " ") for name in names))
     return _table("driving", "How the clients were driven", titles, rows)
@@ -126,7 +126,7 @@ def _table(name: str, title: str, titles: Iterable[str], rows: Iterable[Iterable
     return Table(
         name,
         title,
-        tuple(Column(one) for one in titles),
+        tuple(map(Column, titles)),
         tuple(Row(tuple(text(cell) for cell in row)) for row in rows),
     )
 

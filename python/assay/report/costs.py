@@ -1,7 +1,8 @@
-"""Takes the cells of a test; gives what client and server took of the machine, side by side.
+"""Takes the cells of a test; returns the CPU time, memory and bytes of client and server, side by
+side.
 
-Of one run, the middle one of the cell's repetitions. Where the system lives in the client's process
-its work cannot be told apart, and stands under the client.
+They are those of one run, the repetition with the median throughput. The work of a system embedded
+in the client's process cannot be separated, and is counted as the client's.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _COLUMNS = (
     ("buffer hits", True),
 )  # fmt: skip
 _ALWAYS = ("client CPU", "server CPU")
-"""Columns that stand also where they only say why there is no number."""
+"""Columns that are also shown where they only say why there is no number."""
 
 
 def section(test: str, found: Sequence[CellRuns]) -> Section | None:
@@ -80,12 +81,12 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
 
 
 def is_in_process(run: RunRecord) -> bool:
-    """Whether the system lives in the client's process."""
+    """Whether the system is embedded in the client's process."""
     return was_embedded(run.site or {})
 
 
 def ended(run: RunRecord) -> int:
-    """Transactions that were begun and came to an end."""
+    """Transactions that began and ended."""
     outcomes = (run.observation or {}).get("outcomes", {})
     return int(outcomes.get("scheduled", 0) - outcomes.get("skipped", 0))
 
@@ -105,7 +106,7 @@ def server_per_transaction(run: RunRecord) -> Cell:
 
 
 def hit_ratio(observation: Mapping[str, Any]) -> float | None:
-    """Share of the pages that the system found in its own buffer; None where it counts none."""
+    """Share of pages that the system found in its own buffer; None if it does not count them."""
     for key in ("server_counters", "driver_counters"):
         counted = observation.get(key) or {}
         hits, misses = counted.get("buffer_hits"), counted.get("buffer_misses")
@@ -169,7 +170,7 @@ def _device_bytes(observation: Mapping[str, Any], count: int) -> tuple[Cell, Cel
 
 
 def _bytes_charged(server: Mapping[str, int] | None, count: int) -> tuple[Cell, Cell]:
-    """What older records hold in place of the device's bytes."""
+    """The bytes of older records, which have none of the device."""
     if server is None or "written_bytes" not in server:
         return absent(""), absent("")
     return _bytes_each(server["read_bytes"], count), _bytes_each(server["written_bytes"], count)

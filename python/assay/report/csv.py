@@ -1,7 +1,7 @@
-"""Writes a `Report` as CSV for programs: the tidy table of runs (with ``--no-detail`` of cells), a
-column for each factor and each number, as it was measured; the first is the format's version.
+"""Writes a `Report` as CSV for programs: the tidy table of runs (with ``--no-detail`` of cells),
+with a column for each factor and each number, as measured; the first is the format's version.
 
-``warnings`` holds names with a semicolon between them. What is not known is empty.
+``warnings`` holds names separated by semicolons. Unknown values are empty.
 """
 
 from __future__ import annotations

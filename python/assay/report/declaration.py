@@ -1,4 +1,4 @@
-"""Takes ``[report.<test>]`` of a workload's `workload.toml`; gives what the test's table shows.
+"""Takes ``[report.<test>]`` of a workload's `workload.toml`; returns what the test's table shows.
 
 Two shapes. *By factors*, the tables of most papers::
 
@@ -13,17 +13,17 @@ Two shapes. *By factors*, the tables of most papers::
     speed_up   = true           # first column ÷ each other column
 
 A factor is ``system``, ``storage``, ``clients``, ``protocol``, ``threads``, ``offered_rate_per_s``
-or a parameter of the workload. Factors that vary and are named nowhere become blocks, so that no
-cell is ever hidden. A test without a section here is shown cell by cell (`assay.report.results`).
+or a parameter of the workload. Other factors that vary become blocks, so that no cell is hidden.
+A test without a section here is shown cell by cell (`assay.report.results`).
 
-*By fields* of the observation, for procedures that measure something else::
+*By fields* of the observation, for tests that measure something else::
 
     [report.update]
     title  = "Incremental update"
     fields = [ { key = "changed_files", title = "changed files" },
                { key = "elapsed_ns", title = "time", unit = "s" } ]
 
-``key`` is a path (``default.refused_at``); its end tells the unit: ``_ns``, ``_bytes``, ``_per_s``.
+``key`` is a path (``default.refused_at``); its ending is the unit: ``_ns``, ``_bytes``, ``_per_s``.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from assay.text.units import TIME_UNITS
 
 VALUES = ("elapsed", "throughput", "latency", "size_on_disk", "load_time")
 _EARLIER = {"response_time": "latency"}
-"""Names of values in workload files, and records, of before."""
+"""Old names of values in workload files and records."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Field:
     key: str
     title: str
     unit: str = "s"
-    """Of a time."""
+    """The unit of a time."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Declaration:
     unit: str = "s"
     has_speed_up: bool = False
     fields: tuple[Field, ...] = ()
-    """Empty: by factors."""
+    """Empty: the table is by factors."""
 
     @property
     def heading(self) -> str:
@@ -73,7 +73,7 @@ class Declaration:
 
 
 def read(section: Section, test: str) -> Declaration:
-    """What the section of ``test`` declares; raises `ExperimentError` at the line that is wrong.
+    """The declaration of ``test``; raises `ExperimentError` with the line that is wrong.
 
     An empty section declares the elapsed time of each system on each storage.
     """
@@ -86,7 +86,7 @@ def read(section: Section, test: str) -> Declaration:
         value=_value(section),
         unit=section.choice("unit", TIME_UNITS, "s"),
         has_speed_up=section.boolean("speed_up", False),
-        fields=tuple(_field(one) for one in section.sections("fields")),
+        fields=tuple(map(_field, section.sections("fields"))),
     )
     section.done()
     factors = [declaration.blocks, declaration.rows, declaration.columns]
@@ -96,7 +96,7 @@ def read(section: Section, test: str) -> Declaration:
 
 
 def of_record(workload: Mapping[str, Any], test: str) -> Declaration | None:
-    """What the workload declared when it was run; None where it left the choice to us."""
+    """The declaration at the time of the run; None where the workload had none."""
     declared = workload.get("report", {}).get(test)
     if declared is None:
         return None

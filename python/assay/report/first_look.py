@@ -1,7 +1,7 @@
-"""Takes an experiment's record and its `Report`; gives what a run ends with: a few lines that say
-whether the numbers can be trusted, what they are, and where the rest is.
+"""Takes an experiment's record and its `Report`; writes the summary at the end of a run: verdict,
+numbers, warnings, and where the details are.
 
-One cell takes at most `MOST_LINES`; of many cells each takes one line besides.
+One cell takes at most `MOST_LINES`; with several cells there is one more line for each.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from assay.text.visible import visible
 
 MOST_LINES = 15
 _HEAD = 13
-"""Columns before the text of a line."""
+"""Width of the names before the text of a line."""
 _MOST_OF_A_CELL = ((4, 2), (4, 1), (2, 1))
-"""Groups shown, and lines of each text: the first for which there is room."""
+"""(groups shown, lines of each text): the first that fits."""
 _MOST_OF_THE_RECORD = 2
 _ORDER = ("", *WORDS[:1], "refused", *WORDS[1:])
 _LIMITING = {kind.id for kind in Kind if kind.value.limits}
 
 
 def render(experiment: ExperimentRecord, report: Report, stream: TextIO, more: str) -> None:
-    """``more``: the command that shows the rest."""
+    """``more``: the command that prints the full report."""
     if hasattr(stream, "reconfigure"):
-        stream.reconfigure(errors="replace")  # a terminal may not have every sign
+        stream.reconfigure(errors="replace")  # a terminal may lack a character
     for line in lines(experiment, for_people(report), line_width(stream) or WIDTH, more):
         stream.write(line + "\n")
 
@@ -77,14 +77,14 @@ def _one_cell(cell: CellSummary, width: int, room: int) -> list[str]:
 
 
 def _many_cells(found: Sequence[CellSummary], width: int) -> list[str]:
-    """A line for each, and one for all of them together."""
-    tests = {one.test for one in found}
+    """A line for each cell, and lines for all of them together."""
+    tests = {cell.test for cell in found}
     head = (found[0].test if len(tests) == 1 else "cell") + cell_summary.repetitions(found)
     rows = [
         (head, *cell_summary.COLUMNS),
         *(
-            (one.name if len(tests) == 1 else f"{one.test}: {one.name}", *one.columns)
-            for one in found
+            (cell.name if len(tests) == 1 else f"{cell.test}: {cell.name}", *cell.columns)
+            for cell in found
         ),
     ]
     rows = [tuple(map(visible, row)) for row in rows]
@@ -96,10 +96,10 @@ def _many_cells(found: Sequence[CellSummary], width: int) -> list[str]:
         cells = [value.rjust(size) for value, size in zip(values, widths[1:-1], strict=True)]
         line = "  ".join([_cut(name, widths[0]).ljust(widths[0]), *cells, verdict])
         shown.append(_cut(line.rstrip(), width))
-    runs = [run for one in found for run in one.runs]
+    runs = [run for cell in found for run in cell.runs]
     return [
         *shown,
-        *_line("verdict", _verdicts([one.verdict for one in found]), width, most=2),
+        *_line("verdict", _verdicts([cell.verdict for cell in found]), width, most=2),
         *_line("errors", cell_summary.errors(runs), width, most=2),
         *_line("checks", cell_summary.checks(runs), width, most=2),
     ]
@@ -107,12 +107,12 @@ def _many_cells(found: Sequence[CellSummary], width: int) -> list[str]:
 
 def _verdicts(verdicts: Sequence[Verdict]) -> str:
     """``2 valid, 1 indicative: one repetition``: the reasons of the worst."""
-    counts = Counter(one.word or "without a number" for one in verdicts)
-    worst = max(verdicts, key=lambda one: _ORDER.index(one.word)).word
-    reasons = [one.reason.split("; ") for one in verdicts if one.word == worst and one.reason]
-    distinct = dict.fromkeys(reason for each in reasons for reason in each)
-    said = ", ".join(f"{count} {word}" for word, count in counts.items())
-    return f"{said}: {'; '.join(distinct)}" if distinct else said
+    counts = Counter(verdict.word or "without a number" for verdict in verdicts)
+    worst = max(verdicts, key=lambda verdict: _ORDER.index(verdict.word)).word
+    of_worst = [verdict.reason for verdict in verdicts if verdict.word == worst and verdict.reason]
+    distinct = dict.fromkeys(reason for joined in of_worst for reason in joined.split("; "))
+    summary = ", ".join(f"{count} {word}" for word, count in counts.items())
+    return f"{summary}: {'; '.join(distinct)}" if distinct else summary
 
 
 def _verdict(verdict: Verdict) -> str:
@@ -131,25 +131,25 @@ def _groups(cell: CellSummary, width: int, most: int) -> list[str]:
 
 
 def _warnings(warnings: Sequence[WarningNote], room: int, width: int) -> list[str]:
-    """As many as there is room for, those that limit the numbers first: whole, or else with the fix
-    alone; the others by name."""
+    """As many as there is room for, those that limit the numbers first: with cause and fix, or
+    the fix alone; the rest by name."""
     shown: list[str] = []
     left_out: list[str] = []
-    for one in sorted(warnings, key=lambda one: one.name not in _LIMITING):
-        fix = _line("", f"fix: {one.fix}", width) if one.fix else []
-        whole = [*_line("warning", f"{one.name}: {one.sentence}", width), *fix]
-        brief = [*_line("warning", one.name, width), *fix]
+    for warning in sorted(warnings, key=lambda warning: warning.name not in _LIMITING):
+        fix = _line("", f"fix: {warning.fix}", width) if warning.fix else []
+        whole = [*_line("warning", f"{warning.name}: {warning.sentence}", width), *fix]
+        brief = [*_line("warning", warning.name, width), *fix]
         last = 1 if len(warnings) > 1 else 0  # kept for the names of those left out
         text = next((text for text in (whole, brief) if len(shown + text) + last <= room), None)
         if text is None:
-            left_out.append(one.name)
+            left_out.append(warning.name)
         else:
             shown += text
     return [*shown, *_line("also" if shown else "warnings", ", ".join(left_out), width, most=1)]
 
 
 def _line(name: str, text: str, width: int, *, most: int = 99) -> list[str]:
-    """The text beside its name, wrapped in a column of its own; at most so many lines of it."""
+    """The text beside its name, wrapped in its own column; at most ``most`` lines."""
     if not text:
         return []
     found = textwrap.wrap(
@@ -159,8 +159,8 @@ def _line(name: str, text: str, width: int, *, most: int = 99) -> list[str]:
         found = [*found[: most - 1], _cut(" ".join(found[most - 1 :]), width - _HEAD)]
     heads = [name, *[""] * (len(found) - 1)]
     return [
-        f"{_cut(head, _HEAD - 1):<{_HEAD}}{one}".rstrip()
-        for head, one in zip(heads, found, strict=True)
+        f"{_cut(head, _HEAD - 1):<{_HEAD}}{tail}".rstrip()
+        for head, tail in zip(heads, found, strict=True)
     ]
 
 

@@ -1,4 +1,4 @@
-"""Takes a table; gives it with its footnotes numbered, each number beside the cells it is about."""
+"""Takes a table; returns it with numbered footnotes, and their numbers in the cells."""
 
 from __future__ import annotations
 

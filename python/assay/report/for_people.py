@@ -1,7 +1,7 @@
-"""Takes a `Report`; gives the same one as a terminal or a page may show it.
+"""Takes a `Report`; returns it with every control character escaped, safe for a terminal or a page.
 
-What came from a server, a file name or a script cannot move the cursor, change a colour or begin a
-heading there.
+Text from a server, a file name or a script cannot move the cursor, change a colour or begin a
+heading.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from assay.text.visible import visible, visible_lines
 
 
 def for_people(report: Report) -> Report:
-    """Every text of the report, however deep it lies; its title is one line."""
+    """The report with every text in it escaped; its title is one line."""
     shown: Report = _shown(report)
     return replace(shown, title=" ".join(shown.title.split()))
 
@@ -24,14 +24,14 @@ def for_people(report: Report) -> Report:
 def _shown(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         return replace(
-            value, **{one.name: _shown(getattr(value, one.name)) for one in fields(value)}
+            value, **{field.name: _shown(getattr(value, field.name)) for field in fields(value)}
         )
     if isinstance(value, str):
         return visible_lines(value)
     if isinstance(value, Path):
         return Path(visible(str(value)))
     if isinstance(value, Mapping):
-        return {_shown(key): _shown(one) for key, one in value.items()}
+        return {_shown(key): _shown(item) for key, item in value.items()}
     if isinstance(value, tuple):
-        return tuple(_shown(one) for one in value)
+        return tuple(map(_shown, value))
     return value

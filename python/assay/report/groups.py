@@ -1,5 +1,5 @@
-"""Takes the cells of a test; gives the numbers of each group of clients, and how each step of a run
-ended, where there are several.
+"""Takes the cells of a test; returns the numbers of each group of clients and the state of each
+step, where there are several.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _OUTCOMES = ("ok", "aborted", "failed", "unknown", "skipped")
 
 
 def section(test: str, found: Sequence[CellRuns]) -> Section | None:
-    """None where clients were of one group, in one step."""
+    """None for runs of one group and one step."""
     tables = [_groups_table(test, found), _steps_table(test, found)]
     shown = tuple(table for table in tables if table is not None)
     return Section("Groups and steps", (), shown) if shown else None
@@ -37,7 +37,7 @@ def _groups_table(test: str, found: Sequence[CellRuns]) -> Table | None:
         return None
     factors = cell_runs.varying(found, "system")
     known = [times.all_ok(group) for _, _, group in measured]
-    unit = percentiles.unit_of(one[0]["latency"] for one in known if one is not None)
+    unit = percentiles.unit_of(all_ok[0]["latency"] for all_ok in known if all_ok is not None)
     return Table(
         name=f"{test}_groups",
         title="Each group of clients, in one measurement",

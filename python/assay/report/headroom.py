@@ -1,4 +1,4 @@
-"""Takes runs; gives how near they came to what their clients can do at most (`assay calibrate`)."""
+"""Takes runs; returns their statement rates as shares of the client's calibrated ceiling."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from assay.text import units
 
 
 def table(runs: Iterable[RunRecord]) -> Table | None:
-    """Each system and number of clients beside its ceiling, by the fastest run. None where no run
-    has a client that could be calibrated."""
+    """Each system and number of clients with its fastest run and its ceiling. None where no run has
+    a client that could be calibrated."""
     fastest: dict[tuple[str, int], RunRecord] = {}
     for run in runs:
         rate = headroom.statements_per_s(run.evidence)
@@ -24,7 +24,9 @@ def table(runs: Iterable[RunRecord]) -> Table | None:
     if not fastest:
         return None
     columns = [Column("system"), Column("clients", is_number=True)]
-    columns += [Column(one, is_number=True) for one in ("statements/s", "ceiling", "share of it")]
+    columns += [
+        Column(title, is_number=True) for title in ("statements/s", "ceiling", "share of it")
+    ]
     rows = [
         Row((text(label), Cell(str(clients), Number(clients, "count")), *_cells(run)))
         for (label, clients), run in fastest.items()
@@ -35,7 +37,7 @@ def table(runs: Iterable[RunRecord]) -> Table | None:
         if is_missing
         else []
     )
-    title = "Client headroom: statements per second, and the most that this client can do"
+    title = "Client headroom: statements per second, and the client's calibrated ceiling"
     return Table("headroom", title, tuple(columns), tuple(rows), tuple(notes), 2, is_detail=True)
 
 

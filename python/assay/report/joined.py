@@ -1,5 +1,5 @@
-"""Takes the runs of several tests and the series that joins them; gives one table over all of them:
-a pivot with a column per task, with the published rows among ours.
+"""Takes the runs of several tests and the series that joins them; returns one table of all of them:
+a pivot with a column per task, and the published rows between the measured ones.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ def table(
     if len(by_test) < 2:
         return None
     every = [cell for found in by_test.values() for cell in found]
-    labels = [series.rows, *(one for one in _shared(by_test, every) if one != series.rows)]
+    shared = _shared(by_test, every)
+    labels = [series.rows, *(factor for factor in shared if factor != series.rows)]
     columns = [_column(column) for column in series.columns]
     ours = pivot_rows(every, labels, columns, [series.rows])
     rows: list[Row] = []
@@ -50,8 +51,8 @@ def table(
 
 
 def _shared(by_test: Mapping[str, Sequence[CellRuns]], every: Sequence[CellRuns]) -> list[str]:
-    """The system, and what varies and is a factor of every test; what differs between tests alone
-    (their clients) is none."""
+    """The system, and the factors of every test that vary within a test; a factor that differs
+    only between tests (their clients) is left out."""
     varying = [name for found in by_test.values() for name in cell_runs.varying(found, "system")]
     return [name for name in dict.fromkeys(varying) if all(name in cell.factors for cell in every)]
 
@@ -69,7 +70,7 @@ def _column(column: SeriesColumn) -> PivotColumn:
 def _published(
     published: Published | None, series: Series, level: Scalar, labels: Sequence[str]
 ) -> list[Row]:
-    """The paper's rows of that level, in its own numbers; ``unit`` names one per column."""
+    """The published rows of that level, as printed; ``unit`` has one unit per column."""
     if published is None:
         return []
     found = []

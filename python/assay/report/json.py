@@ -1,6 +1,6 @@
-"""Writes a `Report` as one JSON document for programs: tidy tables, a list of objects each, with
-stable names and units, and numbers as they were measured. Its schema is `assay.report.tidy_schema`,
-published as docs/reference/report.schema.json.
+"""Writes a `Report` as one JSON document for programs: each tidy table is a list of objects with
+stable names and units, and numbers as measured. Its schema is `assay.report.tidy_schema`, published
+as docs/reference/report.schema.json.
 """
 
 from __future__ import annotations

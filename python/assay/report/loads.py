@@ -1,4 +1,4 @@
-"""Takes all runs; gives what each system held, its size on disk, and how fast it was filled."""
+"""Takes all runs; returns the data of each system, its size on disk, and its load times."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ def section(runs: Iterable[RunRecord]) -> Section | None:
         if run.dataset:
             data = run.dataset
             key = (run.system_label, run.storage, data["description"], data["replicas"])
-            # A data set that is used again is handed in again: equal documents are one load. What
-            # was restored from a copy has the times of the load that was copied.
+            # Runs that share a load have equal documents. Restored data have the times of the load
+            # that was copied.
             loads.setdefault(key, {})[repr(_load_of(data))] = data
     if not loads:
         return None
     labels = [
         place for place in range(len(_KEY)) if place == 0 or len({key[place] for key in loads}) > 1
     ]
-    documents = [one for found in loads.values() for one in found.values()]
+    documents = [document for found in loads.values() for document in found.values()]
     extra = _extra(documents)
     table = Table(
         name="loads",
@@ -70,34 +70,34 @@ def section(runs: Iterable[RunRecord]) -> Section | None:
 
 
 def _load_of(data: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """What one load has to itself: not how its rows came back, nor what was made of the server."""
-    return [(name, one) for name, one in sorted(data.items()) if name not in _OF_THE_RUN]
+    """The values of a load; without those of the run, such as the time to restore a copy."""
+    return [(name, value) for name, value in sorted(data.items()) if name not in _OF_THE_RUN]
 
 
 def _extra(documents: Iterable[Mapping[str, Any]]) -> list[tuple[str, str]]:
     """(title, unit) of columns that only some reports need."""
     found = []
-    if any(one.get("buffer_bytes") for one in documents):
+    if any(document.get("buffer_bytes") for document in documents):
         found += [("data", ""), ("buffer", ""), ("data : buffer", "")]
-    if any(one.get("restore_ns") for one in documents):
+    if any(document.get("restore_ns") for document in documents):
         found.append(("restore", "s"))
     return found
 
 
 def _of_extra(documents: Sequence[Mapping[str, Any]], title: str) -> Cell:
     key, unit = _EXTRA[title]
-    having = [one for one in documents if one.get(key)]
+    having = [document for document in documents if document.get(key)]
     if not having:
         return absent("")
     if title == "data : buffer":
-        ratio = spread([one[key] for one in having]).median
+        ratio = spread([document[key] for document in having]).median
         return Cell(f"{ratio:.2f}", Number(ratio, ""))
     return _median(having, key, unit)
 
 
 def _cells(documents: Sequence[Mapping[str, Any]], extra: Sequence[tuple[str, str]]) -> list[Cell]:
     first = documents[0]
-    load_ns = spread([one["load_ns"] for one in documents]).median
+    load_ns = spread([document["load_ns"] for document in documents]).median
     # Every entry of the input is loaded as often as there are replicas, in the variant `full` only.
     is_full = first["replicas"] == 1 or first["variant"] == "full"
     entries = first["entries"] * first["replicas"]
@@ -118,6 +118,6 @@ def _rate(amount: int, load_ns: float) -> Cell:
 
 
 def _median(documents: Iterable[Mapping[str, Any]], key: str, unit: str) -> Cell:
-    over = spread([one[key] for one in documents])
+    over = spread([document[key] for document in documents])
     made = Number(over.median, unit, over.n, over.low, over.high)
     return Cell(units.shown(over.median, unit), made)

@@ -30,8 +30,8 @@ def _lines(report: Report, with_detail: bool) -> Iterator[str]:
     if report.warnings:
         yield from ("", "## Warnings", "")
     for warning in report.warnings:
-        cure = f" Fix: {warning.fix}." if warning.fix else ""
-        yield _escaped(f"- **{warning.name}**: {warning.sentence}.{cure}")
+        fix = f" Fix: {warning.fix}." if warning.fix else ""
+        yield _escaped(f"- **{warning.name}**: {warning.sentence}.{fix}")
     yield from ("", f"Record: `{report.record}`, experiment {report.experiment_id}")
 
 
@@ -56,7 +56,7 @@ def _row(cells: list[str]) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Nothing in a cell may end it, begin a tag or strike text out (``~``)."""
+    """Escapes what would end a cell, begin a tag or strike text out (``~``)."""
     for sign in "\\|<~":
         text = text.replace(sign, f"\\{sign}")
     return text.replace("\n", "<br>")

@@ -1,4 +1,4 @@
-"""Takes the cells of a test; gives the lines under their table."""
+"""Takes the cells of a test; returns the notes below their table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WHAT = {
 
 
 def explanation(declaration: Declaration, found: Sequence[CellRuns]) -> str:
-    """What the numbers are."""
+    """What the numbers of the table are."""
     most = max(len(cell.runs) for cell in found)
     over = f"; median of {most} repetitions (smallest-largest)" if most > 1 else ""
     if not declaration.has_speed_up:
@@ -31,7 +31,7 @@ def explanation(declaration: Declaration, found: Sequence[CellRuns]) -> str:
 
 
 def failures(found: Iterable[CellRuns]) -> list[str]:
-    """The runs that did not end well beside others of their cell that did."""
+    """A note for each run that failed, where other runs of its cell were measured."""
     return [
         f"run {run.id}, {cell.name}: {run.state_shown}"
         for cell in found
@@ -42,7 +42,7 @@ def failures(found: Iterable[CellRuns]) -> list[str]:
 
 
 def beside(published: Published | None, found: Iterable[CellRuns]) -> list[str]:
-    """Where the published numbers are from, and whose stand beside which of our systems."""
+    """The source of the published numbers, and which published system is beside which of ours."""
     if published is None:
         return []
     notes = [f"published: {published.source}, in {published.unit}"]
@@ -52,10 +52,10 @@ def beside(published: Published | None, found: Iterable[CellRuns]) -> list[str]:
         name = str(cell.factors["system"])
         row = published.row(cell.published_names, cell.factors)
         if row is not None and str(row["system"]).casefold() != name.casefold():
-            notes.append(f"beside {name} stands {row['system']}")
+            notes.append(f"published beside {name}: {row['system']}")
         if row is None:
             notes += [
-                f"published for {factor} = {', '.join(str(one) for one in there)}, not {here}"
+                f"published for {factor} = {', '.join(map(str, there))}, not {here}"
                 for factor, here in cell.factors.items()
                 if (there := published.levels(factor)) and here not in there
             ]

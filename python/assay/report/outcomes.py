@@ -1,4 +1,4 @@
-"""Takes the runs of a test; gives the outcomes of their transactions, and every kind of error."""
+"""Takes the runs of a test; returns the outcomes of their transactions, and their errors."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from assay.text import units
 
 OUTCOMES = ("ok", "aborted", "failed", "unknown", "skipped")
 OF_THESE = ("late", "retries")
-"""Counted beside the outcomes, shown where there are any."""
+"""Counts beside the outcomes, shown where they are not zero."""
 
 
 def section(test: str, found: Sequence[CellRuns]) -> Section | None:
-    """None for a test that has no transactions."""
+    """None for a test without transactions."""
     runs = [run for cell in found for run in cell.runs if _has_outcomes(run)]
     if not runs:
         return None
@@ -43,11 +43,11 @@ def outcome_line(runs: Sequence[RunRecord]) -> str:
 
 
 def attempts_line(runs: Sequence[RunRecord]) -> tuple[str, ...]:
-    """``attempts 230 = scheduled 224 - skipped 0 + retries 6; late 3 …``; nothing where no
+    """``attempts 230 = scheduled 224 - skipped 0 + retries 6; late 3 …``; empty where no
     transaction was retried, late or skipped."""
     known = [run.observation["outcomes"] for run in runs if run.observation]
     totals = {
-        name: sum(one.get(name) or 0 for one in known)
+        name: sum(outcomes.get(name) or 0 for outcomes in known)
         for name in ("attempts", "scheduled", "skipped", *OF_THESE)
     }
     if not (totals["retries"] or totals["late"] or totals["skipped"]):
@@ -62,7 +62,7 @@ def attempts_line(runs: Sequence[RunRecord]) -> tuple[str, ...]:
 
 
 def throughput_per_s(observation: Document) -> float | None:
-    """Transactions that ended ok, per second of the clock; None where no time passed."""
+    """Transactions that ended ok per second of elapsed time; None where no time passed."""
     ok: int = observation["outcomes"]["ok"]
     elapsed_ns: int = observation["elapsed_ns"]
     return ok / (elapsed_ns / 1e9) if elapsed_ns else None

@@ -1,9 +1,9 @@
-"""Takes the cells of a test, or of several; gives a table: a row for each combination of the levels
-of some factors, a column for each thing that is shown of the runs there.
+"""Takes the cells of one or several tests; returns a pivot table: a row for each combination of
+levels of some factors, and a column for each value.
 
-Every table of results is one of these. They differ in the factors that label the rows, the cells a
-column is of (a level of another factor, another test), what it shows of a run (its key), and what
-stands for several runs (its aggregate: `assay.report.aggregates`).
+Every table of results is a pivot. They differ in the factors that label the rows, the cells of a
+column (a level of another factor, another test), the value that it shows (its key), and how several
+runs are combined (its aggregate: `assay.report.aggregates`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from assay.report.values import Cell, Column, Row, absent
 NOT_ASKED = absent("not asked")
 
 Aggregate = Callable[[CellRuns], Cell]
-"""What is shown of the runs of a cell."""
+"""Combines the runs of a cell into one table cell."""
 
 
 @dataclass(frozen=True)
@@ -27,16 +27,16 @@ class PivotColumn:
     title: str
     aggregate: Aggregate
     where: Mapping[str, Scalar] = field(default_factory=dict)
-    """Levels that a cell must have, beside those of the row."""
+    """Levels that a cell must have in addition to those of the row."""
     unit: str = ""
 
 
 @dataclass(frozen=True)
 class PivotRow:
     levels: Mapping[str, Scalar | None]
-    """Of the factors that tell it from other rows."""
+    """Levels of the factors that label it."""
     cells: tuple[CellRuns | None, ...]
-    """What each column is of; None where that was not asked for."""
+    """The cell of each column; None where the experiment has no such cell."""
     shown: tuple[Cell, ...]
 
 
@@ -46,8 +46,8 @@ def pivot_rows(
     columns: Sequence[PivotColumn],
     ordered: Sequence[str] = (),
 ) -> list[PivotRow]:
-    """One for each combination of levels that has a cell, in the order in which they were run; by
-    the levels of ``ordered`` first."""
+    """A row for each combination of levels that has a cell, ordered by the levels of ``ordered``,
+    then as they were run."""
     made = []
     for levels in _combinations(found, rows, ordered):
         in_row = [cell for cell in found if _has(cell, levels)]
@@ -64,13 +64,13 @@ def pivot_rows(
 
 
 def value_columns(columns: Sequence[PivotColumn]) -> tuple[Column, ...]:
-    return tuple(Column(one.title, is_number=True, unit=one.unit) for one in columns)
+    return tuple(Column(column.title, is_number=True, unit=column.unit) for column in columns)
 
 
 def table_row(
     row: PivotRow, labels: Sequence[str], blocks: Sequence[str] = (), beside: Sequence[Cell] = ()
 ) -> Row:
-    """As a row of a table; ``beside``: further cells behind those of the pivot."""
+    """The row of a table; ``beside``: further cells after those of the pivot."""
     named = {name: level for name, level in row.levels.items() if level is not None}
     return Row(
         (
@@ -85,7 +85,7 @@ def table_row(
 def _combinations(
     found: Sequence[CellRuns], rows: Sequence[str], ordered: Sequence[str]
 ) -> list[dict[str, Scalar | None]]:
-    """A factor that a cell does not have is None there."""
+    """A factor that a cell does not have is None."""
     there = dict.fromkeys(tuple(cell.level(name) for name in rows) for cell in found)
     places = {name: cell_runs.levels(found, name) for name in ordered}
     combinations = [dict(zip(rows, levels, strict=True)) for levels in there]

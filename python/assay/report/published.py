@@ -1,4 +1,4 @@
-"""Takes the published table of a test; gives the numbers that stand beside ours, as printed.
+"""Takes the published table of a test; returns its numbers, as printed, to be shown beside ours.
 
 A workload's ``published.toml`` holds one table per test::
 
@@ -11,11 +11,11 @@ A workload's ``published.toml`` holds one table per test::
       { system = "…", clients = 8, values = [178, 184], speed_up = [0.96] },
     ]
 
-Where ratios alone were printed, ``values`` is empty and ``speed_up`` stands for itself. The table
-of a series has a row per level, whatever its system (`assay.report.joined`).
+Where only ratios were printed, ``values`` is empty and ``speed_up`` is given alone. The table of a
+series has a row per level, for any system (`assay.report.joined`).
 
-A row stands beside ours when its ``system`` is, in any letter case, the name of our system or else
-of its driver, and every other key is a factor with the same level.
+A published row is shown beside ours when its ``system`` is, in any letter case, the name of our
+system or else of its driver, and every other key is a factor with the same level.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ class Published:
         others = self.columns[1:]
         speed_ups = ["speed-up"] if len(others) == 1 else [f"speed-up {name}" for name in others]
         named = [*self._printed_columns, *(speed_ups if has_speed_up else [])]
-        return [f"published\n{one}" for one in named]
+        return [f"published\n{title}" for title in named]
 
     @property
     def units(self) -> list[str]:
-        """One for each column, where the table of a series names several."""
+        """A unit for each column, if the table of a series has several units."""
         return self.unit.split(", ")
 
     @property
@@ -64,14 +64,14 @@ class Published:
         """The row for the first of ``names`` (of system, of driver) that has one."""
         for name in names:
             for row in self.rows:
-                asked = {key: level for key, level in row.items() if key not in NOT_FACTORS}
-                is_same = all(factors.get(key) == level for key, level in asked.items())
+                levels = {key: level for key, level in row.items() if key not in NOT_FACTORS}
+                is_same = all(factors.get(key) == level for key, level in levels.items())
                 if str(row["system"]).casefold() == name.casefold() and is_same:
                     return row
         return None
 
     def levels(self, factor: str) -> list[Scalar]:
-        """Levels of that factor in the published table; none of what is no factor there."""
+        """Levels of that factor in the published table; empty if it is not a factor there."""
         if factor in NOT_FACTORS:
             return []
         return list(dict.fromkeys(row[factor] for row in self.rows if factor in row))
@@ -89,13 +89,13 @@ class Published:
 
 
 def read(section: Section) -> Published:
-    """The table of one test; raises `ExperimentError` at the line that is wrong."""
+    """The table of one test; raises `ExperimentError` with the line that is wrong."""
     found = Published(
         source=section.text("source"),
         conditions=section.text("conditions", ""),
         unit=section.text("unit"),
         columns=section.texts("columns"),
-        rows=tuple(_row(one) for one in section.sections("rows")),
+        rows=tuple(map(_row, section.sections("rows"))),
     )
     section.done()
     for row in found.rows:
@@ -105,7 +105,7 @@ def read(section: Section) -> Published:
 
 
 def of_record(workload: Mapping[str, Any], test: str) -> Published | None:
-    """The published table of that test, as it was when the workload was run."""
+    """The published table of that test at the time of the run."""
     table = workload.get("published", {}).get(test)
     return read(Section(Path("published.toml"), "", (test,), table)) if table else None
 

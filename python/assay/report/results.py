@@ -1,9 +1,9 @@
-"""Takes the cells of a test, and what its workload declares of its report; gives the table of its
-results: a pivot.
+"""Takes the cells of a test and the report declared by its workload; returns the table of results,
+a pivot.
 
-Without a declaration, what everyone asks first: throughput, latency and CPU time, a row per cell.
-*By factors*, the table of a paper: a column per level, speed-ups, the published numbers beside. *By
-fields*, for tests that measure something else: a row per run.
+Without a declaration it shows throughput, latency and CPU time, with a row per cell. *By factors*,
+it is the table of a paper: a column per level, speed-ups, and the published numbers. *By fields*,
+for tests that measure something else, it has a row per run.
 """
 
 from __future__ import annotations
@@ -96,13 +96,13 @@ def _by_fields(test: str, declared: Declaration, found: Sequence[CellRuns]) -> T
     labels = [*cell_runs.varying(found, "system"), REPETITION]
     columns = [
         PivotColumn(
-            one.title,
-            aggregates.only(aggregates.at(one.key), one.unit, says_why=place == 0),
-            unit=one.unit if field_path.unit(one.key) == "ns" else "",
+            field.title,
+            aggregates.only(aggregates.at(field.key), field.unit, shows_reason=place == 0),
+            unit=field.unit if field_path.unit(field.key) == "ns" else "",
         )
-        for place, one in enumerate(declared.fields)
+        for place, field in enumerate(declared.fields)
     ]
-    runs = [one for cell in found for one in cell.each()]
+    runs = [run for cell in found for run in cell.each()]
     return Table(
         name=test,
         label_columns=len(labels),
@@ -152,7 +152,7 @@ def _by_factors(
 
 
 def _blocks(declared: Declaration, found: Sequence[CellRuns]) -> list[str]:
-    """The declared block factor, and every factor that varies and has no other place."""
+    """The declared block factor, and every varying factor that is neither row nor column."""
     placed = (declared.rows, declared.columns)
     own = [declared.blocks] if cell_runs.levels(found, declared.blocks) else []
     others = [name for name in cell_runs.varying(found) if name not in placed]
@@ -162,7 +162,7 @@ def _blocks(declared: Declaration, found: Sequence[CellRuns]) -> list[str]:
 def _beside(
     declared: Declaration, key: Key, row: PivotRow, published: Published | None
 ) -> list[Cell]:
-    """Speed-ups and published numbers, behind the measured ones."""
+    """Speed-ups and published numbers, after the measured ones."""
     shown: list[Cell] = []
     if declared.has_speed_up:
         numbers = [None if cell is None else aggregates.number(cell, key) for cell in row.cells]
@@ -176,12 +176,12 @@ def _beside(
 
 
 def _speed_up(declared: Declaration, first: Number | None, other: Number | None) -> Cell | None:
-    """How many times faster the other column is than the first; its range is the widest that the
+    """How many times faster the other column is than the first, with the widest range that the
     repetitions allow."""
     slow, fast = (other, first) if declared.is_more_better else (first, other)
     if slow is None or fast is None or not (fast.value and fast.low and fast.high):
         return None
-    worst = verdict.worst(Verdict(one.verdict, one.reason) for one in (slow, fast))
+    worst = verdict.worst(Verdict(number.verdict, number.reason) for number in (slow, fast))
     made = Number(
         slow.value / fast.value,
         "ratio",

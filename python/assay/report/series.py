@@ -1,12 +1,12 @@
-"""Takes ``[series.NAME]`` of a workload file; gives a table over several tests, as a paper may have
-it: one column per task, one row per size.
+"""Takes ``[series.NAME]`` of a workload file; returns the declaration of a table over several
+tests, as in some papers: one column per task, one row per size.
 
 ::
 
     [series.table]
     title      = "Times of each task, by size of the table"
     reproduces = "Kreymer 1995"
-    rows       = "records"       # the factor that tells rows apart, beside the system
+    rows       = "records"       # the factor that labels the rows, beside the system
     columns = [
       { title = "init load", test = "load", key = "elapsed_ns", unit = "min" },
       { title = "1 select", test = "select", key = "transactions.one.latency.mean_ns" },
@@ -33,7 +33,7 @@ class SeriesColumn:
     test: str
     key: str
     unit: str = "s"
-    """Of a time."""
+    """The unit of a time."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +50,13 @@ class Series:
 
 
 def read(section: Section, name: str) -> Series:
-    """Raises `ExperimentError` at the line that is wrong."""
+    """Raises `ExperimentError` with the line that is wrong."""
     series = Series(
         name=name,
         title=section.text("title"),
         reproduces=section.text("reproduces", ""),
         rows=section.text("rows", "clients"),
-        columns=tuple(_column(one) for one in section.sections("columns")),
+        columns=tuple(map(_column, section.sections("columns"))),
     )
     section.done()
     if not series.columns:
@@ -65,7 +65,7 @@ def read(section: Section, name: str) -> Series:
 
 
 def of_record(workload: Mapping[str, Any]) -> list[Series]:
-    """The series of the workload as it was run."""
+    """The series of the workload at the time of the run."""
     return [
         read(Section(Path("workload.toml"), "", ("series", name), table), name)
         for name, table in workload.get("series", {}).items()

@@ -1,6 +1,7 @@
-"""Takes the cells of a test; gives threads, memory and open files of the server under its clients.
+"""Takes the cells of a test; returns threads, memory and open files of the server during its runs.
 
-What top and lsof showed in Beebe (2011), section 7, for every run: the largest value of any sample.
+These are the values that Beebe (2011), section 7, read from top and lsof: the largest of any
+sample.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _TITLES = ("processes", "threads", "resident", "virtual", "open files")
 
 
 def section(test: str, found: Sequence[CellRuns]) -> Section | None:
-    """None where no server could be seen."""
+    """None where no server process was sampled."""
     factors = cell_runs.varying(found, "system")
     rows = [
         Row((*cell_runs.label_cells(cell, factors), *_cells(samples)))
@@ -43,11 +44,11 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
 def _cells(samples: Sequence[TimedSample]) -> tuple[Cell, ...]:
     seen = [timed.sample for timed in samples]
     return (
-        count(max(one.processes for one in seen)),
-        count(max(one.threads for one in seen)),
-        _size(max(one.resident_bytes for one in seen)),
-        _size(max(one.virtual_bytes for one in seen)),
-        count(max(one.open_files for one in seen)),
+        count(max(sample.processes for sample in seen)),
+        count(max(sample.threads for sample in seen)),
+        _size(max(sample.resident_bytes for sample in seen)),
+        _size(max(sample.virtual_bytes for sample in seen)),
+        count(max(sample.open_files for sample in seen)),
     )
 
 

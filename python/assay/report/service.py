@@ -1,9 +1,9 @@
-"""Takes runs; gives whether every client was served all the time: transactions of each, what was
-under way when the measurement ended, and Little's law.
+"""Takes the cells of a test; returns a table that shows whether every client was served:
+transactions per client, transactions in flight at the end, and Little's law.
 
-What a histogram cannot show is a transaction that does not end. In a closed loop it is found by its
-client: that ends less than the others, and its time is missing where clients = throughput x
-(latency + pause).
+A histogram does not show a transaction that never ends. In a closed loop it shows in its client,
+which completes fewer transactions than the others, and its time is missing in Little's law: clients
+= throughput x (latency + pause).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from assay.report.values import Cell, Column, Number, Row, Section, Table, absen
 
 
 def section(test: str, found: Sequence[CellRuns]) -> Section | None:
-    """None for records of before this was kept."""
+    """None for records of earlier versions, without these values."""
     runs = [
         (cell, run) for cell in found for run in cell.runs if service.is_kept(run.observation or {})
     ]
@@ -53,15 +53,15 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
             for cell, run in runs
         ),
         notes=(
-            "least, median, most: measured transactions that ended, by client; in flight: under "
-            "way when no further ones were begun, oldest: since when",
+            "least, median, most: measured transactions that ended, by client; in flight: still "
+            "running when the last transaction had begun; oldest: for how long",
             *(
                 ["carried over: had begun in the warm-up, and are in no other figure"]
                 if has_carried
                 else []
             ),
             "at work: clients, on average; by Little's law: clients = throughput x (latency "
-            "+ pause), which is the same number where nothing is missing",
+            "+ pause), the same number if no transaction is missing",
         ),
     )
     return Section("Service of each client", (), (table,))

@@ -1,4 +1,4 @@
-"""Takes the cells of a test; gives the times in which the system, or the client, stood still."""
+"""Takes the cells of a test; returns the stalls of the system and the suspensions of the client."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ _SHOWN = 10
 
 
 def table(test: str, found: Sequence[CellRuns]) -> Table | None:
-    """The longest of all runs; None where nothing stood still."""
+    """The longest ones of all runs; None where there were none."""
     standstills = [
-        (one["to_ns"] - one["from_ns"], who, one, cell, run)
+        (span["to_ns"] - span["from_ns"], who, span, cell, run)
         for cell in found
         for run in cell.runs
         for key, who in _WHO.items()
-        for one in (run.observation or {}).get(key, ())
+        for span in (run.observation or {}).get(key, ())
     ]
     if not standstills:
         return None
-    standstills.sort(key=lambda one: -one[0])
+    standstills.sort(key=lambda standstill: -standstill[0])
     rows = [
         Row(
             (
                 count(run.id),
                 text(cell.name),
                 text(who),
-                *(_seconds(value_ns) for value_ns in (one["from_ns"], one["to_ns"], lasted_ns)),
+                *(_seconds(value_ns) for value_ns in (span["from_ns"], span["to_ns"], lasted_ns)),
             )
         )
-        for lasted_ns, who, one, cell, run in standstills[:_SHOWN]
+        for lasted_ns, who, span, cell, run in standstills[:_SHOWN]
     ]
     left_out = len(standstills) - len(rows)
     return Table(

@@ -1,4 +1,4 @@
-"""Takes the cells of a test whose statements were timed; gives a table of them for each cell."""
+"""Takes the cells of a test whose statements were timed; returns their table for each cell."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from assay.report.cell_runs import CellRuns
 from assay.report.values import Column, Row, Section, Table, count, text
 
 _TEXT_SHOWN = 36
-"""Characters of a statement: its verb and its table."""
+"""Characters of a statement: enough for its verb and its table."""
 _SHOWN = ("p50", "p90", "p99")
 
 
@@ -27,7 +27,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
 
 def _table(test: str, cell: CellRuns, run: RunRecord) -> Table:
     statements = (run.observation or {})["per_statement"]
-    unit = percentiles.unit_of(one["service_time"] for one in statements)
+    unit = percentiles.unit_of(statement["service_time"] for statement in statements)
     resolution = percentiles.resolution(run.observation or {})
     return Table(
         name=f"{test}_statements_{run.id}",
@@ -43,17 +43,19 @@ def _table(test: str, cell: CellRuns, run: RunRecord) -> Table:
         rows=tuple(
             Row(
                 (
-                    text(one["transaction"]),
-                    count(one["line"]),
-                    count(one["count"]),
+                    text(statement["transaction"]),
+                    count(statement["line"]),
+                    count(statement["count"]),
                     *(
-                        percentiles.one(one["service_time"], name, one["count"], unit, resolution)
+                        percentiles.one(
+                            statement["service_time"], name, statement["count"], unit, resolution
+                        )
                         for name in (*_SHOWN, "max")
                     ),
-                    text(_short(one["text"])),
+                    text(_short(statement["text"])),
                 )
             )
-            for one in statements
+            for statement in statements
         ),
         notes=("from the sending of a statement to the last byte of its answer",),
     )

@@ -1,5 +1,5 @@
-"""Writes a `Report` for a terminal, as wide as that is (80 columns elsewhere); nothing is said by
-colour alone."""
+"""Writes a `Report` for a terminal, in its full width (80 columns elsewhere); colour carries no
+meaning of its own."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from assay.text.units import counted
 
 WIDTH = 80
 CELLS_WITH_DETAIL = 4
-"""A report of more cells leaves its details to those who ask for them."""
+"""A report of more cells shows its details only with ``--detail``."""
 _TEXT_WIDTH = 13
-"""A column of text is wrapped to no less than this. A table that is wider still is turned, so that
-its rows are columns; one that does not fit so either is cut in two."""
+"""A column of text is wrapped to no less than this. A table that is still too wide is transposed; if
+that does not fit either, it is split."""
 _MOST_OF_A_LINE = 0.6
 """Share of the line up to which labels stay whole."""
 
@@ -31,7 +31,7 @@ def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> Non
     """Writes the report. ``detail`` None: details of a report of few cells only."""
     report = for_people(report)
     if hasattr(stream, "reconfigure"):
-        # A terminal that cannot show a sign gets a "?"; the report must not end there.
+        # A character that the terminal's encoding lacks becomes "?", not an error.
         stream.reconfigure(errors="replace")
     console = Console(file=stream, highlight=False, markup=False, emoji=False)
     console.width = line_width(stream) or WIDTH
@@ -68,7 +68,7 @@ def _print(console: Console, report: Report, with_detail: bool) -> None:
 
 
 def _print_hanging(console: Console, head: str, tail: str) -> None:
-    """The tail stands in a column of its own beside the head, also where it is wrapped."""
+    """The tail is in its own column beside the head, also where it is wrapped."""
     grid = RichTable.grid(padding=0)
     grid.add_column(width=len(head), no_wrap=True)
     grid.add_column(overflow="fold")
@@ -94,7 +94,7 @@ def _print_note(console: Console, note: str) -> None:
 class _Layout:
     headings: tuple[str, ...]
     widths: tuple[int, ...]
-    """The least ones, without the blanks between columns."""
+    """The minimum widths, without the blanks between columns."""
     between: int
     """Blanks between columns."""
     is_whole: tuple[bool, ...]
@@ -188,9 +188,9 @@ def _at_the_bottom(heading: str, lines: int) -> str:
 
 
 def _layout(table: Table, width: int) -> _Layout:
-    """Before a table is cut in two, headings of numbers are broken, then columns stand closer, then
-    labels are broken: rows are found by them. In a table that is cut they are broken only where
-    they take most of the line."""
+    """The first layout that fits: headings of numbers broken, then columns closer, then labels
+    broken, which are last since readers find rows by them. If none fits, the table is split, and
+    its labels are broken only where they take most of the line."""
     every = range(len(table.columns))
     whole = tuple(
         column.is_number or place < table.label_columns
@@ -225,7 +225,7 @@ def _layout(table: Table, width: int) -> _Layout:
 
 
 def _parts(table: Table, layout: _Layout, width: int) -> Iterator[list[int]]:
-    """The columns of each part: a table too wide is cut, and its labels stand in each part."""
+    """The columns of each part: a table that is too wide is split, with its labels in each part."""
     labels = list(range(table.label_columns))
     part = labels
     for place in range(len(labels), len(table.columns)):
@@ -237,7 +237,7 @@ def _parts(table: Table, layout: _Layout, width: int) -> Iterator[list[int]]:
 
 
 def _width(table: Table, place: int, heading: str, is_whole: bool) -> int:
-    """The least width of a column."""
+    """The minimum width of a column."""
     cells = [row.cells[place].shown for row in table.rows]
     longest = max(len(text) for text in [*heading.splitlines(), *cells])
     return longest if is_whole else min(longest, _TEXT_WIDTH)

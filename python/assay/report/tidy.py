@@ -1,7 +1,7 @@
-"""Takes an experiment's record; gives its tidy tables: a row per cell, run, transaction type …, a
-column per factor and number, each with a machine name and a unit, numbers as they were measured.
+"""Takes an experiment's record; returns its tidy tables: a row per cell, run, transaction type …,
+and a column per factor and number, each with a stable name and a unit, numbers as measured.
 
-A parameter of the workload is the column ``parameter_NAME``, where any run has it.
+A parameter of the workload is the column ``parameter_NAME``, if any run has it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ def facts(experiment: ExperimentRecord) -> dict[str, Any]:
 def tables(experiment: ExperimentRecord) -> Tables:
     runs = experiment.runs
     return {
-        "cells": [_with_factors(tidy_tables.CELLS, one.first, one) for one in _cells(experiment)],
+        "cells": [
+            _with_factors(tidy_tables.CELLS, cell.first, cell) for cell in _cells(experiment)
+        ],
         "runs": [_with_factors(tidy_tables.RUNS, run, run) for run in runs],
         "groups": _parts(tidy_tables.GROUPS, runs, _groups),
         "transactions": _parts(tidy_tables.TRANSACTIONS, runs, _transactions),
@@ -52,7 +54,7 @@ def tables(experiment: ExperimentRecord) -> Tables:
         "intervals": _parts(tidy_tables.INTERVALS, runs, _all_of("intervals")),
         "errors": _parts(tidy_tables.ERRORS, runs, _all_of("errors")),
         "checks": _parts(tidy_tables.CHECKS, runs, lambda run: run.checks),
-        "steps": _parts(tidy_tables.STEPS, runs, lambda run: [vars(one) for one in run.steps]),
+        "steps": _parts(tidy_tables.STEPS, runs, lambda run: list(map(vars, run.steps))),
         "values": _parts(tidy_tables.VALUES, runs, lambda run: _values(experiment, run)),
         "published": list(_published(experiment)),
     }
@@ -73,7 +75,7 @@ def _all_of(key: str) -> Any:
 
 
 def _groups(run: RunRecord) -> Iterator[Any]:
-    """A run without groups has one, named ''."""
+    """A run without groups has a single one, named ''."""
     observation = run.observation or {}
     if "outcomes" in observation:
         yield from observation.get("groups") or [{"name": "", **observation}]
@@ -84,10 +86,11 @@ def _transactions(run: RunRecord) -> Iterator[Any]:
     groups = observation.get("groups") or ()
     if len(groups) > 1:
         for group in groups:
-            for one in group.get("transactions") or ():
-                yield {**one, "group": group["name"]}
+            for transaction in group.get("transactions") or ():
+                yield {**transaction, "group": group["name"]}
     else:
-        yield from ({**one, "group": ""} for one in observation.get("transactions") or ())
+        for transaction in observation.get("transactions") or ():
+            yield {**transaction, "group": ""}
 
 
 def _values(experiment: ExperimentRecord, run: RunRecord) -> Iterator[Any]:
@@ -104,14 +107,15 @@ def _values(experiment: ExperimentRecord, run: RunRecord) -> Iterator[Any]:
 
 def _published(experiment: ExperimentRecord) -> Iterator[Row]:
     tests = list(cell_runs.tests(experiment.runs))
-    for test in (*tests, *(one.name for one in series.of_record(experiment.workload))):
+    declared = series.of_record(experiment.workload)
+    for test in (*tests, *(each.name for each in declared)):
         found = published.of_record(experiment.workload, test)
-        for one in found.rows if found else ():
+        for printed in found.rows if found else ():
             assert found is not None
-            levels = {key: one[key] for key in one if key not in published.NOT_FACTORS}
-            shared = {**vars(found), **one, "test": test}
+            levels = {key: printed[key] for key in printed if key not in published.NOT_FACTORS}
+            shared = {**vars(found), **printed, "test": test}
             units = found.units if len(found.units) > 1 else [found.unit] * len(found.columns)
-            for column, value, unit in zip(found.columns, one["values"], units, strict=False):
+            for column, value, unit in zip(found.columns, printed["values"], units, strict=False):
                 yield {
                     **{f"parameter_{key}": levels[key] for key in levels if key != "clients"},
                     **row(
@@ -122,7 +126,7 @@ def _published(experiment: ExperimentRecord) -> Iterator[Row]:
 
 
 def _cells(experiment: ExperimentRecord) -> Iterator[CellRow]:
-    kept = {one.fingerprint: one for one in experiment.cells}
+    kept = {record.fingerprint: record for record in experiment.cells}
     for runs in cell_runs.tests(experiment.runs).values():
         for cell in cell_runs.cells(runs):
             first = cell.runs[0]
@@ -136,8 +140,8 @@ def _cells(experiment: ExperimentRecord) -> Iterator[CellRow]:
 
 
 def verdict_of(cell: CellRuns, kept: CellRecord | None) -> judge.CellVerdict:
-    """As it was kept with the last repetition; of a cell that was not run to its end, or by an
-    earlier program, what can be said of the runs that there are."""
+    """The verdict recorded with the last repetition; if there is none (unfinished cells, records of
+    earlier versions), the verdict on the runs so far."""
     if kept is not None:
         return judge.CellVerdict(kept.verdict, kept.warnings, kept.repetitions, kept.measured)
     return judge.of_cell([(run.evidence, run.judged) for run in cell.runs], cell.name)
@@ -149,5 +153,5 @@ def throughput_of(run: RunRecord) -> float | None:
 
 
 def _spread(values: Sequence[float | None]) -> Spread | None:
-    found = [one for one in values if one is not None]
+    found = [value for value in values if value is not None]
     return spread(found) if found else None

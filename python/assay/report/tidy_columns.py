@@ -1,5 +1,5 @@
-"""The columns of tidy output: their machine names, with units, what each means, and how it is read
-of a run. The published schema is made of these.
+"""The columns of tidy output: the name of each with its unit, its meaning, and how it is read from
+a run. The published schema is generated from them.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ Value = str | int | float | bool | None | list[str]
 class TidyColumn:
     name: str
     kind: str
-    """As JSON Schema has it: integer, number, string, boolean, array (of strings); or scalar."""
+    """A type of JSON Schema: integer, number, string, boolean, array (of strings); or scalar."""
     meaning: str
     value: Callable[[Any], Value]
-    """Of what a row of the table is made of."""
+    """Reads the value from the source of a row."""
     is_nullable: bool = True
 
 
@@ -27,7 +27,7 @@ def row(columns: Sequence[TidyColumn], source: Any) -> dict[str, Value]:
 
 
 def path(*names: str) -> Callable[[Any], Any]:
-    """Reads what stands at the end of these keys; None where one of them is missing."""
+    """Reads the value at the end of these keys; None where a key is missing."""
 
     def value(source: Any) -> Any:
         for name in names:
@@ -38,13 +38,14 @@ def path(*names: str) -> Callable[[Any], Any]:
 
 
 def of(read: Callable[[Any], Any], columns: Sequence[TidyColumn]) -> list[TidyColumn]:
-    """The same columns of a part of the source."""
+    """The same columns, read from a part of the source."""
 
     def within(column: TidyColumn) -> Callable[[Any], Value]:
         return lambda source: column.value(read(source))
 
     return [
-        TidyColumn(one.name, one.kind, one.meaning, within(one), one.is_nullable) for one in columns
+        TidyColumn(column.name, column.kind, column.meaning, within(column), column.is_nullable)
+        for column in columns
     ]
 
 
@@ -52,7 +53,7 @@ OUTCOMES = [
     TidyColumn(name, "integer", meaning, path("outcomes", name))
     for name, meaning in (
         ("scheduled", "transactions; ok + aborted + failed + unknown + skipped"),
-        ("ok", "of them, ended well"),
+        ("ok", "of them, succeeded"),
         ("aborted", "rolled back as the workload asked"),
         ("failed", "ended with an error"),
         ("unknown", "may have committed, or not"),
@@ -69,8 +70,8 @@ _PERCENTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99_9": 0.999
 def times(
     prefix: str, key: str, what: str, enough: Callable[[float, int], bool]
 ) -> list[TidyColumn]:
-    """Percentiles of a time that stands under ``key`` beside its ``count``; null where there are
-    too few samples for one."""
+    """Percentiles of the time under ``key``, with its ``count``; null where there are too few
+    samples."""
 
     def percentile(name: str, share: float) -> Callable[[Any], Value]:
         def value(source: Any) -> Value:
@@ -83,8 +84,8 @@ def times(
 
     return [
         *(
-            TidyColumn(f"{prefix}_{name}_ns", kind, f"{said} {what}", path(key, f"{name}_ns"))
-            for name, kind, said in (("min", "integer", "least"), ("mean", "number", "mean"))
+            TidyColumn(f"{prefix}_{name}_ns", kind, f"{label} {what}", path(key, f"{name}_ns"))
+            for name, kind, label in (("min", "integer", "least"), ("mean", "number", "mean"))
         ),
         *(
             TidyColumn(

@@ -1,4 +1,4 @@
-"""Takes the columns of tidy output; gives the JSON Schema of a report in JSON."""
+"""Takes the columns of tidy output; returns the JSON Schema of a report in JSON."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from assay.report.tidy_columns import TidyColumn
 from assay.report.tidy_tables import HAVE_PARAMETERS, TABLES
 
 VERSION = 2
-"""Raised when a reader of the document would have to change. Version 1 was for people."""
+"""Incremented when readers of the document have to change. Version 1 was for people."""
 DETAILS = (
     "groups",
     "transactions",
@@ -28,8 +28,8 @@ def schema() -> dict[str, Any]:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A report of Assay",
-        "description": "What `assay report` and `assay run` print with --format json. Names end in "
-        "their unit; null: not known, or not measured.",
+        "description": "The output of `assay report` and `assay run` with --format json. Names "
+        "end in their unit; null: not known, or not measured.",
         "type": "object",
         "properties": {
             "version": {"const": VERSION},
@@ -85,7 +85,7 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def _table(meaning: str, columns: list[TidyColumn], *, has_parameters: bool) -> dict[str, Any]:
-    row = _object({one.name: _column(one) for one in columns})
+    row = _object({column.name: _column(column) for column in columns})
     if has_parameters:
         row["patternProperties"] = {"^parameter_": _PARAMETER}
     return {"description": meaning, "type": "array", "items": row}

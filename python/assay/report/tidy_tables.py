@@ -16,7 +16,7 @@ from assay.report.tidy_columns import times as time_columns
 
 
 class Part(NamedTuple):
-    """A row's source: a part of what is kept of a run."""
+    """A row's source: a part of a run's record."""
 
     run: RunRecord
     part: Mapping[str, Any]
@@ -132,7 +132,7 @@ CELLS = [
         "cell", "string", "fingerprint; equal cells have equal ones",
         lambda cell: cell.first.cell_fingerprint, False,
     ),
-    TidyColumn("repetitions", "integer", "asked for", lambda cell: cell.judged.repetitions, False),
+    TidyColumn("repetitions", "integer", "planned", lambda cell: cell.judged.repetitions, False),
     TidyColumn("measured", "integer", "of them", lambda cell: cell.judged.measured, False),
     *of(lambda cell: cell.judged.verdict, _VERDICT),
     *_spread_columns(
@@ -151,7 +151,8 @@ RUNS = [
     TidyColumn("reason", "string", "why it failed or was refused", _attribute("reason"), False),
     *of(_attribute("judged"), _VERDICT),
     TidyColumn(
-        "warnings", "array", "their names", lambda run: [one.name for one in run.warnings], False
+        "warnings", "array", "their names",
+        lambda run: [warning.name for warning in run.warnings], False,
     ),
     TidyColumn("begun_unix_ns", "integer", "null: not begun", _attribute("begun_unix_ns")),
     TidyColumn("ended_unix_ns", "integer", "null: not ended", _attribute("ended_unix_ns")),
@@ -289,7 +290,7 @@ INTERVALS = [
             _number("latency_p99_ns", "of transactions that ended ok", "p99_ns"),
             _number("latency_max_ns", "of transactions that ended ok", "max_ns"),
             _number("schedule_lag_p99_ns", "null: closed loop"),
-            _number("stalled_ns", "of it, the system stood still"),
+            _number("stalled_ns", "of it, the system was stalled"),
             _number("suspended_ns", "of it, the client did not run"),
         ],
     ),
@@ -345,7 +346,7 @@ PUBLISHED = [
     _text("source", "where it was published"),
     _text("conditions", "under which it was measured"),
     _text("system", "as published"),
-    _number("clients", "null: not said"),
+    _number("clients", "null: not published"),
     _text("column", "as published"),
     TidyColumn("value", "number", "in unit", path("value")),
     _text("unit", "as published"),
@@ -365,4 +366,4 @@ TABLES: Mapping[str, tuple[str, list[TidyColumn]]] = {
     "published": ("One row per number that was published of this test.", PUBLISHED),
 }
 HAVE_PARAMETERS = ("cells", "runs", "published")
-"""Tables that have a column per parameter of the workload, too."""
+"""Tables that also have a column per parameter of the workload."""

@@ -1,5 +1,5 @@
-"""Takes the cells of a test; gives the throughput of each second of a run, and when nothing
-ended although clients asked.
+"""Takes the cells of a test; returns the throughput of each second of a run, and its outages and
+stalls.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def suspended_seconds(run: RunRecord) -> frozenset[int]:
 
 
 def bars(series: Sequence[int], suspended: Collection[int] = ()) -> str:
-    """The series as one line of signs, each the mean of as many seconds; a second in which nothing
-    ended ok is never lost in a mean, nor one in which this program was suspended."""
+    """The series as one line of characters, each the mean of the same number of seconds; a second
+    in which nothing ended ok, or this program was suspended, has its own sign."""
     size = -(-len(series) // _WIDTH)
     parts = [series[at : at + size] for at in range(0, len(series), size)]
     most = max((statistics.fmean(part) for part in parts), default=0) or 1

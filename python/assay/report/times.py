@@ -1,6 +1,7 @@
-"""Takes the cells of a test; gives percentiles of latency, service time and schedule lag.
+"""Takes the cells of a test; returns percentiles of latency, service time and schedule lag.
 
-Percentiles are never averaged: they are those of one run, the middle one of the cell's repetitions.
+Percentiles are never averaged: they are those of one run, the repetition with the median
+throughput.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ TIMES = {
     "service time": "service_time",
     "schedule lag": "schedule_lag",
 }
-"""Word of the report → key of the observation."""
+"""Name in the report → key of the observation."""
 _FEW_TYPES = 6
-"""So many transaction types stand in one table; more of them are details of each cell."""
+"""Up to so many transaction types are in one table; otherwise each cell has its own, as details."""
 _FEW_LINES = 24
 _CLOSED = "Closed loop: latency is measured from the actual start"
 _OPEN = (
@@ -46,7 +47,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     measured = [(cell, run) for cell in found if (run := cell_runs.middle_run(cell)) is not None]
     if not measured:
         return None
-    names = {one["name"] for _, run in measured for one in _of(run)["transactions"]}
+    names = {each["name"] for _, run in measured for each in _of(run)["transactions"]}
     tables: list[Table] = []
     if len(names) > 1 and any(_of(run)["passes"] for _, run in measured):
         tables.append(_passes_table(test, found, measured))
@@ -58,29 +59,29 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
 
 
 def all_ok(observation: Document) -> tuple[Mapping[str, Any], int] | None:
-    """Times and count of the ok transactions of all types; None where nobody merged them."""
+    """Times and count of the ok transactions of all types; None where they were not merged."""
     if (merged := observation.get("all_ok")) is not None:
         return merged, merged["count"]
-    ok = [one for one in observation["transactions"] if one["outcome"] == "ok"]
+    ok = [each for each in observation["transactions"] if each["outcome"] == "ok"]
     return (ok[0], ok[0]["count"]) if len(ok) == 1 else None
 
 
 def mean_ns(observation: Document) -> float | None:
     """Mean latency of all transactions that ended ok."""
-    ok = [one for one in observation.get("transactions", ()) if one["outcome"] == "ok"]
-    count: int = sum(one["count"] for one in ok)
-    total_ns: float = sum(one["count"] * one["latency"]["mean_ns"] for one in ok)
+    ok = [each for each in observation.get("transactions", ()) if each["outcome"] == "ok"]
+    count: int = sum(each["count"] for each in ok)
+    total_ns: float = sum(each["count"] * each["latency"]["mean_ns"] for each in ok)
     return total_ns / count if count else None
 
 
 def few_samples(found: Sequence[CellRuns]) -> Iterator[RunWarning]:
-    """Which percentiles of a transaction type cannot be told, by the smallest count there is."""
+    """Which percentiles have too few samples, by the transaction type with the smallest count."""
     counts = [
-        one["count"]
+        each["count"]
         for cell in found
         if (run := cell_runs.middle_run(cell)) is not None
-        for one in _of(run)["transactions"]
-        if one["outcome"] == "ok"
+        for each in _of(run)["transactions"]
+        if each["outcome"] == "ok"
     ]
     if counts and (names := percentiles.missing(min(counts))):
         needed = percentiles.samples_needed(percentiles.SHOWN[names[-1]])
@@ -97,11 +98,11 @@ def _of(run: RunRecord) -> Document:
 
 
 def _ok_types(run: RunRecord) -> int:
-    return sum(one["outcome"] == "ok" for one in _of(run)["transactions"])
+    return sum(each["outcome"] == "ok" for each in _of(run)["transactions"])
 
 
 def _is_open(run: RunRecord) -> bool:
-    return any(one.get("schedule_lag") for one in _of(run)["transactions"])
+    return any(each.get("schedule_lag") for each in _of(run)["transactions"])
 
 
 def _cells_table(
@@ -111,16 +112,16 @@ def _cells_table(
     factors = cell_runs.varying(found, "system", "clients")
     is_open = any(_is_open(run) for _, run in measured)
     has_names = has_names or any(
-        one["outcome"] != "ok" for _, run in measured for one in _of(run)["transactions"]
+        each["outcome"] != "ok" for _, run in measured for each in _of(run)["transactions"]
     )
     lines: list[_Line] = []
     for cell, run in measured:
         labels = cell_runs.label_cells(cell, factors)
         merged = _of(run).get("all_ok") if _ok_types(run) > 1 else None
         entries = [{"name": "all ok", "outcome": "ok", **merged}] if merged else []
-        for one in [*entries, *_of(run)["transactions"]]:
-            named = (*labels, text(_name(one))) if has_names else labels
-            lines += _lines(one, named, is_open, percentiles.resolution(_of(run)))
+        for entry in [*entries, *_of(run)["transactions"]]:
+            named = (*labels, text(_name(entry))) if has_names else labels
+            lines += _lines(entry, named, is_open, percentiles.resolution(_of(run)))
     columns = [*cell_runs.label_columns(found, factors)]
     columns += [Column("transaction")] if has_names else []
     columns += [Column("time")] if is_open else []
@@ -136,7 +137,7 @@ def _cells_table(
 
 def _resolutions(runs: Iterable[RunRecord]) -> list[str]:
     found = [percentiles.resolution(_of(run)) for run in runs]
-    finest = {(one["lowest_ns"], one["significant_digits"]) for one in found}
+    finest = {(each["lowest_ns"], each["significant_digits"]) for each in found}
     return [
         f"percentiles: {digits} digits, and not finer than {lowest_ns} ns; max: as measured"
         for lowest_ns, digits in sorted(finest)
@@ -144,18 +145,19 @@ def _resolutions(runs: Iterable[RunRecord]) -> list[str]:
 
 
 def _lines(
-    one: Mapping[str, Any], labels: tuple[Cell, ...], is_open: bool, resolution: Document
+    entry: Mapping[str, Any], labels: tuple[Cell, ...], is_open: bool, resolution: Document
 ) -> Iterator[_Line]:
     if not is_open:
-        yield _Line(labels, one["latency"], one["count"], resolution)
+        yield _Line(labels, entry["latency"], entry["count"], resolution)
         return
-    for word, key in TIMES.items():
-        if one.get(key):
-            yield _Line((*labels, text(word)), one[key], one["count"], resolution)
+    for title, key in TIMES.items():
+        if entry.get(key):
+            yield _Line((*labels, text(title)), entry[key], entry["count"], resolution)
 
 
-def _name(one: Mapping[str, Any]) -> str:
-    return str(one["name"]) if one["outcome"] == "ok" else f"{one['name']} {one['outcome']}"
+def _name(entry: Mapping[str, Any]) -> str:
+    name = str(entry["name"])
+    return name if entry["outcome"] == "ok" else f"{name} {entry['outcome']}"
 
 
 def _passes_table(test: str, found: Sequence[CellRuns], measured: Measured) -> Table:
@@ -183,12 +185,12 @@ def _passes_table(test: str, found: Sequence[CellRuns], measured: Measured) -> T
 def _types_table(test: str, cell: CellRuns, run: RunRecord) -> Table:
     lines = [
         _Line(
-            (text(_name(one)),),
-            one["latency"],
-            one["count"],
+            (text(_name(entry)),),
+            entry["latency"],
+            entry["count"],
             percentiles.resolution(_of(run)),
         )
-        for one in _of(run)["transactions"]
+        for entry in _of(run)["transactions"]
     ]
     title = f"Per transaction type: {cell.name} (run {run.id})"
     return _table(f"{test}_run_{run.id}", title, [Column("transaction")], lines, (), is_detail=True)
@@ -211,7 +213,7 @@ def _table(
         columns=(
             *labels,
             Column("n", is_number=True),
-            *(Column(one, is_number=True, unit=unit) for one in (*percentiles.SHOWN, "max")),
+            *(Column(title, is_number=True, unit=unit) for title in (*percentiles.SHOWN, "max")),
         ),
         rows=tuple(
             Row((*line.labels, *percentiles.cells(line.times, line.n, unit, line.resolution)))

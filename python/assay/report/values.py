@@ -1,7 +1,7 @@
-"""The neutral `Report`: tables, built once from records, written by each form in its own way.
+"""The neutral `Report`: tables, built once from records, and written in each format.
 
-A cell holds both what people read (``shown``) and what programs read (``number``, in the unit it
-was measured in). The forms decide nothing about numbers.
+A cell holds both its text for people (``shown``) and its value for programs (``number``, in the
+unit in which it was measured). The formats do not change numbers.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from assay.experiment import Scalar
 
 @dataclass(frozen=True)
 class Number:
-    """A number with what is needed to believe it."""
+    """A number with its unit, sample count, range and verdict."""
 
     value: int | float
     unit: str
     """``ns``, ``bytes``, ``per_s``, ``count``, ``ratio``, or the unit a published number is in."""
     n: int | None = None
-    """How many runs or samples it is made of."""
+    """The number of runs or samples behind it."""
     low: int | float | None = None
     high: int | float | None = None
-    """The smallest and the largest of these, where it is the median of several."""
+    """The smallest and the largest value, if it is the median of several."""
     verdict: str = ""
     """``valid``, ``indicative``, ``invalid``; empty for numbers that are not measurements."""
     reason: str = ""
     resolution: int | None = None
-    """Of a percentile: how wide the cell of its histogram is."""
+    """Of a percentile: the width of its cell of the histogram."""
 
 
 @dataclass(frozen=True)
@@ -40,18 +40,18 @@ class Cell:
     is_absent: bool = False
     """``shown`` says why there is no value (``one storage``, ``n<368``, ``failed``)."""
     level: Scalar | None = None
-    """Of a label: the factor's level, a number where it is one."""
+    """Of a label: the factor's level, with its type."""
     note: str = ""
-    """Goes below the table, and its number beside the cell (`assay.report.footnotes`)."""
+    """A footnote: its number is shown in the cell (`assay.report.footnotes`)."""
 
 
 @dataclass(frozen=True)
 class Column:
     title: str
     is_number: bool = False
-    """Numbers stand to the right."""
+    """Numbers are aligned to the right."""
     unit: str = ""
-    """In which the column is shown, where the cells do not say it themselves."""
+    """The unit of the column, if the cells do not name theirs."""
 
     @property
     def heading(self) -> str:
@@ -73,16 +73,16 @@ class Row:
 @dataclass(frozen=True)
 class Table:
     name: str
-    """For programs; unlike every other table of the report."""
+    """For programs; unique in the report."""
     title: str
     columns: tuple[Column, ...]
-    """Their titles are unlike each other."""
+    """Their titles are unique."""
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
     label_columns: int = 1
-    """How many leading columns tell a row from its neighbours, beside its block."""
+    """How many leading columns identify a row within its block."""
     is_detail: bool = False
-    """May be left out where room is scarce."""
+    """Left out unless details are shown."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Section:
 
 @dataclass(frozen=True)
 class WarningNote:
-    """A way in which this report can mislead: what it is, what it says here, what fixes it."""
+    """A way in which this report can mislead: its cause, its details here, its fix."""
 
     name: str
     cause: str
@@ -114,7 +114,7 @@ class Report:
     experiment_id: int
     record: Path
     facts: Mapping[str, str]
-    """What was run, when, with what: name → text."""
+    """What was run, when, on which machine: name → text."""
     sections: tuple[Section, ...]
     warnings: tuple[WarningNote, ...]
     cell_count: int
@@ -131,7 +131,7 @@ def absent(why: str, note: str = "") -> Cell:
 
 
 def judged(shown: str, number: Number) -> Cell:
-    """A number, with a note of why it is not valid."""
+    """A number, with a note if its verdict is not valid."""
     is_limited = number.verdict not in ("", "valid")
     return Cell(shown, number, note=f"{number.verdict}: {number.reason}" if is_limited else "")
 

@@ -1,4 +1,4 @@
-"""Takes the warnings of many runs; gives each kind once, with its cause and its fix."""
+"""Takes the warnings of many runs; returns each kind once, with its cause and its fix."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _DETAILS_SHOWN = 4
 
 
 def notes(warnings: Iterable[RunWarning]) -> tuple[WarningNote, ...]:
-    """The warnings of many runs, each kind once. Kinds this program does not know (a newer one kept
-    them) come last and without cause and fix."""
+    """The warnings of many runs, each kind once. Kinds that this version does not know come last,
+    without cause and fix."""
     details: dict[str, list[str]] = {}
     for name, detail in warnings:
         details.setdefault(name, []).append(detail)
@@ -28,7 +28,7 @@ def notes(warnings: Iterable[RunWarning]) -> tuple[WarningNote, ...]:
 
 
 def _distinct(details: Iterable[str]) -> tuple[str, ...]:
-    """Each detail once, the first few; what is left is counted."""
+    """The first few distinct details, and the number of the others."""
     distinct = list(dict.fromkeys(detail for detail in details if detail))
     more = len(distinct) - _DETAILS_SHOWN
     return (*distinct[:_DETAILS_SHOWN], *([f"and {more} more"] if more > 0 else []))
