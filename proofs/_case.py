@@ -36,7 +36,7 @@ STATUSES = frozenset({0, 1, 2, 3})
 TERMINATED = (128 + signal.SIGTERM, -signal.SIGTERM)
 
 _SAID = re.compile(
-    r"Traceback \(most recent|a bug in Assay|error: internal error|panicked at|Exception ignored",
+    r"Traceback \(most recent|error: internal error|panicked at|Exception ignored",
     re.IGNORECASE,
 )
 _WORDS_OF_A_LIBRARY = re.compile(

@@ -70,7 +70,7 @@ def test_they_speak_of_themselves(name: str, word: str, says: str) -> None:
         (["-s", "m", "-c", "--option", "engine=Aria2"], "unknown engine of"),
         (["-s", "m", "--option", "engine=Aria"], "--option means nothing without --create"),
         (["--seed", "2"], "--seed means nothing without replicas"),
-        (["--force"], "--force means nothing without --output"),
+        (["--force"], "--force needs --output"),
         (["--output", "/no/such/folder/x.sql"], "/no/such/folder/x.sql: cannot be written"),
     ],
 )

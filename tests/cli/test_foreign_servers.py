@@ -47,7 +47,7 @@ def test_a_service_that_does_not_tell_its_settings_is_driven(
             text=True,
             timeout=60,
         )
-        assert "a bug in Assay" not in ended.stderr
+        assert "internal error" not in ended.stderr
         # Told to refuse, it refuses the first statement of the measurement as well.
         assert ended.returncode == (1 if "--fail" in how else 0), ended.stderr
         report = json.loads(ended.stdout)

@@ -135,10 +135,10 @@ def is_same(text: str, value: object) -> bool:
     ("words", "message", "hint"),
     [
         (["--table", "parnets"], "unknown table 'parnets'", "did you mean 'parents'"),
-        ([], "which table?", "parents"),
+        ([], "expected --table", "parents"),
         (["--table", "parents", "--part", "3/2"], "expected K/N", "1/4"),
         (["--table", "parents", "--part", "two"], "expected K/N", "1/4"),
-        (["--table", "parents", "--set", "scale=1,2"], "with one value", ""),
+        (["--table", "parents", "--set", "scale=1,2"], "expected one value", ""),
         (["--table", "parents", "--set", "sacle=1"], "unknown parameter", "did you mean 'scale'"),
         (["--table", "parents", "--format", "sql", "--dialect", "x"], "unknown dialect", "sqlite"),
     ],

@@ -42,7 +42,7 @@ def test_a_measurement_outlives_a_lock_on_its_record(tmp_path: Path) -> None:
         [BIN / "assay", "merge", rescue, "--records", record], capture_output=True, text=True
     )
     assert merged.returncode == 0, merged.stderr
-    assert "brought 1 run" in merged.stderr
+    assert "added 1 run" in merged.stderr
     assert ask(record, "SELECT state FROM runs") == [("done",)]
     assert ask(record, "SELECT ok > 0 FROM outcomes") == [(1,)]
 

@@ -24,7 +24,11 @@ from assay.provision.signals import Terminated
         (ArgumentError("no", hint="do"), 2, "error: no\n\nhint: do\n"),
         (SystemMissing("gone", hint="get it"), 3, "error: gone\n\nhint: get it\n"),
         (Bug("oh"), 4, "error: oh\n"),
-        (click.UsageError("what"), 2, "error: what\n\nhint: `p --help` says what can stand here\n"),
+        (
+            click.UsageError("what"),
+            2,
+            "error: what\n\nhint: `p --help` lists the arguments and options\n",
+        ),
         (KeyboardInterrupt(), 130, "interrupted\n"),
         (click.Abort(), 130, "interrupted\n"),
         (Terminated(signal.SIGTERM), 143, "ended by SIGTERM\n"),
@@ -73,7 +77,7 @@ def test_a_bug_of_ours_is_one_line_and_a_file(capsys: pytest.CaptureFixture[str]
 
     assert outcome_of("p", work) == 4
     told = capsys.readouterr().err
-    assert told.startswith("error: this is a bug in Assay: ZeroDivisionError: by zero\n")
+    assert told.startswith("error: internal error in Assay: ZeroDivisionError: by zero\n")
     named = re.search(r"report it with (\S+)", told)
     assert named is not None
     file = Path(named[1])

@@ -48,7 +48,7 @@ def test_of_an_experiment(
         assert run_program(["plan", *target.split(), *on, *option.split()]) == 2, option
         said = capsys.readouterr().err
         refused = option.split()[0]
-        assert said.startswith(f"error: {refused} means nothing to "), said
+        assert said.startswith(f"error: {refused} does not apply to "), said
         assert f"hint: leave {refused} out" in said
 
 
@@ -56,7 +56,7 @@ def test_of_an_experiment_file(here: Path, capsys: pytest.CaptureFixture[str]) -
     (here / "e.toml").write_text('workload = "tpcb"\nsystems = "null"\ninput = "small.bib"\n')
     assert run_program(["plan", "e.toml"]) == 2
     assert (
-        "error: input means nothing to tpcb.tpcb-like: its rows are not read"
+        "error: input does not apply to tpcb.tpcb-like: its rows are not read"
         in capsys.readouterr().err
     )
 
@@ -88,7 +88,7 @@ def test_of_other_commands(
     assert run_program(words.split()) == 2
     out, said = capsys.readouterr()
     assert out == ""
-    assert " means nothing to " in said
+    assert " does not apply to " in said
     assert not (here / "socket").exists()
 
 

@@ -92,7 +92,7 @@ def test_client_counts_are_numbers() -> None:
         ({"set": ("replicas=three",)}, "expected a whole number", "How often"),
         ({"set": ("replicas=0",)}, "replicas: expected a whole number from 1", ""),
         ({"set": ("variant=clear",)}, "unknown value of variant", "did you mean 'clean'?"),
-        ({"set": ("copies=5",)}, "means nothing to checks", "bibsql.sequential"),
+        ({"set": ("copies=5",)}, "does not apply to checks", "bibsql.sequential"),
         ({"set": ("replicas",)}, "expected KEY=VALUE", "--set copies=10"),
         ({"set": ("replicas=",)}, "no value", ""),
         (

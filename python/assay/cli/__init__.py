@@ -13,7 +13,7 @@ def main() -> None:
 
         status = run_program(sys.argv[1:])
     except KeyboardInterrupt:
-        # While modules are imported, nothing is there yet that says so or has to be taken down.
+        # Interrupted while modules are imported: nothing reports it yet, and nothing has started.
         os.write(2, b"interrupted\n")
         status = 130
     sys.exit(status)

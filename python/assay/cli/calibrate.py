@@ -1,4 +1,4 @@
-"""``assay calibrate``: what this machine's client can do at most."""
+"""``assay calibrate``: measures the highest rate that the client reaches on this machine."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ COLUMNS = (
 def command(
     words: str, clients: str, threads: int, duration: float, form: str, records: Path
 ) -> None:
-    """Measure the most that the client can do on this machine.
+    """Measure the highest rate that the client reaches on this machine.
 
-    Clients ask a null server of each protocol, which answers immediately, for one
-    row by its key. The rate they reach is the ceiling of every run with that
-    driver and about as many clients; the latency is the client's own
-    overhead. Both are kept in the record file, and runs above 70 % of the ceiling
-    carry a warning. Calibrate while the machine is otherwise idle.
+    Clients read one row by its key from a null server of each protocol, which
+    answers immediately. The rate they reach is the ceiling of every run with that
+    driver and about as many clients; the latency is the client's own overhead.
+    Both are kept in the record file, and runs above 70 % of the ceiling get a
+    warning. Calibrate while the machine is otherwise idle.
 
     \b
     Example:
@@ -96,22 +96,22 @@ def command(
                 rate = units.digits(measured.statements_per_s)
                 say(f"{measured.driver}, {units.counted(number, 'client')}: {rate} statements/s")
     with status_at_least(0):
-        rows.write([_row(one) for one in found], COLUMNS, form, sys.stdout)
+        rows.write([_row(record) for record in found], COLUMNS, form, sys.stdout)
     say(f"kept in {records}")
 
 
-def _row(found: CalibrationRecord) -> rows.Row:
+def _row(record: CalibrationRecord) -> rows.Row:
     return {
-        "driver": found.driver,
-        "clients": found.clients,
-        "threads": found.threads,
-        "statements_per_s": round(found.statements_per_s),
-        "client_us_per_statement": round(found.client_ns_per_statement / 1e3, 2),
-        "p50_us": _microseconds(found.p50_ns),
-        "p99_us": _microseconds(found.p99_ns),
+        "driver": record.driver,
+        "clients": record.clients,
+        "threads": record.threads,
+        "statements_per_s": round(record.statements_per_s),
+        "client_us_per_statement": round(record.client_ns_per_statement / 1e3, 2),
+        "p50_us": _microseconds(record.p50_ns),
+        "p99_us": _microseconds(record.p99_ns),
     }
 
 
 def _microseconds(percentile_ns: int) -> float:
-    """As many digits as the histogram has."""
+    """In microseconds, rounded to the significant digits of the histogram."""
     return float(f"{percentile_ns / 1e3:.{units.PERCENTILE_DIGITS}g}")

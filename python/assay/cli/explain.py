@@ -1,4 +1,5 @@
-"""``assay explain``: the instruction list of a test, and the exact text each system is sent."""
+"""``assay explain``: prints the instruction list of a test, and the exact text sent to each
+system."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ COLUMNS = ("system", "script", "path", "text")
 @experiment_options
 @format_option((*rows.FORMS, "sql"))
 def command(words: command_line.Words, form: str) -> None:
-    """Print what clients would do and send, statement by statement.
+    """Print the instructions and statements of each client, without running them.
 
     Shows the instruction list that the engine compiles from each script, followed
     by every statement as the system would receive it. No system is started. With
@@ -46,15 +47,19 @@ def command(words: command_line.Words, form: str) -> None:
     if form == "json":
         rows.write_json(found, sys.stdout)
     elif form == "table":
-        for one in found:
-            _write_text(one)
+        for explanation in found:
+            _write_text(explanation)
     else:
-        listed = [{"system": one["system"], **script} for one in found for script in one["scripts"]]
+        listed = [
+            {"system": explanation["system"], **script}
+            for explanation in found
+            for script in explanation["scripts"]
+        ]
         rows.write(listed, COLUMNS, form, sys.stdout)
 
 
 def _first_runs(planned: Plan) -> list[PlannedRun]:
-    """One run of each dialect and test: others are sent the same."""
+    """One run of each dialect and test; the others send the same statements."""
     first: dict[tuple[str, str], PlannedRun] = {}
     for run in planned.runs:
         dialect = registry.system(run.cell.system.name).dialect.name
@@ -74,7 +79,9 @@ def _explained(workload: Workload, run: PlannedRun) -> dict[str, Any]:
         "dialect": registry.system(run.cell.system.name).dialect.name,
         "protocol": run.cell.protocol,
         "instructions": _instructions(workload, run),
-        "scripts": [{"script": one.name, "path": one.path, "text": one.text} for one in scripts],
+        "scripts": [
+            {"script": script.name, "path": script.path, "text": script.text} for script in scripts
+        ],
     }
 
 
@@ -83,6 +90,7 @@ def _instructions(workload: Workload, run: PlannedRun) -> str:
     return explained(workload, run) or f"{test.name} runs no scripts: {test.help}"
 
 
-def _write_text(one: dict[str, Any]) -> None:
-    title = f"{one['test']} on {one['system']}, dialect {one['dialect']}"
-    sys.stdout.write(f"{visible(title)}\n\n{visible_lines(one['instructions'].rstrip())}\n\n")
+def _write_text(explanation: dict[str, Any]) -> None:
+    title = f"{explanation['test']} on {explanation['system']}, dialect {explanation['dialect']}"
+    instructions = visible_lines(explanation["instructions"].rstrip())
+    sys.stdout.write(f"{visible(title)}\n\n{instructions}\n\n")

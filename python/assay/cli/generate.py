@@ -1,4 +1,4 @@
-"""``assay generate``: the rows of a table as a file, or any part of them."""
+"""``assay generate``: writes the generated rows of a table, or a part of them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from assay.workload.values import Workload
 
 FORMS = ("csv", "sql")
 _ROWS_PER_STATEMENT = 100
-"""Parts begin where statements do, so that no part depends on another."""
+"""A part begins at the start of a statement, so that no part depends on another."""
 
 
 @click.command("generate")
@@ -83,13 +83,13 @@ def command(
 
     if form != "sql" and dialect is not None:
         raise ArgumentError(
-            f"--dialect means nothing to --format {form}", hint="--format sql, or leave it out"
+            f"--dialect does not apply to --format {form}", hint="--format sql, or leave it out"
         )
     if force and output is None:
-        raise ArgumentError("--force means nothing without --output", hint="--output FILE")
+        raise ArgumentError("--force needs --output", hint="--output FILE")
     if form != "csv" and is_typed("header"):
         raise ArgumentError(
-            f"--header means nothing to --format {form}", hint="--format csv, or leave it out"
+            f"--header does not apply to --format {form}", hint="--format csv, or leave it out"
         )
     read = reader.read(workload)
     if not row_source(read).has_expressions:
@@ -98,7 +98,7 @@ def command(
             hint=_generating(),
         )
     parameters = _parameters(read, settings)
-    tables = {one.name: one for one in read.tables_for(parameters)}
+    tables = {each.name: each for each in read.tables_for(parameters)}
     chosen = tables[_table(table, tables)]
     numbers = _part(part)
     source = read.source_for(parameters, _seed(parameters, seed))
@@ -114,7 +114,7 @@ def command(
 
 
 def _generating() -> str:
-    """The workloads that can be named instead."""
+    """A hint with the workloads that generate rows."""
     from assay.workload import reader
 
     found = [name for name in registry.workloads() if reader.read(name).data_source == "generated"]
@@ -131,7 +131,7 @@ def _parameters(workload: Workload, settings: Sequence[str]) -> dict[str, Scalar
         name, words = key_and_values(word)
         values = parameter_levels(workload, name, words)
         if len(values) != 1:
-            raise ArgumentError(f"--set {word}: rows are made with one value of {name}")
+            raise ArgumentError(f"--set {word}: expected one value of {name}")
         found[name] = values[0]
     return workload.with_defaults(found)
 
@@ -144,7 +144,8 @@ def _table(name: str | None, tables: Mapping[str, Table]) -> str:
     if name is None:
         if len(tables) != 1:
             raise ArgumentError(
-                "which table?", hint=f"--table with one of: {', '.join(sorted(tables))}"
+                "expected --table: the workload has several tables",
+                hint=f"--table with one of: {', '.join(sorted(tables))}",
             )
         return next(iter(tables))
     if name not in tables:
@@ -154,7 +155,7 @@ def _table(name: str | None, tables: Mapping[str, Table]) -> str:
 
 def _part(word: str) -> list[int]:
     try:
-        numbers = [quantities.PARTS.of_word(one) for one in word.split("/")]
+        numbers = [quantities.PARTS.of_word(number) for number in word.split("/")]
     except ValueError:
         numbers = []
     if len(numbers) != 2 or numbers[0] > numbers[1]:
@@ -180,12 +181,15 @@ def _sql(workload: Workload, name: str | None, table: Table) -> dict[str, Any]:
 
 
 def _dialect(name: str) -> Dialect:
-    """By its own name, or that of a system that speaks it."""
-    systems = [registry.system(one) for one in registry.systems()]
-    known = {one.dialect.name: one.dialect for one in systems}
-    known |= {one.name: one.dialect for one in systems}
+    """The dialect of that name, or of the system of that name."""
+    systems = [registry.system(system) for system in registry.systems()]
+    known = {system.dialect.name: system.dialect for system in systems}
+    known |= {system.name: system.dialect for system in systems}
     if not name:
-        raise ArgumentError("whose SQL?", hint=f"--dialect with one of: {', '.join(sorted(known))}")
+        raise ArgumentError(
+            "expected --dialect: the workload has no default system",
+            hint=f"--dialect with one of: {', '.join(sorted(known))}",
+        )
     if name not in known:
         raise registry.unknown("dialect", name, known)
     return known[name]

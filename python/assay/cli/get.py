@@ -1,4 +1,4 @@
-"""``assay get``: brings a data set from outside."""
+"""``assay get``: downloads a data set."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from assay.row_sources.protocol import Download
 
 
 class DataSets(click.Group):
-    """Says which there are where one is named that is not there."""
+    """Its error about an unknown data set suggests the nearest name."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

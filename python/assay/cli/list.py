@@ -1,4 +1,4 @@
-"""``assay list``: what there is to choose from, and what has been run."""
+"""``assay list``: lists systems, workloads, storages, recorded runs and kept data sets."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ RUN_COLUMNS = (
     "verdict",
 )  # fmt: skip
 RUN_TABLE = ("run", "exp.", "test", "system", "storage", "clients", "rep.", "began", "result")
-"""Columns of the same in a table, which has less room."""
+"""Columns in the table format, which has less room."""
 LONGEST_RESULT = 40
-"""Characters that a table shows of a state and its reason."""
+"""Longest verdict, or state with its reason, in a table, in characters."""
 DATASET_COLUMNS = ("dataset", "system", "version", "rows", "bytes", "made", "folder")
 
 
@@ -50,11 +50,11 @@ def command(what: str, form: str, records: Path, datasets: Path | None) -> None:
       assay list runs --format json
       assay list datasets --datasets /data/loaded
     """
-    for name, meant in (("records", "runs"), ("datasets", "datasets")):
-        if what != meant and is_typed(name):
+    for name, applies_to in (("records", "runs"), ("datasets", "datasets")):
+        if what != applies_to and is_typed(name):
             raise ArgumentError(
-                f"--{name} means nothing to `assay list {what}`",
-                hint=f"`assay list {meant}`, or leave --{name} out",
+                f"--{name} does not apply to `assay list {what}`",
+                hint=f"`assay list {applies_to}`, or leave --{name} out",
             )
     found_by: dict[str, Callable[[], tuple[tuple[str, ...], list[rows.Row]]]] = {
         "systems": lambda: (SYSTEM_COLUMNS, _systems()),
@@ -70,8 +70,8 @@ def command(what: str, form: str, records: Path, datasets: Path | None) -> None:
 
 
 def _brief(run: rows.Row) -> rows.Row:
-    """The verdict of a run that is done; of others the state and the beginning of its reason.
-    `assay show` has all of it."""
+    """The verdict of a run that is done, otherwise its state and reason, shortened; `assay show`
+    prints all of it."""
     text = str(run["verdict"] if run["state"] == "done" else run["state"])
     return {
         **run,
@@ -91,8 +91,8 @@ def _systems() -> list[rows.Row]:
                 "dialect": system.dialect.name,
                 "driver": system.driver,
                 "options": [
-                    f"{one.name}={'|'.join(one.levels) or one.default or '…'}"
-                    for one in system.option_specs
+                    f"{option.name}={'|'.join(option.levels) or option.default or '…'}"
+                    for option in system.option_specs
                 ],
                 "urls": [f"{scheme}://" for scheme in registry.url_schemes(name)],
             }
@@ -119,19 +119,21 @@ def _tests(workload: Workload) -> Iterator[rows.Row]:
             "reproduces": test.reproduces,
             "help": test.help,
             "is_default": test.name == workload.default_test,
-            "parameters": {one.name: one.default for one in workload.parameters_of(test)},
+            "parameters": {
+                parameter.name: parameter.default for parameter in workload.parameters_of(test)
+            },
             "driving": test.driving.described(),
         }
 
 
 def _series(workload: Workload) -> Iterator[rows.Row]:
-    """What runs several tests and joins them in one table."""
+    """A row for each series: several tests whose results are joined in one table."""
     for name, declared in workload.series.items():
         tests = workload.tests_of(name)
         yield {
             "test": f"{workload.name}.{name}",
             "clients": tuple(
-                dict.fromkeys(one for test in tests for one in workload.test(test).clients)
+                dict.fromkeys(count for test in tests for count in workload.test(test).clients)
             ),
             "title": declared["title"],
             "reproduces": declared.get("reproduces", ""),
@@ -148,7 +150,7 @@ def _storages() -> list[rows.Row]:
 
 
 def _what(storage: object) -> str:
-    """The first sentence its module opens with, after the name."""
+    """The first line of the docstring of its module, without the name."""
     text = getdoc(getmodule(type(storage))) or ""
     return text.partition("\n")[0].rpartition("`: ")[2]
 
@@ -180,7 +182,7 @@ def _datasets(folder: Path | None) -> list[rows.Row]:
 
     if folder is None:
         raise ArgumentError(
-            "which folder of data sets?",
+            "expected a folder of data sets",
             hint=f"--datasets FOLDER, or {env_vars.DATASETS.name} in the environment",
         )
     if not is_folder(folder):

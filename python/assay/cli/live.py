@@ -1,6 +1,4 @@
-"""Takes what the engine tells while it drives; gives throughput, p99 and how long the experiment
-still takes, in words.
-"""
+"""Takes the engine's progress reports; returns throughput, p99 and the time left, as text."""
 
 from __future__ import annotations
 
@@ -13,11 +11,11 @@ from assay.plan import PlannedRun
 from assay.text.units import counted, digits, duration, latency
 
 LINE_EVERY_S = 10.0
-"""Between two lines about a run that is under way, where there is no terminal."""
+"""Interval between progress lines where standard error is not a terminal."""
 
 
 class Live:
-    """How far an experiment is. ``clock`` gives seconds."""
+    """Progress of an experiment. ``clock`` returns seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -33,7 +31,7 @@ class Live:
         self._before = self._rate_per_s = None
 
     def numbers(self, report: dict[str, Any]) -> str:
-        """``26091 TPS, p99 1.04 ms, 8 clients, 3 failed``; of the last second, as far as known."""
+        """``26091 TPS, p99 1.04 ms, 8 clients, 3 failed`` of the last second, as far as known."""
         last = report.get("last_second")
         rate_per_s = last["ok"] if last else self._rate(report)
         parts = [] if rate_per_s is None else [f"{digits(rate_per_s)} TPS"]
@@ -45,7 +43,7 @@ class Live:
         return ", ".join(parts)
 
     def left(self, report: dict[str, Any]) -> str:
-        """``about 4 min left``, of the whole experiment; empty where that is not known."""
+        """``about 4 min left`` of the whole experiment; empty where that is not known."""
         own_s = self._own_left_s(report)
         if own_s is None:
             return ""
@@ -55,7 +53,7 @@ class Live:
         return f"about {duration(round(own_s + runs_after * each_s))} left"
 
     def _own_left_s(self, report: dict[str, Any]) -> float | None:
-        """Of the run under way."""
+        """Seconds left of the current run."""
         planned_s, elapsed_s = self._driving.planned_s, float(report["elapsed_s"])
         if planned_s is not None:
             return max(0.0, planned_s - elapsed_s)
@@ -63,7 +61,7 @@ class Live:
         return elapsed_s * (scheduled - done) / done if scheduled and done else None
 
     def _rate(self, report: dict[str, Any]) -> float | None:
-        """From one second to the next, where the engine does not say it."""
+        """Throughput between two reports a second apart, where the engine reports none."""
         at_s, ok = report["elapsed_s"], report["ok"]
         if self._before is None or at_s - self._before[0] >= 1:
             if self._before is not None:

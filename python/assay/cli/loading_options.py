@@ -1,4 +1,4 @@
-"""How rows are loaded and kept: options of the commands that load."""
+"""The options of commands that load rows; parsed into a `Loading`."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ datasets_option = click.option(
 
 
 def refuse_unused_loading(loading: Loading, experiment: Experiment, workload: Workload) -> None:
-    """Raises `ArgumentError` for an option of loading where nothing is loaded so."""
+    """Raises `ArgumentError` for a loading option that has no effect on this experiment."""
     source = row_source(workload)
     loads = source.makes_rows and any(workload.test(name).loads for name in experiment.tests)
-    said = {
+    options = {
         "--load-sessions": (loading.sessions is not None, loads and source.has_expressions),
         "--verify": (loading.is_verified, loads),
         "--datasets": (is_typed("datasets"), loads),
     }
-    for option, (is_said, means_something) in said.items():
-        if is_said and not means_something:
-            why = "one session makes its rows" if loads else "it loads no rows"
+    for option, (is_given, applies) in options.items():
+        if is_given and not applies:
+            why = "its rows are loaded by one session" if loads else "it loads no rows"
             raise ArgumentError(
-                f"{option} means nothing to {workload.name}: {why}", hint=f"leave {option} out"
+                f"{option} does not apply to {workload.name}: {why}", hint=f"leave {option} out"
             )
 
 

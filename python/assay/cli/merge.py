@@ -1,4 +1,4 @@
-"""``assay merge``: the experiments of another record file, brought into the record."""
+"""``assay merge``: adds the experiments of another record file to the record."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def command(file: Path, records: Path) -> None:
         return
     numbers = _numbers(merged.experiments)
     runs = "1 run" if merged.runs == 1 else f"{merged.runs} runs"
-    say(f"brought {runs} into {records}, {numbers}; {file} can be removed")
+    say(f"added {runs} to {records}, {numbers}; {file} can be removed")
 
 
 def _numbers(experiments: list[int]) -> str:

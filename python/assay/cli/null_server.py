@@ -1,5 +1,4 @@
-"""``assay null-server``: a server of a protocol that does nothing, as slowly and as badly as it is
-told."""
+"""``assay null-server``: runs a server that does no work, with chosen delays and errors."""
 
 from __future__ import annotations
 
@@ -20,11 +19,11 @@ from assay.text import quantities
 from assay.text.units import counted
 
 _DEFAULTS = {"rows": "1"}
-"""What a client expects of a server that it asks for something."""
+"""Answers that clients expect: a query returns one row."""
 
 
 def _engine_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """An option for each thing that can be told to the null system."""
+    """An option for each engine option of the null system."""
     for spec in reversed(ENGINE_OPTIONS):
         function = click.option(
             f"--{spec.name.replace('_', '-')}",
@@ -64,7 +63,7 @@ def _engine_options(function: Callable[..., Any]) -> Callable[..., Any]:
 )
 @_engine_options
 def command(
-    protocol: str, unix: Path | None, port: int | None, host: str, threads: int, **told: str | None
+    protocol: str, unix: Path | None, port: int | None, host: str, threads: int, **given: str | None
 ) -> None:
     """Run a server that does no work, to measure the client.
 
@@ -82,9 +81,9 @@ def command(
     if (unix is None) == (port is None):
         raise ArgumentError("expected one of --unix and --port", hint="--port 0 finds a free port")
     if unix is not None and is_typed("host"):
-        raise ArgumentError("--host means nothing to --unix", hint="leave --host out")
+        raise ArgumentError("--host does not apply to --unix", hint="leave --host out")
     for spec in ENGINE_OPTIONS:
-        if (value := told.get(spec.name)) is not None:
+        if (value := given.get(spec.name)) is not None:
             spec.check(value)
     document = {
         "protocol": protocol,
@@ -92,7 +91,7 @@ def command(
         "host": None if port is None else host,
         "port": port,
         "threads": threads,
-        "options": {name: value for name, value in told.items() if value is not None},
+        "options": {name: value for name, value in given.items() if value is not None},
     }
     try:
         served = json.loads(_engine.serve(json.dumps(document), _listening))
@@ -106,6 +105,6 @@ def command(
 
 
 def _listening(text: str) -> None:
-    """Says where it listens, for people and for programs."""
+    """Prints the address: its socket, or host and port."""
     place = json.loads(text)
     click.echo(place["unix"] or f"{place['host']}:{place['port']}")

@@ -1,4 +1,4 @@
-"""Takes a quantity; gives the type of an option that holds such a number."""
+"""Takes a quantity; returns the click type of an option with such a number."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from assay.text.quantities import Quantity, shown
 
 
 class Number(click.ParamType):  # type: ignore[type-arg]  # older releases take none
-    """A number of a declared range; what is none is refused with that range."""
+    """A number in a declared range; anything else is an error that names the range."""
 
     name = "number"
 

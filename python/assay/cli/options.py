@@ -1,4 +1,4 @@
-"""Options that several commands share, each written once."""
+"""The options that several commands share, each declared once."""
 
 from __future__ import annotations
 
@@ -35,16 +35,17 @@ def records_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _a_file(_context: click.Context, parameter: click.Parameter, value: Path) -> Path:
-    """Refuses the name under which the library of records keeps nothing."""
+    """Refuses `:memory:`, which would keep nothing."""
     if str(value) == ":memory:":
         raise click.BadParameter(
-            "expected a file, found ':memory:': what is kept must outlive the run", param=parameter
+            "expected a file, found ':memory:': records must be kept after the run",
+            param=parameter,
         )
     return value
 
 
 def format_option(names: tuple[str, ...], default: str = "table") -> Decorator:
-    """``--format NAME`` with the forms this command can write."""
+    """``--format NAME``: the formats that this command can write."""
     return click.option(
         "--format",
         "form",
@@ -55,17 +56,17 @@ def format_option(names: tuple[str, ...], default: str = "table") -> Decorator:
 
 
 def report_format_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """``--format NAME`` with the forms of a report."""
+    """``--format NAME``: the formats of a report."""
     return format_option(registry.report_forms())(function)
 
 
 def detail_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """``--detail / --no-detail``; None: the form decides."""
+    """``--detail / --no-detail``; None: the format decides."""
     return click.option(
         "--detail/--no-detail",
         default=None,
         help="Show percentiles per transaction type and the reason behind each number. "
-        "[default: as the form and the number of cells decide]",
+        "[default: depends on the format and the number of cells]",
     )(function)
 
 
@@ -79,12 +80,12 @@ def progress_option(function: Callable[..., Any]) -> Callable[..., Any]:
         show_default=True,
         metavar="SECONDS",
         help="How often to print a line with throughput, p99 and the time left while a run is "
-        "under way, where standard error is no terminal; 0: never.",
+        "under way, if standard error is not a terminal; 0: never.",
     )(function)
 
 
 def _a_target(context: click.Context, _parameter: click.Parameter, value: str) -> str:
-    """What is run may be left out where scripts are named."""
+    """Requires a target, unless scripts are given."""
     if not value and not context.params.get("script"):
         raise click.UsageError(
             "nothing to run: expected a workload, a script (FILE.sql, -f FILE) or FILE.toml",
@@ -94,7 +95,7 @@ def _a_target(context: click.Context, _parameter: click.Parameter, value: str) -
 
 
 def is_typed(name: str) -> bool:
-    """Whether the option stands on the command line, and not in the environment alone."""
+    """Whether the option is on the command line, rather than in an environment variable."""
     source = click.get_current_context().get_parameter_source(name)
     return source is click.core.ParameterSource.COMMANDLINE
 
@@ -124,8 +125,8 @@ _EXPERIMENT_OPTIONS = (
         "--set",
         multiple=True,
         metavar="KEY=VALUE,…",
-        help="A parameter of the workload (copies=10), a variable of a script that is run by "
-        "itself (scale=10), or SYSTEM.KEY=VALUE for a setting of a system; several values "
+        help="A parameter of the workload (copies=10), a variable of an ad hoc script "
+        "(scale=10), or SYSTEM.KEY=VALUE for a setting of a system; several values "
         "are run one after another.",
     ),
     click.option(
@@ -134,7 +135,7 @@ _EXPERIMENT_OPTIONS = (
         multiple=True,
         is_eager=True,
         metavar="FILE[@WEIGHT]",
-        help="Script to run instead of the test's own, or by itself where no workload is named; "
+        help="Script to run instead of the test's own, or without a workload; "
         "chosen by weight, may be repeated. `-`: standard input.",
     ),
     click.option(
@@ -158,7 +159,7 @@ _EXPERIMENT_OPTIONS = (
         metavar="S",
         help="How long to measure, after ramp-up and warm-up: seconds, or with a unit "
         "(500ms, 5s, 2min, 1h), as in all options of time. With --transactions, the run ends "
-        "at whichever comes first. [default: the test's own; 10 for a script by itself]",
+        "at whichever comes first. [default: the test's own; 10 for an ad hoc script]",
     ),
     click.option(
         "-t",
@@ -318,7 +319,7 @@ _EXPERIMENT_OPTIONS = (
 
 
 def experiment_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """What an experiment is asked with; the command gets ``words: Words``."""
+    """The options that describe an experiment; the command gets ``words: Words``."""
 
     @wraps(function)
     def with_words(**given: Any) -> Any:

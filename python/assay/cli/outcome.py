@@ -1,8 +1,8 @@
-"""Takes what a program does; gives its exit status, and says on standard error what went wrong.
+"""Runs a program; returns its exit status, and prints errors on standard error.
 
 0 done · 1 a measured run failed · 2 your mistake · 3 the system under test or the machine · 4 an
 internal error · 130 interrupted · 128 + n ended by signal n.
-Standard output is for data alone; what becomes of it is in `assay.cli.streams`.
+Standard output is for data only (`assay.cli.streams`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ BUG = 4
 
 
 def outcome_of(program: str, work: Callable[[], int | None]) -> int:
-    """Runs ``work`` and turns however it ends into an exit status."""
+    """Runs ``work``; returns the exit status."""
     keep_own_rights()
     with standard_streams():
         try:
@@ -42,7 +42,7 @@ def outcome_of(program: str, work: Callable[[], int | None]) -> int:
         except (KeyboardInterrupt, click.Abort) as error:
             return _ended(error)
         except click.UsageError as error:
-            # click sets its lists apart with tabs.
+            # click indents its lists with tabs.
             message = error.format_message().expandtabs(4)
             say_error(message, hint=_usage_hint(program, error))
             return YouError.exit_code
@@ -54,7 +54,7 @@ def outcome_of(program: str, work: Callable[[], int | None]) -> int:
 
 
 def _failed(raised: Exception) -> int:
-    """Says what went wrong; gives the exit status."""
+    """Prints the error; returns the exit status."""
     error = no_working_directory() if has_no_working_directory() else raised
     if not isinstance(error, AssayError):
         say_bug(error)
@@ -65,13 +65,13 @@ def _failed(raised: Exception) -> int:
 
 
 def _say_at_once(line: str) -> None:
-    """A line from within a signal's handler, where no buffered stream may be touched."""
+    """Prints a line from a signal handler, where buffered streams must not be used."""
     with contextlib.suppress(OSError):
         os.write(2, f"{line}\n".encode())
 
 
 def _ended(error: BaseException) -> int:
-    """Exit status of a program that a person or a signal ended; click wraps what it catches."""
+    """Exit status after Ctrl-C or a termination signal, which click wraps in `Abort`."""
     cause = error.__cause__ if isinstance(error, click.Abort) else error
     if isinstance(cause, Terminated):
         say(f"ended by {cause.number.name}")
@@ -81,13 +81,13 @@ def _ended(error: BaseException) -> int:
 
 
 def say(text: str) -> None:
-    """A line for the person at the terminal, or a few."""
+    """Prints one or more lines on standard error."""
     sys.stderr.write(indented(text) + "\n")
     sys.stderr.flush()
 
 
 def say_error(message: str, *, hint: str | None = None) -> None:
-    """``error: …``, and after a blank line ``hint: …`` where there is a cure."""
+    """Prints ``error: …``, and after a blank line ``hint: …`` where there is a fix."""
     say(f"error: {message}")
     if hint:
         say("")
@@ -95,9 +95,9 @@ def say_error(message: str, *, hint: str | None = None) -> None:
 
 
 def say_bug(error: Exception) -> None:
-    """One line about a bug; the traceback goes to a file that can be sent in."""
-    say_error(f"this is a bug in Assay: {type(error).__name__}: {error}")
-    # No room in the temporary directory must not hide what happened.
+    """Prints an internal error in one line, and writes its traceback to a file for a bug report."""
+    say_error(f"internal error in Assay: {type(error).__name__}: {error}")
+    # A full temporary directory must not hide the error.
     with (
         contextlib.suppress(OSError),
         tempfile.NamedTemporaryFile(
@@ -118,4 +118,4 @@ def _usage_hint(program: str, error: click.UsageError) -> str:
     command = error.ctx.command_path if error.ctx else program
     if isinstance(error, click.NoSuchOption) and error.option_name[1:].isdecimal():
         return "experiments and runs are numbered from 1: see `assay list runs`"
-    return f"`{command} --help` says what can stand here"
+    return f"`{command} --help` lists the arguments and options"

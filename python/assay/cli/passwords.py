@@ -1,7 +1,7 @@
-"""Takes an experiment; asks on the terminal for the passwords that its servers need.
+"""Takes an experiment; prompts for the passwords that its servers need, and returns it with them.
 
-A server is asked first whether it needs one. Without a terminal nothing is asked, and the run says
-what is missing.
+It tries to connect first, and prompts only if the server requires a password. Without a terminal it
+does not prompt, and the run fails with a message about the missing password.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from assay.systems.abilities import ReachedByUrl
 
 
 def with_passwords(experiment: Experiment) -> Experiment:
-    """The experiment, in whose URLs stand the passwords that were typed."""
-    if not any(one.url for one in experiment.systems) or not _has_terminal():
+    """The experiment, with the typed passwords in its URLs."""
+    if not any(system.url for system in experiment.systems) or not _has_terminal():
         return experiment
     return replace(experiment, systems=tuple(map(_with_password, experiment.systems)))
 
@@ -28,7 +28,7 @@ def with_passwords(experiment: Experiment) -> Experiment:
 def _has_terminal() -> bool:
     if not sys.stderr.isatty():
         return False
-    with suppress(OSError), open("/dev/tty"):  # noqa: PTH123  (a device, not a file of anybody)
+    with suppress(OSError), open("/dev/tty"):  # noqa: PTH123  (a device, not a regular file)
         return True
     return False
 
@@ -43,7 +43,7 @@ def _with_password(choice: SystemChoice) -> SystemChoice:
         try:
             typed = getpass.getpass(f"Password for {place}: ")
         except EOFError:
-            return choice  # the server says what is missing
+            return choice  # connecting will fail with a message about the password
     return replace(
         choice,
         url=server_url.with_password(choice.url, typed),
@@ -52,7 +52,7 @@ def _with_password(choice: SystemChoice) -> SystemChoice:
 
 
 def _needs_password(choice: SystemChoice) -> bool:
-    """Whether the server says so. What else is wrong the run says itself."""
+    """Whether the server requires a password. Other errors are reported by the run."""
     with ExitStack() as stack:
         try:
             system = registry.system(choice.name)

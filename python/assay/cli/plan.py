@@ -1,4 +1,4 @@
-"""``assay plan``: what ``assay run`` would do."""
+"""``assay plan``: prints the runs that ``assay run`` would execute."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def command(words: command_line.Words, form: str) -> None:
             "storage": run.cell.storage_name,
             "clients": run.cell.clients,
             "group_clients": " ".join(f"{key}={n}" for key, n in run.cell.group_clients.items()),
-            "parameters": " ".join(f"{key}={one}" for key, one in run.cell.parameters.items()),
+            "parameters": " ".join(f"{key}={value}" for key, value in run.cell.parameters.items()),
             "protocol": run.cell.protocol,
             "driving": " ".join(
                 f"{name}={level}" for name, level in run.cell.driving.described().items()
@@ -82,13 +82,13 @@ def command(words: command_line.Words, form: str) -> None:
         if elsewhere := _from_elsewhere(system):
             say(f"{system.label}: {system.url_without_password}; {elsewhere}")
     timed = [run.cell.driving.planned_s for run in runs]
-    if runs and all(one is not None for one in timed):
-        total_s = sum(one or 0.0 for one in timed)
-        say(f"{counted(len(runs), 'run')}, about {duration(total_s)} of clients at work")
+    if runs and all(planned_s is not None for planned_s in timed):
+        total_s = sum(planned_s or 0.0 for planned_s in timed)
+        say(f"{counted(len(runs), 'run')}, about {duration(total_s)} of ramp-up and measurement")
 
 
 def _from_elsewhere(system: SystemChoice) -> str:
-    """``host: PGHOST, port: default``: where the parts come from that the URL does not hold."""
+    """``host: PGHOST, port: default``: the origin of each part that is not in the URL."""
     return ", ".join(
         f"{name.removesuffix('_from')}: {origin}"
         for name, origin in system.url_origins.items()

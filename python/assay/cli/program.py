@@ -1,4 +1,4 @@
-"""The program ``assay``: its commands, one file each."""
+"""The program ``assay``: finds a command by its name and runs it; each command is one file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ COMMANDS = (
     "calibrate",
     "null-server",
 )
-"""In the order of a person's day; ``assay.cli.<name>`` holds ``command`` (``-`` is ``_`` there)."""
+"""In the order of `assay --help`; ``assay.cli.<name>`` holds ``command`` (``-`` becomes ``_``)."""
 
 
 def module_of(name: str) -> str:
@@ -34,7 +34,7 @@ def module_of(name: str) -> str:
 
 
 class Commands(click.Group):
-    """Imports a command only when it is asked for, so that a misspelt word is answered at once."""
+    """Imports a command only when it is used, so that a misspelt command fails at once."""
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -59,13 +59,13 @@ class Commands(click.Group):
 
 
 def _refuse_empty_words(ctx: click.Context, command: click.Command, args: list[str]) -> None:
-    """No argument, list or path of ours means anything when it is empty; a variable that a shell
-    script forgot to set is. Other options say what they expect themselves."""
+    """Refuses an empty argument, list or path: an unset variable of a shell script makes one. Other
+    options check their own values."""
     refusing = {
         name
-        for one in command.params
-        if one.multiple or isinstance(one.type, click.Path)
-        for name in one.opts
+        for parameter in command.params
+        if parameter.multiple or isinstance(parameter.type, click.Path)
+        for name in parameter.opts
     }
     for before, word in pairwise(["", *args]):
         name = before if word == "" else word.removesuffix("=")
@@ -100,7 +100,7 @@ def group() -> None:
 
 
 def run_program(arguments: list[str]) -> int:
-    """Runs ``assay`` with these arguments; gives its exit status."""
+    """Runs ``assay`` with these arguments; returns its exit status."""
 
     def work() -> int | None:
         refuse_other_encodings(arguments)

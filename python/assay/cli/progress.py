@@ -1,5 +1,5 @@
-"""Shows on standard error what `lab` is doing: a bar with throughput, p99 and the time left, or
-lines where there is no terminal."""
+"""Prints the progress of `lab` on standard error: a bar with throughput, p99 and the time left, or
+lines if it is not a terminal."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from assay.text.visible import indented, visible
 from assay.workload import ad_hoc_script
 
 _SAY_AFTER_S = 1.0
-"""Behind the end of the measurement: most transactions have ended by then."""
+"""After the end of the measurement: most transactions have ended by then."""
 
 
 @contextmanager
 def progress(stream: TextIO | None = None, every_s: float = LINE_EVERY_S) -> Iterator[Progress]:
-    """What suits ``stream`` (by default standard error); a bar is taken away at the end, also when
-    the work is interrupted. ``every_s``: between lines; 0: none."""
+    """A bar if ``stream`` (by default standard error) is a terminal, otherwise lines. The bar is
+    removed at the end, also after an interrupt. ``every_s``: interval between lines; 0: none."""
     console = Console(
         file=stream or sys.stderr, highlight=False, markup=False, emoji=False, soft_wrap=True
     )
@@ -49,7 +49,7 @@ def progress(stream: TextIO | None = None, every_s: float = LINE_EVERY_S) -> Ite
 
 
 class Lines:
-    """One line per run and stage, and every so many seconds one of how far it is: for logs."""
+    """One line per run and stage, and a progress line every ``every_s`` seconds: for logs."""
 
     def __init__(self, console: Console, every_s: float) -> None:
         self._console = console
@@ -71,10 +71,10 @@ class Lines:
         self._say(f"  {name}" + (f", about {duration(planned_s)}" if planned_s else ""))
 
     def loading(self, report: dict[str, Any]) -> None:
-        """Nothing: its stage has been told."""
+        """Prints nothing: the line of the stage is enough."""
 
     def driving(self, report: dict[str, Any]) -> None:
-        """A line from time to time, and that its end is waited for."""
+        """A progress line at each interval, and one while open transactions are waited for."""
         numbers, elapsed_s = self._live.numbers(report), report["elapsed_s"]
         if self._every_s and elapsed_s - self._said_s >= self._every_s:
             self._said_s = elapsed_s
@@ -99,7 +99,7 @@ class Lines:
 
 
 class Bars:
-    """A line per run, and under the last one a bar for the stage that it is in."""
+    """A line per run, and below the last one a bar for its current stage."""
 
     def __init__(self, console: Console, bars: rich.progress.Progress) -> None:
         self._console = console
@@ -115,7 +115,7 @@ class Bars:
         self._console.print(_line(_name(planned, of)))
 
     def stage(self, name: str) -> None:
-        """A bar of its own, so that the time left is that of this stage."""
+        """Starts a new bar, so that its time is that of this stage."""
         self._drained = False
         if self._task is not None:
             self._bars.remove_task(self._task)
@@ -163,13 +163,12 @@ class Bars:
 
 
 def _line(text: str) -> Text:
-    """What a server or a file name put into it is neither a command to a terminal nor a line of
-    ours."""
+    """Escapes the control characters and line breaks of names and messages from outside."""
     return Text(indented(text))
 
 
 def _still_open(report: dict[str, Any]) -> str | None:
-    """What to say of transactions that do not end; None while there is nothing to say of them."""
+    """A line about transactions that are still open; None while there is nothing to report."""
     draining = report.get("draining")
     if not draining or not draining["open"] or draining["elapsed_s"] < _SAY_AFTER_S:
         return None
@@ -180,7 +179,7 @@ def _still_open(report: dict[str, Any]) -> str | None:
 
 
 def _phase(driving: Driving, elapsed_s: float) -> str:
-    """What clients are doing so long after the first of them began."""
+    """The phase of the clients, ``elapsed_s`` after the first of them began."""
     if elapsed_s < float(driving.ramp_up_s):
         return "ramp-up"
     if elapsed_s < float(driving.ramp_up_s) + float(driving.warm_up_s):

@@ -1,4 +1,4 @@
-"""``assay report``: an experiment of the record, as tables."""
+"""``assay report``: prints the report of a recorded experiment."""
 
 from __future__ import annotations
 

@@ -15,14 +15,15 @@ Row = Mapping[str, object]
 
 
 def write(rows: Sequence[Row], columns: Sequence[str], form: str, stream: TextIO) -> None:
-    """Writes ``columns`` of the rows in the form ``form``; JSON gets all of each row."""
+    """Writes ``columns`` of the rows in the format ``form``; JSON has all of each row."""
     FORMS[form](rows, columns, stream)
 
 
 def _table(rows: Sequence[Row], columns: Sequence[str], stream: TextIO) -> None:
-    cells = [[_shown(row.get(one)) for one in columns] for row in rows]
+    cells = [[_shown(row.get(column)) for column in columns] for row in rows]
     is_number = [
-        bool(rows) and all(isinstance(row.get(one), int | float) for row in rows) for one in columns
+        bool(rows) and all(isinstance(row.get(column), int | float) for row in rows)
+        for column in columns
     ]
     for line in row_table.lines(columns, cells, is_number, line_width(stream)):
         stream.write(line + "\n")
@@ -32,14 +33,14 @@ def _markdown(rows: Sequence[Row], columns: Sequence[str], stream: TextIO) -> No
     stream.write("| " + " | ".join(columns) + " |\n")
     stream.write("|" + "---|" * len(columns) + "\n")
     for row in rows:
-        cells = [_shown(row.get(one)).replace("|", "\\|") for one in columns]
+        cells = [_shown(row.get(column)).replace("|", "\\|") for column in columns]
         stream.write("| " + " | ".join(cells) + " |\n")
 
 
 def _csv(rows: Sequence[Row], columns: Sequence[str], stream: TextIO) -> None:
     writer = csv.writer(for_terminal(stream), lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows([_text(row.get(one)) for one in columns] for row in rows)
+    writer.writerows([_text(row.get(column)) for column in columns] for row in rows)
 
 
 def _json(rows: Sequence[Row], _columns: Sequence[str], stream: TextIO) -> None:
@@ -47,13 +48,13 @@ def _json(rows: Sequence[Row], _columns: Sequence[str], stream: TextIO) -> None:
 
 
 def write_json(document: object, stream: TextIO) -> None:
-    """Writes a document, in which what `visible` shows is what JSON escapes."""
+    """Writes a document as JSON; control characters become its own escapes."""
     text = json.dumps(document, ensure_ascii=False, indent=2, default=str)
     stream.write(visible_lines(text) + "\n")
 
 
 def _shown(value: object) -> str:
-    """In one line of a table."""
+    """The value on one line of a table."""
     return visible(" ".join(_text(value).splitlines()))
 
 
@@ -61,7 +62,7 @@ def _text(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, list | tuple):
-        return ", ".join(str(one) for one in value)
+        return ", ".join(map(str, value))
     return str(value)
 
 

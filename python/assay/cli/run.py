@@ -1,4 +1,4 @@
-"""``assay run``: an experiment from nothing to a report."""
+"""``assay run``: runs an experiment and prints its report."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def command(
         kept = store.experiment(result.experiment_id)
     report = build(kept)
     is_brief = form == "table" and not detail
-    if not (is_brief and sys.stdout.isatty()):  # there the last line says it
+    if not (is_brief and sys.stdout.isatty()):  # there the last line names the record
         say(f"kept in {kept_in} as experiment {result.experiment_id}")
     with status_at_least(result.exit_code):
         if is_brief:
@@ -88,6 +88,6 @@ def command(
 
 
 def _details(experiment_id: int, kept_in: Path) -> str:
-    """The command that shows all of it."""
+    """The command that prints the full report."""
     words = f"assay report {experiment_id}"
     return words if str(kept_in) == DEFAULT_FILE_NAME else f"{words} --records {kept_in}"

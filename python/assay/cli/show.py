@@ -1,4 +1,4 @@
-"""``assay show``: all that is kept of one run."""
+"""``assay show``: prints everything recorded about one run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from assay.errors import ArgumentError
 _LONGEST_NUMBER = 30
 _OF_A_STEP = ("dataset", "drive", "scripts", "observation", "samples", "checks")
 LONG = 100
-"""Characters of a value that a table shows."""
+"""Longest value in a table, in characters."""
 
 
 @click.command("show")
@@ -44,26 +44,27 @@ def command(run: str, form: str, records: Path) -> None:
         return
     found = [{"what": name, "value": value} for name, value in _flat(record)]
     if form == "table":
-        found = [{**one, "value": _cut(one["value"])} for one in found]
+        found = [{**row, "value": _cut(row["value"])} for row in found]
     rows.write(found, ("what", "value"), form, sys.stdout)
 
 
 def _number(run: str, store: Any) -> int:
     run = run.removeprefix("run ").strip()
     if run == "latest":
-        ended = [one.id for one in store.runs() if one.begun_unix_ns is not None]
-        if not ended:
-            raise ArgumentError("no run has begun yet", hint="`assay run` makes one")
-        return int(max(ended))
+        begun = [run.id for run in store.runs() if run.begun_unix_ns is not None]
+        if not begun:
+            raise ArgumentError("no run has begun yet", hint="start one with `assay run`")
+        return int(max(begun))
     if not run.isdecimal() or len(run) > _LONGEST_NUMBER:
         raise ArgumentError(
-            f"{run!r} is no run of the record", hint="a number of `assay list runs`, or latest"
+            f"expected the number of a run or latest, found {run!r}",
+            hint="`assay list runs` shows the numbers",
         )
     return int(run)
 
 
 def _without_copies(record: dict[str, Any]) -> dict[str, Any]:
-    """A run's steps without what is the run's own: that is shown once."""
+    """The record without those values of its steps that equal the run's own."""
     steps = [
         {
             name: value
@@ -78,11 +79,11 @@ def _without_copies(record: dict[str, Any]) -> dict[str, Any]:
 def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
     """Every leaf with its dotted name; a list of plain values is one leaf."""
     if isinstance(value, Mapping):
-        for key, one in value.items():
-            yield from _flat(one, f"{name}.{key}" if name else str(key))
-    elif isinstance(value, list | tuple) and any(isinstance(one, dict | list) for one in value):
-        for number, one in enumerate(value):
-            yield from _flat(one, f"{name}[{number}]")
+        for key, item in value.items():
+            yield from _flat(item, f"{name}.{key}" if name else str(key))
+    elif isinstance(value, list | tuple) and any(isinstance(item, dict | list) for item in value):
+        for number, item in enumerate(value):
+            yield from _flat(item, f"{name}[{number}]")
     else:
         yield name, value
 

@@ -1,8 +1,8 @@
-"""Takes the three standard streams as a program was given them; gives streams that can be closed,
-full or a pipe without a reader, and that say so once and never in the middle of a measurement.
+"""Takes the standard streams of the process; returns streams that handle a closed descriptor, a
+full device and a pipe without a reader, with one error and never in the middle of a measurement.
 
-Standard output is for data: where it cannot be written, `OutputLost` says why. Standard error is
-for people: what cannot be written there is dropped, and no result depends on it.
+Standard output is for data: `OutputLost` is raised when it cannot be written. Standard error is for
+people: what cannot be written there is dropped, and no result depends on it.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from typing import Any, TextIO, cast
 from assay.errors import ArgumentError, AssayError, SystemUnderTestError
 
 _HINT = "send it to a file or a pipe"
-_MEASURED = "what was measured is in the record (`assay report`)"
+_MEASURED = "the results are in the record (`assay report`)"
 
 
 class OutputLost(AssayError):
-    """Standard output cannot be written. Without a message: its reader has enough (`… | head`)."""
+    """Standard output cannot be written. No message if the reader closed the pipe (`… | head`)."""
 
     def __init__(self, error: OSError) -> None:
         if isinstance(error, BrokenPipeError):
@@ -39,8 +39,8 @@ class OutputLost(AssayError):
 
 @contextlib.contextmanager
 def standard_streams() -> Iterator[None]:
-    """Inside, ``sys.stdout`` and ``sys.stderr`` are such streams, and descriptors 0 to 2 are taken:
-    a file opened later can never be in the place of a closed one."""
+    """Replaces ``sys.stdout`` and ``sys.stderr`` inside, and opens descriptors 0 to 2 where they
+    are closed: a file opened later must not get one of these numbers."""
     before = sys.stdout, sys.stderr
     _take_descriptors()
     sys.stdout = cast(TextIO, Output(before[0]))
@@ -53,8 +53,8 @@ def standard_streams() -> Iterator[None]:
 
 @contextlib.contextmanager
 def status_at_least(status: int) -> Iterator[None]:
-    """Output that is lost inside does not hide that what was measured ended with ``status``, and
-    is on record."""
+    """An `OutputLost` raised inside keeps the exit status of the run, and its hint says that the
+    results are in the record."""
     try:
         yield
     except OutputLost as lost:
@@ -64,8 +64,8 @@ def status_at_least(status: int) -> Iterator[None]:
 
 
 class _Stream:
-    """What both have of the stream that they stand for. Bytes do not pass here: whoever found a
-    ``buffer`` could write beside us."""
+    """The common part of both: wraps a text stream. It has no ``buffer``, so that no bytes can be
+    written past it."""
 
     def __init__(self, stream: TextIO | None) -> None:
         self._stream = stream
@@ -82,7 +82,7 @@ class _Stream:
         return self._stream is not None and self._stream.isatty()
 
     def _discard(self) -> None:
-        """From now on all goes nowhere, also what is in the buffer: Python flushes it at exit."""
+        """Redirects the stream to /dev/null, including what is buffered: Python flushes at exit."""
         if self._stream is None:
             return
         with contextlib.suppress(OSError, ValueError):  # ValueError: a stream without a file
@@ -93,8 +93,8 @@ class _Stream:
 
 
 class Output(_Stream):
-    """Standard output, which raises `OutputLost`, and once it has done so always: some libraries
-    try a stream first and pass over what it raises."""
+    """Standard output. After the first failure every call raises `OutputLost`: some libraries try a
+    stream first and ignore its exception."""
 
     def __init__(self, stream: TextIO | None) -> None:
         super().__init__(stream)
@@ -110,7 +110,7 @@ class Output(_Stream):
                 self._stream.flush()
 
     def fileno(self) -> int:
-        """For those who write more than text; what is here already stands before it."""
+        """The descriptor, for writing bytes; flushes first, to keep the order."""
         self.flush()
         with self._raising():
             return self._given().fileno()
@@ -140,7 +140,7 @@ class Output(_Stream):
 
 
 class _Messages(_Stream):
-    """Standard error, which loses what it cannot write."""
+    """Standard error, which drops what it cannot write."""
 
     def write(self, text: str) -> int:
         if self._stream is not None:
@@ -164,7 +164,8 @@ class _Messages(_Stream):
 
 
 def _take_descriptors() -> None:
-    """A closed descriptor is the next one that a file gets: a message would be written into it."""
+    """Opens closed descriptors 0 to 2: otherwise the next file would get one of these numbers, and
+    messages would be written into it."""
     for descriptor in (0, 1, 2):
         try:
             os.fstat(descriptor)

@@ -1,5 +1,5 @@
-"""What a process was started with, and what of it would keep us from working: the mask of new
-files' rights, the working directory, words that are no text."""
+"""Checks what the process inherits: its umask, its working directory, and the encoding of its
+arguments."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _OWN_RIGHTS = 0o700
 
 
 def keep_own_rights() -> None:
-    """Files that we make we can open again: ``umask 777`` would take that right from ourselves.
-    What others may do stays as the mask has it."""
+    """Clears the owner's bits of the umask: with ``umask 777`` Assay could not open its own files.
+    The bits of group and others stay."""
     mask = os.umask(0o077)
     os.umask(mask & ~_OWN_RIGHTS)
 
 
 def has_no_working_directory() -> bool:
-    """Whether the working directory has been removed; no path from there leads anywhere."""
+    """Whether the working directory has been removed, so that relative paths do not resolve."""
     try:
         os.getcwd()  # noqa: PTH109
     except FileNotFoundError:
@@ -35,11 +35,11 @@ def no_working_directory() -> ArgumentError:
 
 
 def refuse_other_encodings(words: Iterable[str]) -> None:
-    """Raises `ArgumentError` for a word that is not UTF-8: names go into the record, the reports
-    and the engine as text."""
+    """Raises `ArgumentError` for an argument that is not UTF-8: records, reports and the engine
+    hold names as text."""
     for word in words:
         if shown := shown_if_not_utf8(word):
             raise ArgumentError(
-                f"expected words in UTF-8, found {shown}",
+                f"expected arguments in UTF-8, found {shown}",
                 hint="rename the file or folder, or give it a symbolic link with a name in UTF-8",
             )

@@ -138,7 +138,7 @@ _SETTINGS = (
 
 
 def refuse_unused(experiment: Experiment, workload: Workload, words: Words) -> None:
-    """Raises `ArgumentError` for the first setting that means nothing to any of the tests."""
+    """Raises `ArgumentError` for the first setting that does not apply to any of the tests."""
     tests = [workload.test(name) for name in experiment.tests]
     for one in _SETTINGS:
         said: Any = getattr(words, one.option)
@@ -150,7 +150,7 @@ def refuse_unused(experiment: Experiment, workload: Workload, words: Words) -> N
             is_of_steps = any(_steps_say(test, one.key) for test in tests)
             because = "its steps or groups set it" if is_of_steps else one.because
             raise ArgumentError(
-                f"{name} means nothing to {_names(workload, tests)}: {because}",
+                f"{name} does not apply to {_names(workload, tests)}: {because}",
                 hint=f"leave {name} out",
             )
 

@@ -199,7 +199,7 @@ def check_parameters_are_used(experiment: Experiment, workload: Workload) -> Non
         takers = workload.parameters[name].tests
         if takers and not set(takers) & set(experiment.tests):
             raise ArgumentError(
-                f"{name} means nothing to {', '.join(experiment.tests)}",
+                f"{name} does not apply to {', '.join(experiment.tests)}",
                 hint=f"it is a parameter of {workload.name}.{f', {workload.name}.'.join(takers)}",
             )
 
@@ -228,4 +228,4 @@ def check_feed(experiment: Experiment, workload: Workload) -> None:
         test = workload.test(name)
         if test.only_drive is None:
             why = "steps have scripts of their own" if test.drives else "clients run no scripts"
-            raise ArgumentError(f"--feed means nothing to {workload.full_name(name)}, whose {why}")
+            raise ArgumentError(f"--feed does not apply to {workload.full_name(name)}, whose {why}")

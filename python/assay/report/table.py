@@ -21,8 +21,8 @@ WIDTH = 80
 CELLS_WITH_DETAIL = 4
 """A report of more cells shows its details only with ``--detail``."""
 _TEXT_WIDTH = 13
-"""A column of text is wrapped to no less than this. A table that is still too wide is transposed; if
-that does not fit either, it is split."""
+"""A column of text is wrapped to no less than this. A table that is still too wide is transposed,
+or else split."""
 _MOST_OF_A_LINE = 0.6
 """Share of the line up to which labels stay whole."""
 

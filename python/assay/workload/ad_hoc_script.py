@@ -91,7 +91,7 @@ def with_scripts(workload: Workload, files: Sequence[ScriptFile], tests: Iterabl
         test = workload.test(name)
         if test.only_drive is None:
             why = "steps have scripts of their own" if test.drives else "clients run no scripts"
-            raise ArgumentError(f"--script means nothing to {workload.name}.{name}, whose {why}")
+            raise ArgumentError(f"--script does not apply to {workload.name}.{name}, whose {why}")
         changed[name] = replace(
             test,
             scripts=tuple(scripts),

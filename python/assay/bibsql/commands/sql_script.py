@@ -65,7 +65,7 @@ def _refuse_unused(parsed: Parsed) -> None:
             "--option means nothing without --create: no table is made", hint="add --create"
         )
     if "force" in parsed.given and parsed.last("output") is None:
-        raise ArgumentError("--force means nothing without --output", hint="--output FILE")
+        raise ArgumentError("--force needs --output", hint="--output FILE")
     if parsed.last("seed") is not None and _replicas(parsed) is None:
         raise ArgumentError(
             "--seed means nothing without replicas: nothing is random", hint="--replicas 10"
