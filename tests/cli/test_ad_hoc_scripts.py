@@ -39,7 +39,7 @@ def warned(document: dict[str, Any]) -> set[str]:
     return {one["name"] for one in document["warnings"]}
 
 
-def test_a_script_by_itself_gives_one_document_with_throughput_times_and_cost(
+def test_a_script_run_prints_one_document_with_throughput_times_and_cost(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     words = f"read.sql --on {ONE_MS} --set scale=10 --clients 4 --threads 2 --warm-up 0.2"
@@ -62,7 +62,7 @@ def test_scripts_are_chosen_by_their_weights(capsys: pytest.CaptureFixture[str])
     assert 1400 < counts["read"] < 1600
 
 
-def test_in_an_open_loop_lag_stands_beside_response_and_service(
+def test_an_open_loop_has_lag_beside_latency_and_service_time(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     words = f"other.sql --on {ONE_MS} --clients 4 --offered-rate 50 --duration 2"
@@ -75,7 +75,9 @@ def test_in_an_open_loop_lag_stands_beside_response_and_service(
     assert "offered-rate-not-reached" not in warned(document)
 
 
-def test_a_rate_that_is_not_reached_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_offered_rate_that_is_not_reached_is_a_warning(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     words = "other.sql --on null[delay=constant:10ms] --offered-rate 400 --duration 1"
     document = ran(words, capsys)
     assert "offered-rate-not-reached" in warned(document)
@@ -98,7 +100,7 @@ def test_what_cannot_begin_within_the_limit_is_skipped_and_counted(
     assert "late-arrivals" in warned(document)
 
 
-def test_each_statement_is_timed_where_that_is_asked(capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_statement_is_timed_with_per_statement(capsys: pytest.CaptureFixture[str]) -> None:
     words = f"read.sql --on {ONE_MS} --set scale=1 --transactions 50 --per-statement"
     document = ran(words, capsys)
     lines = table(document, "statements")
@@ -118,7 +120,7 @@ def test_each_statement_is_timed_where_that_is_asked(capsys: pytest.CaptureFixtu
         ("other.sql --on sqlite --isolation 'read committed'", "it has: serializable"),
     ],
 )
-def test_what_is_asked_wrongly_ends_with_2_before_anything_is_started(
+def test_wrong_options_end_with_2_before_anything_is_started(
     words: str, said: str, capsys: pytest.CaptureFixture[str], folder: Path
 ) -> None:
     assert run_program(["run", *shlex.split(words)]) == 2
@@ -127,7 +129,7 @@ def test_what_is_asked_wrongly_ends_with_2_before_anything_is_started(
     assert not list(folder.glob("*.sqlite"))
 
 
-def test_the_cure_for_a_missing_variable_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_fix_for_a_missing_variable_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_program(["plan", "rows.sql", "--on", "null"]) == 2
     assert "--set rows=VALUE" in capsys.readouterr().err
 

@@ -44,7 +44,7 @@ def test_a_wrong_option_is_named(words: list[str], message: str) -> None:
         parse(words, OPTIONS, pass_unknown=False)
 
 
-def test_what_is_for_the_client_passes_through_in_its_order() -> None:
+def test_client_options_are_passed_on_in_order() -> None:
     words = ["-N", "-e", "select 1", "-d", "bib", "--", "-s", "x"]
     parsed = parse(words, OPTIONS, pass_unknown=True)
     assert parsed.rest == ["-N", "-e", "select 1", "-s", "x"]

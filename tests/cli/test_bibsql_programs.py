@@ -52,7 +52,7 @@ def bib(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("word", "says"), [("-h", "Usage: "), ("--vers", "of Assay"), ("-a", "Beebe")]
 )
-def test_they_speak_of_themselves(name: str, word: str, says: str) -> None:
+def test_help_and_version_are_printed(name: str, word: str, says: str) -> None:
     ended = program(name, word)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert says in ended.stdout
@@ -74,7 +74,9 @@ def test_they_speak_of_themselves(name: str, word: str, says: str) -> None:
         (["--output", "/no/such/folder/x.sql"], "/no/such/folder/x.sql: cannot be written"),
     ],
 )
-def test_what_bibtosql_cannot_do_ends_with_2_before_any_sql(words: list[str], message: str) -> None:
+def test_invalid_input_of_bibtosql_ends_with_2_before_any_sql(
+    words: list[str], message: str
+) -> None:
     ended = program("bibtosql", *words)
     assert ended.returncode == 2
     assert message in ended.stderr
@@ -87,7 +89,7 @@ def test_what_bibtosql_cannot_do_ends_with_2_before_any_sql(words: list[str], me
      ("b\u00e9b", "bb"), ("n" * 64, "n" * 63), ("a`b", "ab"), ('a"; drop', "adrop")],
 )  # fmt: skip
 @pytest.mark.parametrize("name", ["bibtosql", "bibsql"])
-def test_a_database_is_named_letter_by_letter_or_not_at_all(
+def test_a_database_name_is_kept_exactly_or_refused(
     name: str, word: str, proposal: str, bib: Path
 ) -> None:
     words = ["--create", str(bib)] if name == "bibtosql" else []
@@ -99,14 +101,16 @@ def test_a_database_is_named_letter_by_letter_or_not_at_all(
 
 
 @pytest.mark.parametrize(("server", "quoted"), [("p", '"Bib-1"'), ("m", "`Bib-1`")])
-def test_what_is_dropped_is_named_letter_by_letter(server: str, quoted: str, bib: Path) -> None:
+def test_only_a_database_of_exactly_that_name_is_dropped(
+    server: str, quoted: str, bib: Path
+) -> None:
     script = program("bibtosql", "-s", server, "--database", "Bib-1", "--create", str(bib)).stdout
     assert f"\nDROP DATABASE IF EXISTS {quoted};\n" in script
     assert script.count("DROP DATABASE") == 1
 
 
 @pytest.mark.parametrize("name", ["bibtosql", "bibsql"])
-def test_an_empty_word_is_no_default(name: str, bib: Path) -> None:
+def test_an_empty_argument_is_not_the_default(name: str, bib: Path) -> None:
     for words in (["-s", ""], ["--database", ""]):
         ended = program(name, *words, input=BIB)
         assert (ended.returncode, ended.stdout) == (2, "")
@@ -114,7 +118,7 @@ def test_an_empty_word_is_no_default(name: str, bib: Path) -> None:
         assert program("bibtosql", *words, str(bib)).returncode == 2
 
 
-def test_an_output_file_is_whole_and_never_replaces_what_it_should_not(
+def test_an_output_file_is_complete_and_replaces_nothing_without_force(
     bib: Path, tmp_path: Path
 ) -> None:
     script, link, hard = tmp_path / "x.sql", tmp_path / "link.bib", tmp_path / "hard.bib"
@@ -214,7 +218,7 @@ def test_a_bad_file_leaves_no_commit(tmp_path: Path, bib: Path) -> None:
     assert "left out: 1 entry (27 bytes)" in kept.stderr
 
 
-def test_bibsql_says_what_it_lacks(tmp_path: Path) -> None:
+def test_bibsql_names_what_is_missing(tmp_path: Path) -> None:
     nothing = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path)}
     ended = program("bibsql", "-s", "s", cwd=tmp_path, env=nothing, input="select 1;")
     assert ended.returncode in (2, 3)
@@ -231,7 +235,7 @@ def test_bibsql_says_what_it_lacks(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("sqlite3") is None, reason="the client sqlite3 is not here")
-def test_bibsql_does_not_end_well_with_an_empty_answer(tmp_path: Path) -> None:
+def test_bibsql_does_not_succeed_with_an_empty_answer(tmp_path: Path) -> None:
     subprocess.run(["sqlite3", "bibtex.db", "create table t (x)"], cwd=tmp_path, check=True)
     (tmp_path / "questions.sql").write_text("select 1;\n")
     (tmp_path / "empty.sql").touch()
@@ -299,7 +303,7 @@ def test_a_profile_says_where_the_database_is(tmp_path: Path) -> None:
     assert "did you mean 'ssd'" in wrong.stderr
 
 
-def test_a_signal_ends_the_wait_for_a_pipe_that_nobody_writes_into(tmp_path: Path) -> None:
+def test_a_signal_ends_the_wait_for_a_pipe_without_a_writer(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     code = "from assay.bibsql.commands.bibtosql import main; print('begun', flush=True); main()"
     started = subprocess.Popen(

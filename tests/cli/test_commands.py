@@ -63,7 +63,7 @@ def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
         ("get bebe", "bebe"),
     ],
 )
-def test_what_cannot_be_done_ends_with_2_and_says_why(
+def test_invalid_arguments_end_with_2_and_a_reason(
     words: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_program(words.split()) == 2
@@ -90,13 +90,13 @@ def test_statements_alone_make_a_file_for_a_client(capsys: pytest.CaptureFixture
     assert text.startswith("-- S01: ISBN without ISBN-13\nselect filename, label from bibtab\n")
 
 
-def test_lists_name_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+def test_lists_name_everything_available(capsys: pytest.CaptureFixture[str]) -> None:
     for what, known in (("systems", "sqlite"), ("workloads", "bibsql.limit"), ("storages", "here")):
         assert run_program(["list", what, "--format", "json"]) == 0
         assert known in capsys.readouterr().out
 
 
-def test_files_that_are_there_are_not_fetched(
+def test_existing_files_are_not_downloaded_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from assay.bibsql import beebe
@@ -110,7 +110,7 @@ def test_files_that_are_there_are_not_fetched(
 
 
 @pytest.mark.parametrize("columns", ["1", "0", "-1", "abc", "20", "1000000", ""])
-def test_any_width_of_a_terminal_will_do(
+def test_help_works_at_any_terminal_width(
     columns: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", columns)
@@ -126,7 +126,7 @@ def test_any_width_of_a_terminal_will_do(
 @pytest.mark.parametrize(
     "words", ["list runs --records pipe", "merge pipe", "merge r.sqlite --records pipe"]
 )
-def test_a_pipe_is_no_record(
+def test_a_pipe_is_refused_as_a_record(
     words: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

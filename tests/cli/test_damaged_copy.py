@@ -18,7 +18,7 @@ def how_loaded() -> list[str]:
         return [str((store.run(one).dataset or {})["how"]) for one in runs]
 
 
-def test_a_damaged_copy_is_loaded_anew(
+def test_a_damaged_copy_is_loaded_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)

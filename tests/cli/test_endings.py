@@ -93,7 +93,7 @@ def test_a_signal_ends_a_program_with_all_that_it_has_started(
     assert all(one.status() == psutil.STATUS_ZOMBIE for one in left), left
 
 
-def test_what_a_program_prints_is_not_among_our_data(folder: Path) -> None:
+def test_output_of_a_shell_command_is_not_mixed_with_the_report(folder: Path) -> None:
     (folder / "echo.sql").write_text("\\shell echo noise\nselect 1;\n")
     words = ("echo.sql", "--on", "null", "--allow-shell", "--transactions", "1")
     with started(folder, *words, "--format", "json") as running:
@@ -114,7 +114,7 @@ def test_what_a_program_prints_is_not_among_our_data(folder: Path) -> None:
         ("sqlite", ENDLESS),
     ],
 )
-def test_a_transaction_without_an_end_is_given_up_at_the_stated_limit(
+def test_a_transaction_that_does_not_end_is_cancelled_at_the_limit(
     folder: Path, system: str, text: str
 ) -> None:
     (folder / "endless.sql").write_text(text)
@@ -134,7 +134,7 @@ def test_a_transaction_without_an_end_is_given_up_at_the_stated_limit(
     assert observation["unfinished"]["transactions"] == 1
 
 
-def test_a_library_that_was_given_up_serves_the_next_run(folder: Path) -> None:
+def test_after_a_cancelled_library_call_the_next_run_works(folder: Path) -> None:
     (folder / "endless.sql").write_text(ENDLESS)
     words = ("endless.sql", "--on", "sqlite", "--duration", "0.5", "--drain", "0.5")
     with started(folder, *words, "--repetitions", "2") as running:

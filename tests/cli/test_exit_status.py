@@ -54,7 +54,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("fills.sql").write_text(FILLS)
 
 
-def test_a_server_that_is_not_there_is_its_own_fault_and_the_others_run(
+def test_an_unreachable_server_fails_only_its_own_runs(
     nobody: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert run("one.sql", "--on", f"{nobody},sqlite") == 3
@@ -66,7 +66,7 @@ def test_a_server_that_is_not_there_is_its_own_fault_and_the_others_run(
     assert b"geheim" not in Path("assay-records.sqlite").read_bytes()
 
 
-def test_a_failed_measurement_weighs_more(nobody: str) -> None:
+def test_a_failed_measurement_determines_the_exit_status(nobody: str) -> None:
     assert run("one.sql", "--on", f"{nobody},null[fail=data@1]") == 1
     assert ended()["null"].startswith("failed (30 transactions failed")
 
@@ -79,13 +79,13 @@ def insist_on_words_of_a_full_disk() -> None:
     assert "rollback" not in state
 
 
-def test_statements_without_room_say_so_and_what_helps() -> None:
+def test_statements_on_a_full_disk_name_the_cause_and_the_fix() -> None:
     assert run("fills.sql", "--on", "sqlite") == 3
     insist_on_words_of_a_full_disk()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can choose the size of a tmpfs")
-def test_a_load_without_room_says_so_and_what_helps() -> None:
+def test_a_load_on_a_full_disk_names_the_cause_and_the_fix() -> None:
     Path("tiny.toml").write_text(TINY)
     assert run("tiny.toml") == 3
     insist_on_words_of_a_full_disk()
@@ -100,7 +100,7 @@ def test_a_load_without_room_says_so_and_what_helps() -> None:
         (["", "--on", "null"], "an argument is empty"),
     ],
 )
-def test_what_is_empty_is_refused_by_name(
+def test_empty_files_are_refused_by_name(
     words: list[str], named: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(*words) == 2
@@ -108,7 +108,7 @@ def test_what_is_empty_is_refused_by_name(
     assert not Path("assay-records.sqlite").exists()
 
 
-def test_programs_that_are_missing_end_it_with_the_place_of_what_was_measured(
+def test_a_missing_program_ends_the_experiment_and_the_record_is_named(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("ASSAY_POSTGRESQL_BIN", str(tmp_path))
@@ -129,7 +129,7 @@ def test_programs_that_are_missing_end_it_with_the_place_of_what_was_measured(
     ],
 )
 @pytest.mark.parametrize("command", ["run", "plan"])
-def test_what_can_be_known_before_is_said_before_anything_is_measured(
+def test_invalid_settings_are_refused_before_anything_is_measured(
     command: str, words: str, said: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert run_program([command, "one.sql", *words.split(), "--transactions", "1"]) == 2
@@ -137,7 +137,9 @@ def test_what_can_be_known_before_is_said_before_anything_is_measured(
     assert not Path("assay-records.sqlite").exists()
 
 
-def test_the_plan_misses_a_bibliography_as_the_run_does(capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_plan_refuses_a_missing_bibliography_as_the_run_does(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     Path("e.toml").write_text('workload = "bibsql"\nsystems = ["sqlite"]\nbib = ["no.bib"]\n')
     for command in ("plan", "run"):
         assert run_program([command, "e.toml"]) == 2
@@ -153,7 +155,7 @@ def test_a_statement_that_the_server_refuses_is_a_failed_run_by_every_protocol(
     assert "no such table: nosuch" in ended()["sqlite"]
 
 
-def test_a_script_that_always_fails_by_itself_ends_the_run_and_does_not_spin() -> None:
+def test_a_script_that_always_fails_ends_the_run_and_does_not_spin() -> None:
     Path("own.sql").write_text("\\set x -1 - :client_id\n\\sleep :x ms\nselect 1;\n")
     assert run_program(["run", "own.sql", "--on", "sqlite", "--duration", "600"]) == 1
     assert "every client failed: script: own.sql:2:" in ended()["sqlite"]
@@ -161,7 +163,7 @@ def test_a_script_that_always_fails_by_itself_ends_the_run_and_does_not_spin() -
     assert run_program(words) == 1
 
 
-def test_a_statement_that_the_system_does_not_know_is_refused_with_its_place(
+def test_a_statement_that_the_system_does_not_support_is_refused_with_its_place(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     Path("end.sql").write_text("begin;\nselect 1;\nEnd;\n")
@@ -172,7 +174,7 @@ def test_a_statement_that_the_system_does_not_know_is_refused_with_its_place(
     assert run("end.sql", "--on", "sqlite") == 0
 
 
-def test_null_takes_no_address(capfd: pytest.CaptureFixture[str]) -> None:
+def test_null_refuses_an_address(capfd: pytest.CaptureFixture[str]) -> None:
     assert run("one.sql", "--on", "null://127.0.0.1:5432") == 2
     assert "null takes no address" in capfd.readouterr().err
     assert run("one.sql", "--on", "null:///?rows=2") == 0

@@ -34,7 +34,7 @@ def null_server(*words: str) -> Iterator[str]:
 @pytest.mark.parametrize(
     "how", [(), ("--rows", "0"), ("--fail", "timeout@#1")], ids=["answers", "silent", "refuses"]
 )
-def test_a_service_that_does_not_tell_its_settings_is_driven(
+def test_a_service_without_readable_settings_is_driven(
     tmp_path: Path, protocol: str, how: tuple[str, ...]
 ) -> None:
     script = tmp_path / "one.sql"

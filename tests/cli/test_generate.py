@@ -76,7 +76,7 @@ def generated(workload: str, *words: str) -> bytes:
 @pytest.mark.parametrize("form", ["csv", "sql"])
 @pytest.mark.parametrize("table", ["parents", "children"])
 @pytest.mark.parametrize("parts", [1, 2, 7, 100])
-def test_parts_one_behind_the_other_are_the_whole(
+def test_concatenated_parts_equal_the_whole(
     workload: str, table: str, form: str, parts: int
 ) -> None:
     words = ["--table", table, "--format", form]
@@ -89,7 +89,7 @@ def test_parts_one_behind_the_other_are_the_whole(
         assert whole.split(b"\n")[0] in (b"id,name", b"parent,number,share")
 
 
-def test_a_seed_decides_the_rows_and_a_parameter_how_many(workload: str) -> None:
+def test_the_seed_determines_the_rows_and_a_parameter_their_number(workload: str) -> None:
     words = ["--table", "parents"]
     one = generated(workload, *words, "--seed", "7")
     assert one == generated(workload, *words, "--seed", "7")
@@ -98,7 +98,7 @@ def test_a_seed_decides_the_rows_and_a_parameter_how_many(workload: str) -> None
     assert longer.startswith(one) and longer != one
 
 
-def test_both_forms_hold_the_same_rows(workload: str) -> None:
+def test_both_forms_have_the_same_rows(workload: str) -> None:
     read = reader.read(workload)
     opened = sqlite3.connect(":memory:")
     for table in read.tables:
@@ -143,7 +143,7 @@ def is_same(text: str, value: object) -> bool:
         (["--table", "parents", "--format", "sql", "--dialect", "x"], "unknown dialect", "sqlite"),
     ],
 )
-def test_what_cannot_be_made_is_told(
+def test_tables_that_cannot_be_generated_are_refused(
     workload: str, words: list[str], message: str, hint: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert run_program(["generate", workload, *words]) == 2
@@ -153,6 +153,6 @@ def test_what_cannot_be_made_is_told(
     assert hint in told.err
 
 
-def test_an_external_source_makes_no_rows(capfd: pytest.CaptureFixture[str]) -> None:
+def test_an_external_source_generates_no_rows(capfd: pytest.CaptureFixture[str]) -> None:
     assert run_program(["generate", "bibsql", "--table", "bibtab"]) == 2
     assert "generates no rows" in capfd.readouterr().err

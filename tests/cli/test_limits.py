@@ -66,7 +66,7 @@ def test_too_many_clients_are_refused_before_anything_is_started(
     assert "provision" not in ended.stderr, "nothing has been started"
 
 
-def test_an_ordinary_user_has_so_many_threads(folder: Path) -> None:
+def test_an_ordinary_user_has_a_thread_limit(folder: Path) -> None:
     user: tuple[str, ...] = ()
     if os.geteuid() == 0:
         if shutil.which("setpriv") is None:

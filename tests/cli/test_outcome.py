@@ -60,7 +60,7 @@ def test_ctrl_c_while_modules_are_imported_is_no_traceback() -> None:
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "interrupted\n")
 
 
-def test_a_signal_to_end_is_told_also_through_a_command(
+def test_sigterm_ends_a_command_with_its_status(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     @click.command()
@@ -71,7 +71,7 @@ def test_a_signal_to_end_is_told_also_through_a_command(
     assert capsys.readouterr().err.endswith("ended by SIGTERM\n")
 
 
-def test_a_bug_of_ours_is_one_line_and_a_file(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_internal_error_is_one_line_and_a_file(capsys: pytest.CaptureFixture[str]) -> None:
     def work() -> None:
         raise ZeroDivisionError("by zero")
 
@@ -85,7 +85,7 @@ def test_a_bug_of_ours_is_one_line_and_a_file(capsys: pytest.CaptureFixture[str]
     file.unlink()
 
 
-def test_a_reader_that_has_enough_is_no_error() -> None:
+def test_a_closed_pipe_is_no_error() -> None:
     program = (
         "import sys; from assay.cli.outcome import outcome_of\n"
         "def work():\n"

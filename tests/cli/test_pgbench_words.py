@@ -60,7 +60,7 @@ def test_a_script_from_standard_input(words: list[str]) -> None:
     assert "<stdin>:2:1: " in wrong.stderr
 
 
-def test_something_must_be_run(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_command_without_a_workload_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_program(["run", "--on", "sqlite"]) == 2
     assert "nothing to run: expected a workload, a script" in capsys.readouterr().err
 
@@ -73,7 +73,7 @@ def test_something_must_be_run(capsys: pytest.CaptureFixture[str]) -> None:
         ("generate bibsql", "expected one of e831, ssd, tpcb"),
     ],
 )
-def test_a_wrong_word_is_answered_with_the_right_ones(
+def test_a_wrong_value_is_answered_with_the_valid_ones(
     words: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_program(words.split()) == 2

@@ -91,7 +91,7 @@ def test_a_run_that_ends_by_time_says_how_long_it_takes_and_what_it_is_doing() -
     assert "measuring: 0 TPS, 8 clients, 1 failed; about 36 s left" in terminal.getvalue()
 
 
-def test_a_server_by_url_has_no_storage_of_ours() -> None:
+def test_a_server_by_url_has_no_storage() -> None:
     stream = io.StringIO()
     with progress(stream) as told:
         told.run(BY_URL, 9)
@@ -110,7 +110,7 @@ def test_throughput_p99_and_the_time_left_of_the_whole_experiment_are_shown() ->
     assert live.left(report) == "about 80 s left"
 
 
-def test_throughput_is_that_of_the_last_second_where_nobody_counts_it() -> None:
+def test_throughput_of_the_last_second_is_computed_where_it_is_not_reported() -> None:
     live = Live()
     live.run(RUN, 1)
     told = [
@@ -137,7 +137,7 @@ def test_a_log_gets_a_line_from_time_to_time() -> None:
     assert lines(0) == []
 
 
-def test_a_run_says_how_fast_it_is_while_it_is_under_way(
+def test_throughput_is_shown_during_a_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

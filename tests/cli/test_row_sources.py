@@ -111,7 +111,7 @@ def test_a_foreign_source_fills_a_table(here: Path) -> None:
     assert (dataset["source"], dataset["files"]) == ("files", ["parts.csv"])
 
 
-def test_what_a_foreign_source_does_wrong_is_said(here: Path) -> None:
+def test_mistakes_of_a_foreign_source_are_reported(here: Path) -> None:
     for rows, said in [
         ("bolt,0.10\nnut,a dozen\n", "parts.csv:2: 'a dozen' is no price"),
         ("bolt,0.10\nnut\n", "rows of the table parts: expected 2 cells, found 1 in row 2"),
@@ -126,7 +126,7 @@ def test_what_a_foreign_source_does_wrong_is_said(here: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["plan", "run"])
-def test_an_update_of_rows_that_cannot_follow_is_refused_beforehand(
+def test_an_update_of_rows_that_cannot_change_is_refused_before_the_load(
     here: Path, command: str
 ) -> None:
     text = WORKLOAD.replace('scripts = ["count.sql"]\npasses = 1\n', 'procedure = "update"\n')

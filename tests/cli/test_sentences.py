@@ -32,7 +32,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("list datasets --datasets none", 2, "expected a folder of data sets"),
     ],
 )
-def test_a_mistake_is_said_with_its_status(
+def test_a_mistake_has_its_message_and_status(
     words: str, status: int, said: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     if "old" in words:
@@ -52,7 +52,7 @@ def test_a_mistake_is_said_with_its_status(
     assert not any(word in found for word in ("rollback", "already exists", "bug"))
 
 
-def test_a_number_with_a_blank_is_none(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_number_with_a_blank_is_refused(capfd: pytest.CaptureFixture[str]) -> None:
     assert run_program(["plan", "one.sql", "--on", "null", "--duration", " 1"]) == 2
     assert "found ' 1'" in capfd.readouterr().err
 
@@ -73,7 +73,7 @@ def test_numbers_in_a_row_are_a_range() -> None:
 
 
 @pytest.mark.parametrize("named", ["", "/nonexistent"])
-def test_a_home_that_is_not_there_is_not_made(named: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_home_is_not_created(named: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", named)
     found = env_vars.home()
     assert found is None or (found.is_dir() and found != Path("/"))
@@ -90,6 +90,8 @@ def test_errors_of_the_system_are_sentences_without_numbers() -> None:
     assert ArgumentError("bind: Address in use (os error 98)").message == "bind: Address in use"
 
 
-def test_a_pause_of_an_unknown_unit_is_told_the_units(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_pause_of_an_unknown_unit_is_answered_with_the_units(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     assert run_program(["plan", "one.sql", "--on", "null", "--keying-time", "constant:1h"]) == 2
     assert "units: ns, us, ms, s" in capfd.readouterr().err

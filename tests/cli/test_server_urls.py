@@ -51,7 +51,7 @@ def test_a_port_where_nothing_listens(tmp_path: Path, scheme: str) -> None:
 @pytest.mark.parametrize(
     ("protocol", "asked"), [("postgresql", "sslmode=require"), ("mysql", "ssl-mode=required")]
 )
-def test_tls_that_the_server_has_not_is_said_with_the_words_of_the_url(
+def test_missing_tls_is_reported_with_the_parameters_of_the_url(
     tmp_path: Path, protocol: str, asked: str
 ) -> None:
     with null_server("--protocol", protocol) as address:
@@ -108,7 +108,7 @@ def test_a_refusal_is_explained(
     assert fix in str(refusal.value.hint)
 
 
-def test_a_database_is_asked_for_by_what_it_is_for(tmp_path: Path) -> None:
+def test_a_missing_database_is_explained(tmp_path: Path) -> None:
     code, said = run(tmp_path, "mariadb://u@127.0.0.1:1")
     assert code == 2
     assert "statements run in that database" in said

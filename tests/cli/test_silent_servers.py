@@ -60,7 +60,7 @@ def impostor(said: bytes) -> Iterator[int]:
 
 
 @pytest.mark.parametrize("said", [b"", NOTICES], ids=["silence", "notices"])
-def test_a_server_that_does_not_answer_is_given_up(
+def test_a_server_that_does_not_answer_ends_the_run(
     monkeypatch: pytest.MonkeyPatch, said: bytes
 ) -> None:
     monkeypatch.setattr(first_session, "FIRST_ANSWER_S", 0.3)
@@ -100,7 +100,7 @@ def test_a_server_that_stops_answering_ends_a_run_without_a_duration(
     assert "does not answer: no transaction has ended for" in said
 
 
-def test_a_long_transaction_ends_nothing(
+def test_a_long_transaction_does_not_end_the_run(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -43,7 +43,7 @@ def states(folder: Path) -> list[str]:
 @pytest.mark.parametrize(
     ("streams", "status", "said"), [(">/dev/full", 3, FULL), (">&-", 2, CLOSED)]
 )
-def test_output_that_cannot_be_written_is_said(
+def test_output_that_cannot_be_written_is_reported(
     words: str, streams: str, status: int, said: str, tmp_path: Path
 ) -> None:
     ended = shell(words, streams, tmp_path)
@@ -51,7 +51,7 @@ def test_output_that_cannot_be_written_is_said(
     assert "bug" not in ended.stderr
 
 
-def test_rows_and_scripts_stop_where_nobody_reads(tmp_path: Path) -> None:
+def test_rows_and_scripts_stop_at_a_closed_pipe(tmp_path: Path) -> None:
     bib = tmp_path / "many.bib"
     bib.write_text("".join(f"@book{{k{n}, title = {{T {n}}}, year = 2000}}\n" for n in range(9000)))
     many = "generate tpcb --table pgbench_accounts --set scale=20"
@@ -70,7 +70,7 @@ def test_rows_and_scripts_stop_where_nobody_reads(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("streams", "status"), [(">/dev/full", 3), (">&-", 2), ("| head -1 >/dev/null", 0)]
 )
-def test_what_was_measured_is_kept_whatever_becomes_of_its_report(
+def test_measurements_are_kept_when_the_report_cannot_be_written(
     streams: str, status: int, tmp_path: Path
 ) -> None:
     ended = shell(RUN, streams, tmp_path)
@@ -79,18 +79,18 @@ def test_what_was_measured_is_kept_whatever_becomes_of_its_report(
     assert states(tmp_path) == ["done"]
 
 
-def test_a_failed_run_is_not_hidden_by_a_reader_that_has_enough(tmp_path: Path) -> None:
+def test_a_failed_run_keeps_its_status_with_a_closed_pipe(tmp_path: Path) -> None:
     ended = shell(f"{RUN.replace('--on null', '--on null[fail=data@1]')}", "| true", tmp_path)
     assert (ended.returncode, states(tmp_path)) == (1, ["failed"]), ended.stderr
 
 
 @pytest.mark.parametrize("streams", ["2>&-", "2>/dev/full", "2>&- <&-"])
-def test_without_standard_error_the_output_is_data_alone(streams: str, tmp_path: Path) -> None:
+def test_without_standard_error_the_output_is_only_data(streams: str, tmp_path: Path) -> None:
     ended = shell(f"{RUN} --format json", streams, tmp_path)
     assert ended.returncode == 0
     assert json.loads(ended.stdout)["experiment"]["id"] == 1
     assert states(tmp_path) == ["done"]
 
 
-def test_a_wrong_word_without_any_stream_has_its_status(tmp_path: Path) -> None:
+def test_a_wrong_argument_without_any_stream_has_its_status(tmp_path: Path) -> None:
     assert shell("rnu", ">&- 2>&- <&-", tmp_path).returncode == 2

@@ -48,7 +48,7 @@ def run(
     )
 
 
-def test_a_mask_that_takes_our_own_rights_takes_nothing(tmp_path: Path, script: Path) -> None:
+def test_a_umask_that_denies_the_owner_is_overridden(tmp_path: Path, script: Path) -> None:
     words = ("run", script, "--on", "sqlite", "--transactions", "1", "--records", "r.sqlite")
     for _ in range(2):  # the second one looks at what the first has left
         ended = run(tmp_path, *words, umask=0o777)
@@ -57,7 +57,7 @@ def test_a_mask_that_takes_our_own_rights_takes_nothing(tmp_path: Path, script: 
     assert mode & 0o777 == 0o600, "ours to read and write, and nobody else's"
 
 
-def test_a_working_directory_that_is_gone_is_a_sentence(tmp_path: Path, script: Path) -> None:
+def test_a_deleted_working_directory_is_reported(tmp_path: Path, script: Path) -> None:
     gone = tmp_path / "gone"
     words = f"mkdir {gone} && cd {gone} && rmdir {gone} && exec {BIN}/assay"
     for arguments in ("report", f"run {script} --on sqlite --records {tmp_path}/r.sqlite"):
@@ -75,7 +75,7 @@ def test_a_working_directory_that_is_gone_is_a_sentence(tmp_path: Path, script: 
         ("run", "one.sql", "--on", "sqlite", "--storage", b"here:d\xff"),
     ],
 )
-def test_a_name_that_is_not_utf_8_is_refused_with_the_cure(
+def test_a_name_that_is_not_utf_8_is_refused_with_the_fix(
     tmp_path: Path, script: Path, words: tuple[str | bytes, ...]
 ) -> None:
     shutil.copy(script, os.fsencode(tmp_path) + b"/b\xff.sql")
@@ -84,7 +84,7 @@ def test_a_name_that_is_not_utf_8_is_refused_with_the_cure(
     assert r"\xff" in ended.stderr and "rename" in ended.stderr
 
 
-def test_files_and_folders_that_are_found_may_have_such_names_too(tmp_path: Path) -> None:
+def test_files_found_in_folders_may_have_such_names(tmp_path: Path) -> None:
     odd = Path(os.fsdecode(os.fsencode(tmp_path) + b"/d\xff"))
     odd.mkdir()
     storage = StorageFacts("here", "here", str(odd))
@@ -98,7 +98,7 @@ def test_files_and_folders_that_are_found_may_have_such_names_too(tmp_path: Path
     assert (ended.returncode, r"q\xff.bib" in ended.stderr) == (2, True)
 
 
-def test_a_user_without_home_and_name_has_a_place_for_state_and_must_say_who_he_is(
+def test_a_user_without_home_and_name_has_a_state_folder_and_must_name_a_user(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def unknown(uid: int) -> Any:
@@ -116,7 +116,7 @@ def test_a_user_without_home_and_name_has_a_place_for_state_and_must_say_who_he_
         assert "USER@HOST" in str(refused.value.hint)
 
 
-def test_what_we_made_is_removed_though_its_notes_are_gone(
+def test_resources_are_removed_when_their_ledger_entry_is_gone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     state = tmp_path / "state"

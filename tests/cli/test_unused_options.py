@@ -40,7 +40,7 @@ DRIVING = (
         ("tpcb --on sqlite:///x.db", ("--storage tmpfs",)),
     ],
 )
-def test_of_an_experiment(
+def test_options_of_an_experiment(
     target: str, options: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
     on = [] if "--on" in target else ["--on", "null"]
@@ -52,7 +52,7 @@ def test_of_an_experiment(
         assert f"hint: leave {refused} out" in said
 
 
-def test_of_an_experiment_file(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_keys_of_an_experiment_file(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "e.toml").write_text('workload = "tpcb"\nsystems = "null"\ninput = "small.bib"\n')
     assert run_program(["plan", "e.toml"]) == 2
     assert (
@@ -61,7 +61,7 @@ def test_of_an_experiment_file(here: Path, capsys: pytest.CaptureFixture[str]) -
     )
 
 
-def test_what_means_something_to_one_of_the_tests_is_taken() -> None:
+def test_an_option_that_applies_to_one_of_the_tests_is_accepted() -> None:
     words = ["plan", "bibsql.checks,limit,update", "--on", "null", "--bib", "small.bib"]
     assert run_program([*words, "--clients", "2", "--duration", "1"]) == 0
     assert run_program(["plan", "e831.*", "--on", "null", "--duration", "1"]) == 0
@@ -81,7 +81,7 @@ def test_what_means_something_to_one_of_the_tests_is_taken() -> None:
         "generate tpcb --table pgbench_tellers --format sql --dialect sqlite --no-header",
     ],
 )
-def test_of_other_commands(
+def test_options_of_other_commands(
     words: str, here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ASSAY_DATASETS", "folder")

@@ -25,7 +25,7 @@ HIDDEN = {
 
 
 @SYSTEMS
-def test_a_test_that_does_not_say_gets_its_data_anew(
+def test_a_test_without_changes_data_gets_fresh_data(
     assay: Assay, tmp_path: Path, system: str
 ) -> None:
     need(system)
@@ -37,7 +37,7 @@ def test_a_test_that_does_not_say_gets_its_data_anew(
 
 @SYSTEMS
 @pytest.mark.parametrize("hides", [False, True])
-def test_a_test_that_says_it_changes_nothing_is_held_to_it(
+def test_changes_data_false_is_enforced(
     assay: Assay, tmp_path: Path, system: str, hides: bool
 ) -> None:
     need(system)
@@ -51,7 +51,7 @@ def test_a_test_that_says_it_changes_nothing_is_held_to_it(
 
 
 @SYSTEMS
-def test_groups_are_driven_at_once_and_dumps_hold_what_they_left(
+def test_groups_run_concurrently_and_dumps_have_their_result(
     assay: Assay, tmp_path: Path, system: str
 ) -> None:
     need(system)

@@ -40,9 +40,7 @@ def awkward() -> Table:
     )
 
 
-def test_the_dialects_statements_are_what_the_server_takes(
-    server: System, storage: StorageFacts
-) -> None:
+def test_the_server_accepts_the_dialects_statements(server: System, storage: StorageFacts) -> None:
     dialect, table, dice = server.dialect, awkward(), random.Random(1)
     user, key, order = map(dialect.identifier, ("user", "key", "order"))
     # Alike for longer than an index looks, and too mixed to be packed into an entry of one.

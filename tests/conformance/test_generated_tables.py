@@ -146,7 +146,7 @@ def digests(pooled: PooledSystem, tables: tuple[Table, ...]) -> dict[str, str]:
     return {table.name: table_digest(pooled.deployment, dialect, table)[1] for table in tables}
 
 
-def test_every_type_is_kept_as_it_was_made(
+def test_every_type_is_stored_as_generated(
     system: System, storage: StorageFacts, rows: Rows
 ) -> None:
     order, code = map(system.dialect.identifier, ("order", "code"))
@@ -168,7 +168,7 @@ def test_every_type_is_kept_as_it_was_made(
 
 
 @pytest.mark.parametrize("is_kept", [False, True])
-def test_a_copy_brings_back_what_was_loaded(
+def test_a_copy_restores_the_loaded_data(
     system: System, storage: StorageFacts, rows: Rows, is_kept: bool
 ) -> None:
     folder = Path(storage.directory) / "datasets"
@@ -196,7 +196,7 @@ def test_a_copy_brings_back_what_was_loaded(
         shutil.rmtree(folder)
 
 
-def test_the_buffer_is_sized_from_the_data_and_counts_what_it_holds(
+def test_the_buffer_is_sized_from_the_data_and_has_counters(
     system: System, storage: StorageFacts, rows: Rows
 ) -> None:
     with pooled_on(system, storage) as pooled:
@@ -215,7 +215,7 @@ def test_the_buffer_is_sized_from_the_data_and_counts_what_it_holds(
         assert system.buffer_bytes(pooled.deployment) == usual
 
 
-def test_a_transaction_has_the_isolation_level_that_was_asked_for(
+def test_a_transaction_has_the_requested_isolation_level(
     system: System, storage: StorageFacts
 ) -> None:
     question = {

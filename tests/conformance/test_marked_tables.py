@@ -71,7 +71,7 @@ def kill_while_it_drives(url: str, laboratory: Path) -> None:
     assert process.wait(timeout=60) == -signal.SIGKILL, told
 
 
-def test_what_a_killed_assay_left_is_replaced_and_nothing_else(
+def test_only_tables_of_a_killed_assay_are_replaced(
     system: System, url: str, assay: Assay, laboratory: Path
 ) -> None:
     kill_while_it_drives(url, laboratory)
@@ -91,7 +91,7 @@ def test_what_a_killed_assay_left_is_replaced_and_nothing_else(
     ask(deployment, f"DROP TABLE {TABLE}")
 
 
-def test_tables_of_an_assay_that_may_be_at_work_are_left_alone(
+def test_tables_of_an_assay_that_may_be_running_are_kept(
     system: System, url: str, assay: Assay
 ) -> None:
     deployment = reached(system, url)

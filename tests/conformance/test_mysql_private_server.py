@@ -30,7 +30,7 @@ def _there_is_one() -> None:
     need("mariadb")
 
 
-def test_it_is_set_up_as_was_asked_for(storage: StorageFacts) -> None:
+def test_it_is_set_up_as_requested(storage: StorageFacts) -> None:
     asked = {"innodb-flush-log-at-trx-commit": "2", "key_buffer_size": "64M", "Log_Bin": "1"}
     with provisioned(MARIADB, storage, asked, connections=200) as deployment:
         assert deployment.version.startswith("MariaDB ")
@@ -48,7 +48,7 @@ def test_it_is_set_up_as_was_asked_for(storage: StorageFacts) -> None:
         assert sample.processes == 1
 
 
-def test_over_tcp_nobody_comes_in_without_the_password(storage: StorageFacts) -> None:
+def test_over_tcp_a_password_is_required(storage: StorageFacts) -> None:
     with provisioned(MARIADB, storage, options={"transport": "tcp"}) as deployment:
         assert deployment.connection_limit == 151
         assert ask(deployment, "SELECT CURRENT_USER()") == [("assay@127.0.0.1",)]
@@ -69,7 +69,7 @@ def test_over_tcp_nobody_comes_in_without_the_password(storage: StorageFacts) ->
         ({"max_connections": "1"}, "asked as '1' and is '10'", "take as it is"),
     ],
 )
-def test_a_setting_that_is_not_in_effect_is_named_with_the_cure(
+def test_a_setting_that_is_not_in_effect_is_named_with_the_fix(
     storage: StorageFacts, settings: Mapping[str, str], expected: str, hint: str
 ) -> None:
     refused = pytest.raises(SystemRefused, match=expected)
@@ -96,7 +96,7 @@ def test_it_leaves_the_temporary_tables_of_other_servers_alone(storage: StorageF
         others.unlink(missing_ok=True)
 
 
-def test_where_its_files_lie_is_not_to_be_set(storage: StorageFacts) -> None:
+def test_the_paths_of_its_files_cannot_be_set(storage: StorageFacts) -> None:
     asked = {"Pid-File": "x"}
     with pytest.raises(ArgumentError, match="Pid-File"), provisioned(MARIADB, storage, asked):
         pass

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.server
 QUIET = {"PGPASSWORD": "", "PGPASSFILE": "/nowhere", "MYSQL_PWD": ""}
 
 
-def test_a_password_is_asked_for_on_a_terminal_alone(
+def test_a_password_is_prompted_for_only_on_a_terminal(
     assay: Assay, server: System, storage: StorageFacts, laboratory: Path
 ) -> None:
     (laboratory / "one.sql").write_text("SELECT 1;\n")

@@ -173,7 +173,7 @@ CASES = [(name, mode) for name, one in SCRIPTS.items() for mode in one.modes]
 
 
 @pytest.mark.parametrize(("name", "mode"), CASES)
-def test_both_accept_the_same_and_leave_the_same(
+def test_both_accept_the_same_scripts_and_leave_the_same_rows(
     name: str,
     mode: str,
     server: Deployment,

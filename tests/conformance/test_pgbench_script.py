@@ -65,7 +65,7 @@ def check_balances(row: tuple[str | None, ...], transactions: int) -> None:
     assert len(set(sums)) == 1, row
 
 
-def test_the_tpcb_like_script_runs_on_what_pgbench_has_made(
+def test_the_tpcb_like_script_runs_on_tables_of_pgbench(
     script: Path, storage: StorageFacts, capsys: pytest.CaptureFixture[str]
 ) -> None:
     program = pgbench()

@@ -23,7 +23,7 @@ def _there_is_one() -> None:
     need("postgresql")
 
 
-def test_it_is_set_up_as_was_asked_for(storage: StorageFacts) -> None:
+def test_it_is_set_up_as_requested(storage: StorageFacts) -> None:
     asked = {"shared_buffers": "65536kB", "Synchronous_Commit": "off", "max_wal_size": "64MB"}
     with provisioned(
         POSTGRESQL, storage, asked, {"checksums": "on"}, connections=150
@@ -54,7 +54,7 @@ def test_it_is_set_up_as_was_asked_for(storage: StorageFacts) -> None:
         ({"no.such": "1"}, "no such", "shared_preload_libraries"),
     ],
 )
-def test_a_setting_that_is_not_in_effect_is_named_with_the_cure(
+def test_a_setting_that_is_not_in_effect_is_named_with_the_fix(
     storage: StorageFacts, settings: Mapping[str, str], expected: str, hint: str
 ) -> None:
     refused = pytest.raises(SystemRefused, match=expected)
@@ -93,7 +93,7 @@ def test_a_server_is_reached_by_its_url_with_settings_for_each_session(
             assert reached.connection_limit == 97, "three are kept for superusers"
 
 
-def test_the_work_of_a_session_that_ends_at_the_last_sample_is_counted(
+def test_cpu_time_of_a_session_that_ends_at_the_last_sample_is_counted(
     storage: StorageFacts,
 ) -> None:
     with provisioned(POSTGRESQL, storage) as deployment:

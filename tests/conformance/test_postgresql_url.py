@@ -30,7 +30,7 @@ def test_every_part_of_a_url_is_read(tmp_path: Path) -> None:
     assert (address.tls, address.ca_file) == ("verify", f"{tmp_path}/ca.pem")
 
 
-def test_what_a_url_leaves_out_is_as_with_libpq(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_parts_of_a_url_are_as_with_libpq(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("USER", "somebody")
     monkeypatch.setenv("LOGNAME", "somebody")
     bare = address_of("postgres://")
@@ -47,7 +47,7 @@ def test_what_a_url_leaves_out_is_as_with_libpq(monkeypatch: pytest.MonkeyPatch)
     assert address_of("postgres://").password == "secret"
 
 
-def test_a_folder_as_host_is_that_of_a_socket() -> None:
+def test_a_folder_as_host_means_a_socket() -> None:
     by_parameter = address_of("postgresql://user@/base?host=/run/PG/&port=6543")
     by_host = address_of("postgresql://user@%2Frun%2FPG:6543/base")
     assert by_parameter.unix == by_host.unix == "/run/PG/.s.PGSQL.6543"
@@ -66,13 +66,13 @@ def test_a_folder_as_host_is_that_of_a_socket() -> None:
         ("postgresql://u@h/?password=secret", "'password'"),
     ],
 )
-def test_what_cannot_be_used_is_named_without_the_password(url: str, expected: str) -> None:
+def test_unusable_parts_are_named_without_the_password(url: str, expected: str) -> None:
     with pytest.raises(ArgumentError, match=expected) as refusal:
         address_of(url)
     assert "secret" not in f"{refusal.value} {refusal.value.hint}"
 
 
-def test_missing_programs_are_said_with_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_programs_are_reported_with_their_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASSAY_POSTGRESQL_BIN", "/nowhere")
     with pytest.raises(SystemMissing, match="/nowhere") as missing:
         installation.find_server()

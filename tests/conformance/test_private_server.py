@@ -29,7 +29,7 @@ AT_ONCE = {"postgresql": (signal.SIGQUIT, "received immediate shutdown request")
 that would leave shared memory behind, which only the server itself could clear away."""
 
 
-def test_it_lets_the_run_in_and_can_be_looked_at(server: System, storage: StorageFacts) -> None:
+def test_a_run_can_connect_and_its_facts_can_be_read(server: System, storage: StorageFacts) -> None:
     with provisioned(server, storage, connections=200) as deployment:
         assert deployment.is_private
         assert deployment.connection_limit is not None
@@ -46,7 +46,7 @@ def test_it_lets_the_run_in_and_can_be_looked_at(server: System, storage: Storag
         assert "ähere" in with_client(server, deployment, "SELECT CONCAT('ä', 'here');\n").stdout
 
 
-def test_its_size_grows_by_what_is_stored(server: System, storage: StorageFacts) -> None:
+def test_its_size_grows_with_the_data(server: System, storage: StorageFacts) -> None:
     table = Table("t", (Column("words", "varchar(1000)"),))
     rows = ", ".join(["('" + "x" * 1000 + "')"] * 1000)
     with provisioned(server, storage) as deployment:
@@ -59,7 +59,7 @@ def test_its_size_grows_by_what_is_stored(server: System, storage: StorageFacts)
         assert 5_000_000 < grown < 40_000_000, "5 MB of rows, and the log of them"
 
 
-def test_over_tcp_it_asks_for_the_password_that_no_record_holds(
+def test_over_tcp_it_requires_the_password_that_no_record_has(
     server: System, storage: StorageFacts
 ) -> None:
     with provisioned(server, storage, options={"transport": "tcp"}) as deployment:
@@ -92,7 +92,9 @@ def url_of(server: System, deployment: Deployment) -> str:
     return f"{server.url_schemes[0]}://{to.user}:{password}@{to.host}:{to.port}/{to.database}"
 
 
-def test_a_setting_is_read_back_and_met_by_everybody(server: System, storage: StorageFacts) -> None:
+def test_a_setting_is_read_back_and_in_effect_for_every_session(
+    server: System, storage: StorageFacts
+) -> None:
     """Whatever the letter case; also by our own user, who has no way in when the server is full."""
     with provisioned(server, storage, {"Max_Connections": "12"}, connections=50) as deployment:
         assert deployment.settings["max_connections"] == "12"
@@ -116,13 +118,13 @@ def test_a_setting_that_cannot_be_in_effect_is_refused(
     assert value in f"{refusal.value.message} {refusal.value.hint}"
 
 
-def test_where_it_listens_is_not_to_be_set(server: System, storage: StorageFacts) -> None:
+def test_its_address_cannot_be_set(server: System, storage: StorageFacts) -> None:
     asked = {"Port": "5432"}
     with pytest.raises(ArgumentError, match="Port"), provisioned(server, storage, asked):
         pass
 
 
-def test_a_killed_server_says_how_it_died_and_is_cleared_away(
+def test_a_killed_server_has_a_reason_and_is_cleaned_up(
     server: System, storage: StorageFacts
 ) -> None:
     number, told = AT_ONCE.get(server.name, (signal.SIGKILL, "SIGKILL"))
@@ -154,7 +156,7 @@ def test_it_runs_where_the_path_has_blanks_colons_backslashes_and_quotes(
         odd.rmdir()  # also asserts that everything in it was removed
 
 
-def test_more_clients_than_a_server_takes_are_refused_before_any_session_is_tried(
+def test_more_clients_than_the_connection_limit_are_refused_before_connecting(
     server: System, storage: StorageFacts
 ) -> None:
     with provisioned(server, storage, {"max_connections": "12"}) as deployment:

@@ -33,7 +33,7 @@ ROWS = [
 
 
 @pytest.mark.parametrize("name", ["postgresql", "mariadb", "sqlite"])
-def test_each_type_arrives(name: str, storage: StorageFacts) -> None:
+def test_each_type_is_stored(name: str, storage: StorageFacts) -> None:
     need(name)
     system = registry.system(name)
     rows_of = {"t": iter(ROWS), "plain": [[1, BYTES], [2, None]]}

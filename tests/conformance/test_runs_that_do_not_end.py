@@ -37,7 +37,9 @@ UNDER_WAY = {
 
 
 @pytest.mark.server
-def test_what_is_given_up_is_cancelled_on_the_server(server: System, storage: StorageFacts) -> None:
+def test_timed_out_statements_are_cancelled_on_the_server(
+    server: System, storage: StorageFacts
+) -> None:
     document = {
         "scripts": [{"name": "endless", "path": "endless.sql", "text": ENDLESS[server.name]}],
         "order": "mix",
@@ -68,7 +70,7 @@ def stopped(child: subprocess.Popen[str], stage: str = "  drive ") -> list[psuti
 
 @pytest.mark.server
 @pytest.mark.parametrize("system", SERVERS)
-def test_ctrl_c_takes_a_stopped_server_down(laboratory: Path, system: str) -> None:
+def test_ctrl_c_removes_a_stopped_server(laboratory: Path, system: str) -> None:
     need(system)
     (laboratory / "read.sql").write_text("select 1;\n")
     with started(

@@ -120,7 +120,7 @@ def serving(system: System, storage: StorageFacts, own: str) -> Iterator[Server]
             yield Server(system, f"{scheme}://{login}/{address.database}", made)
 
 
-def test_what_is_encrypted_and_verified_follows_the_words_of_the_url(
+def test_encryption_and_verification_follow_the_url(
     server: System, storage: StorageFacts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -164,7 +164,7 @@ def test_what_is_encrypted_and_verified_follows_the_words_of_the_url(
             at.cipher(at.url(encrypted, user=USER, **other))
 
 
-def test_a_certificate_that_signed_itself_is_trusted_where_it_is_named(
+def test_a_self_signed_certificate_is_trusted_where_it_is_named(
     server: System, storage: StorageFacts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -174,7 +174,7 @@ def test_a_certificate_that_signed_itself_is_trusted_where_it_is_named(
             at.cipher(at.url(1, authority=at.made.crt("authority")))
 
 
-def test_a_run_by_the_environment_alone(
+def test_a_run_configured_only_by_the_environment(
     assay: Assay, storage: StorageFacts, tmp_path: Path, laboratory: Path
 ) -> None:
     """As psql is run: nothing but the scheme is said, and the record says where the rest was."""

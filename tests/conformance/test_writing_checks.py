@@ -25,7 +25,7 @@ WRITING = [
 
 @pytest.mark.server
 @pytest.mark.parametrize("name", ["postgresql", "mariadb", "sqlite"])
-def test_a_check_that_writes_is_refused_by_its_file(name: str, storage: StorageFacts) -> None:
+def test_a_check_that_writes_is_refused_with_its_file(name: str, storage: StorageFacts) -> None:
     need(name)
     system = registry.system(name)
     with provisioned(system, storage) as deployment, session(deployment.address) as opened:

@@ -42,7 +42,7 @@ def imports_of(path: Path) -> list[tuple[int, str]]:
     return [(line, module.removeprefix("assay").lstrip(".")) for line, module in found]
 
 
-def test_no_room_imports_to_its_right() -> None:
+def test_no_room_imports_from_the_right() -> None:
     rooms = rooms_in_order()
     wrong = []
     seen = set()
@@ -66,7 +66,7 @@ def test_no_room_imports_to_its_right() -> None:
     assert seen == set(rooms.values()), "ARCHITECTURE.md lists a room that is empty"
 
 
-def test_only_the_bridge_names_python() -> None:
+def test_only_the_bridge_depends_on_python() -> None:
     for manifest in (ROOT / "crates").glob("*/Cargo.toml"):
         if manifest.parent.name != "bridge":
             assert "pyo3" not in manifest.read_text(encoding="utf-8"), manifest

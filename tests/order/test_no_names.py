@@ -38,7 +38,7 @@ def is_home(path: Path) -> bool:
     )
 
 
-def test_no_databases_name_outside_its_folder() -> None:
+def test_no_database_is_named_outside_its_folder() -> None:
     pattern = names()
     wrong = []
     for path in sorted([*(ROOT / "python").rglob("*"), *(ROOT / "crates").rglob("*.rs")]):

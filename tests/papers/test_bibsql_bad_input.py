@@ -23,7 +23,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_input_loads_nothing(assay: Assay, laboratory: Path, name: str) -> None:
+def test_bad_input_is_refused_before_a_load(assay: Assay, laboratory: Path, name: str) -> None:
     entry, line, word = BAD[name]
     (laboratory / "bad.bib").write_bytes(GOOD.encode() + entry)
     place = f"bad.bib:{GOOD.count(chr(10)) + line}:"
@@ -59,7 +59,7 @@ def test_keep_going_loads_the_good_entries_and_counts_the_bad(
     ("path", "word"),
     [("empty.bib", "empty"), ("folder", "no *.bib"), ("missing.bib", "no such file")],
 )
-def test_what_is_no_bibliography_is_said(
+def test_a_file_that_is_no_bibliography_is_reported(
     assay: Assay, laboratory: Path, path: str, word: str
 ) -> None:
     (laboratory / "empty.bib").touch()
@@ -70,7 +70,9 @@ def test_what_is_no_bibliography_is_said(
     assert word in ended.err
 
 
-def test_an_unknown_macro_is_told_and_loaded_by_its_name(assay: Assay, laboratory: Path) -> None:
+def test_an_unknown_macro_is_a_warning_and_loaded_by_its_name(
+    assay: Assay, laboratory: Path
+) -> None:
     (laboratory / "macro.bib").write_text("@Article{a,\n  title = {t},\n  journal = j-none,\n}\n")
     script = assay("macro.bib", program="bibtosql")
     assert script.status == 0
@@ -79,7 +81,7 @@ def test_an_unknown_macro_is_told_and_loaded_by_its_name(assay: Assay, laborator
     assert assay("--strict", "macro.bib", program="bibtosql").status == 2
 
 
-def test_a_server_that_is_not_ours_keeps_its_tables(assay: Assay, laboratory: Path) -> None:
+def test_tables_on_a_foreign_server_are_kept(assay: Assay, laboratory: Path) -> None:
     (laboratory / "good.bib").write_text(GOOD, encoding="utf-8")
     words = ("run", "bibsql", "--on", "sqlite:///own.db", "--bib", "good.bib")
     with sqlite3.connect(laboratory / "own.db") as own:

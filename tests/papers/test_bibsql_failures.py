@@ -46,7 +46,7 @@ def test_a_killed_server_fails_its_run_and_leaves_the_others(
 
 
 @pytest.mark.parametrize("system", SERVERS)
-def test_a_killed_assay_leaves_a_server_that_the_next_one_removes(
+def test_the_server_of_a_killed_assay_is_removed_at_the_next_start(
     laboratory: Path, beebe: Path, assay: Assay, system: str
 ) -> None:
     need(system)

@@ -116,9 +116,7 @@ def test_a_fresh_file_by_the_shell(beebe: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("system", ["sqlite", "postgresql", "mariadb"])
-def test_a_question_that_fails_is_no_empty_answer_with_status_0(
-    tmp_path: Path, system: str
-) -> None:
+def test_a_failed_query_is_not_an_empty_answer_with_status_0(tmp_path: Path, system: str) -> None:
     need(system)
     with site_of(system) as deployment:
         address = deployment.address

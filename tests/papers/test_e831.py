@@ -16,7 +16,7 @@ IN_MEMORY = ("--storage", "tmpfs")
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_sets_at_once_leave_the_rows_of_a_single_client(assay: Assay, system: str) -> None:
+def test_concurrent_sets_leave_the_rows_of_a_single_client(assay: Assay, system: str) -> None:
     need(system)
     for _ in range(3):
         ended = assay(
@@ -42,7 +42,7 @@ def test_sets_at_once_leave_the_rows_of_a_single_client(assay: Assay, system: st
         assert [check["found"] for check in sets] == [120] * 6
 
 
-def test_a_row_that_one_of_many_clients_loses_is_found(assay: Assay, tmp_path: Path) -> None:
+def test_a_lost_row_of_one_client_is_found(assay: Assay, tmp_path: Path) -> None:
     """The fourth client ends the row of one name and begins no new one."""
     folder = Path(shutil.copytree(registry.workload_folder("e831"), tmp_path / "losing"))
     script = folder / "set.sql"
@@ -74,7 +74,7 @@ def test_a_session_costs_something_on_a_server(assay: Assay) -> None:
     assert times["connect_ns"] == times["inside_ns"] - times["outside_ns"] > 0
 
 
-def test_the_table_of_times_has_the_published_rows_among_ours(assay: Assay) -> None:
+def test_the_table_of_times_has_the_published_rows(assay: Assay) -> None:
     ended = assay(
         "run", "e831.table", "--on", "sqlite", "--set", "records=1000,20000",
         "--format", "markdown", *IN_MEMORY,

@@ -48,9 +48,7 @@ def hit_ratio(run: RunRecord) -> float:
 
 
 @pytest.mark.parametrize("system", ["postgresql", "mariadb"])
-def test_counters_of_the_server_tell_a_narrow_range_from_a_wide_one(
-    assay: Assay, system: str
-) -> None:
+def test_server_counters_distinguish_a_narrow_from_a_wide_range(assay: Assay, system: str) -> None:
     need(system)
     ended = assay(
         "run", "ssd.select-narrow,select-wide", "--on", system, "--set", "tables=8", "--set",

@@ -22,7 +22,7 @@ def rules(run: RunRecord) -> dict[str, bool]:
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_all_sums_agree_after_clients_that_worked_at_once(assay: Assay, system: str) -> None:
+def test_all_sums_agree_after_concurrent_clients(assay: Assay, system: str) -> None:
     need(system)
     ended = assay(
         "run",

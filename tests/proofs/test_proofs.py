@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_no_case_of_a_short_proof_breaks_its_promise(name: str) -> None:
+def test_no_case_of_a_short_proof_fails(name: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "proofs", name, "--short"],
         cwd=ROOT,

@@ -57,7 +57,7 @@ def test_a_system_of_another_package_is_found_by_the_command(tmp_path: Path) -> 
     assert all(name in done.stdout for name in ("documents", "three-nodes", "traced"))
 
 
-def test_documents_are_loaded_driven_and_checked_without_a_word_of_sql(tmp_path: Path) -> None:
+def test_documents_are_loaded_driven_and_checked_without_sql(tmp_path: Path) -> None:
     run = ran(tmp_path, "documents", clients="3")
     assert (run.state, run.reason or "") == ("done", "")
     assert run.observation is not None and run.dataset is not None
@@ -89,13 +89,13 @@ def test_clients_share_the_endpoints_of_three_nodes(tmp_path: Path) -> None:
     assert all(timed.sample.processes == 3 for timed in run.samples)
 
 
-def test_a_client_more_than_the_nodes_take_is_refused_by_its_node(tmp_path: Path) -> None:
+def test_a_client_beyond_the_limit_of_its_node_is_refused(tmp_path: Path) -> None:
     run = ran(tmp_path, "three-nodes[sessions_each=2]", clients="7")
     assert run.state == "failed"
     assert "too many" in (run.reason or "")
 
 
-def test_what_a_system_lacks_is_refused_in_words_and_is_no_failure(tmp_path: Path) -> None:
+def test_a_missing_capability_is_refused_with_a_reason_and_is_no_failure(tmp_path: Path) -> None:
     done = subprocess.run(
         [BIN / "assay", "run", f"{doubles.WORKLOAD}.together", "--on", "documents"],
         env={**os.environ, "PYTHONPATH": str(doubles.FOLDER)},

@@ -73,7 +73,7 @@ WHOLE = "storage+ system+ load check drive check system- storage-"
         ("system-", "storage+ system+ load check drive check system-! storage-", "done"),
     ],
 )
-def test_a_run_that_fails_is_taken_down_from_where_it_was(
+def test_a_failed_run_is_torn_down_from_its_stage(
     story: Any, tmp_path: Path, fails_in: str, told: str, state: str
 ) -> None:
     story.fails_in = fails_in
@@ -86,9 +86,7 @@ def test_a_run_that_fails_is_taken_down_from_where_it_was(
 
 
 @pytest.mark.parametrize("fails_in", ["storage+", "system+", "load", "check", "drive", "system-"])
-def test_ctrl_c_takes_down_what_is_up_and_nothing_else(
-    story: Any, tmp_path: Path, fails_in: str
-) -> None:
+def test_ctrl_c_tears_down_only_what_is_up(story: Any, tmp_path: Path, fails_in: str) -> None:
     story.fails_in, story.error = fails_in, KeyboardInterrupt()
     with pytest.raises(KeyboardInterrupt):
         run(story, tmp_path / "r.sqlite")
@@ -104,7 +102,7 @@ def test_ctrl_c_takes_down_what_is_up_and_nothing_else(
         ("drive", "storage+ system+ load check drive! system- storage-"),
     ],
 )
-def test_a_run_behind_one_that_failed_gets_a_system_of_its_own(
+def test_the_run_after_a_failed_one_gets_a_new_system(
     story: Any, tmp_path: Path, fails_in: str, first: str
 ) -> None:
     story.fails_in = fails_in
@@ -127,7 +125,7 @@ def test_runs_of_one_system_share_it_and_load_again_what_was_changed(
         (SystemMissing("no programs"), ["failed", "planned"]),
     ],
 )
-def test_a_failed_run_goes_on_to_the_next_and_a_missing_system_does_not(
+def test_after_a_failed_run_the_next_one_runs_but_a_missing_system_ends_the_experiment(
     story: Any, tmp_path: Path, error: Exception, states: list[str]
 ) -> None:
     story.fails_in, story.error = "system+", error

@@ -17,9 +17,7 @@ TWO_STATEMENTS = "BEGIN;\nUPDATE t SET a = 1;\nCOMMIT;\n"
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_a_client_that_is_not_let_in_means_that_nothing_was_driven(
-    protocol: str, null_system: NullSystem
-) -> None:
+def test_if_a_client_is_refused_nothing_is_driven(protocol: str, null_system: NullSystem) -> None:
     with null_system(protocol, refuse_after="3") as site:
         observation = drive(site, clients=5, stop={"transactions": 10})
     assert observation["ended_by"] == "refused"
@@ -29,7 +27,7 @@ def test_a_client_that_is_not_let_in_means_that_nothing_was_driven(
     assert [one["class"] for one in observation["errors"]] == ["too many connections"]
 
 
-def test_nobody_listens(tmp_path: Path) -> None:
+def test_nothing_listens_at_the_address(tmp_path: Path) -> None:
     site = {"driver": PROTOCOLS[0], "unix": str(tmp_path / "nobody.sock"), "user": "anybody"}
     observation = drive(site, clients=2, stop={"transactions": 1})
     assert observation["ended_by"] == "refused"
@@ -37,9 +35,7 @@ def test_nobody_listens(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("protocol", _engine.null_protocols())
-def test_a_killed_server_leaves_transactions_of_which_nobody_knows(
-    protocol: str, tmp_path: Path
-) -> None:
+def test_a_killed_server_leaves_unknown_transactions(protocol: str, tmp_path: Path) -> None:
     server = NullServer(protocol, tmp_path / "null.sock", {"delay": "constant:5ms"})
 
     def kill_later(text: str) -> None:
@@ -59,7 +55,7 @@ def test_a_killed_server_leaves_transactions_of_which_nobody_knows(
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_lost_sessions_and_errors_are_counted_where_they_belong(
+def test_lost_sessions_and_errors_are_counted_by_outcome(
     protocol: str, null_system: NullSystem
 ) -> None:
     told = {"fail": "deadlock@0.1,constraint@0.1", "lose": "#400"}
@@ -93,7 +89,7 @@ def test_a_retried_deadlock_is_one_transaction_and_two_attempts(
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_a_failed_transaction_is_in_no_histogram_of_those_that_ended_well(
+def test_a_failed_transaction_is_not_in_the_histogram_of_ok(
     protocol: str, null_system: NullSystem
 ) -> None:
     with null_system(protocol, stall="300ms@#10", fail="deadlock@#10") as site:

@@ -73,7 +73,7 @@ def generated(workload: Path, *words: str) -> str:
 
 @pytest.mark.parametrize("form", ["csv", "sql"])
 @pytest.mark.parametrize("table", ["orders", "lines"])
-def test_parts_of_any_number_make_the_whole(table: str, form: str, workload: Path) -> None:
+def test_any_number_of_parts_makes_the_whole(table: str, form: str, workload: Path) -> None:
     words = ["--table", table, "--format", form]
     whole = generated(workload, *words)
     assert whole.count("\n") > 3

@@ -38,7 +38,7 @@ def drives(path: Path) -> bool:
         return False
 
 
-def test_a_suspended_client_says_so_and_blames_no_system(
+def test_a_suspended_client_is_reported_and_is_no_stall(
     run_words: list[str | Path], tmp_path: Path
 ) -> None:
     path = tmp_path / "r.sqlite"
@@ -65,7 +65,7 @@ def test_a_suspended_client_says_so_and_blames_no_system(
     assert "stalled:" not in said.split("Standstills")[0]
 
 
-def test_a_stalled_system_is_named_with_when_and_how_long(
+def test_a_stalled_system_is_reported_with_time_and_length(
     run_words: list[str | Path], tmp_path: Path
 ) -> None:
     on = "null[delay=constant:1ms,stall=1.6s@0.6s]"

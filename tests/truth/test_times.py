@@ -64,7 +64,7 @@ def test_a_stall_at_a_constant_rate_shows_in_the_latency_and_not_in_the_service_
     assert times(observation, what="schedule_lag")["p99_ns"] > 1.2e9
 
 
-def test_transactions_of_a_poisson_process_come_as_they_were_offered(
+def test_transactions_of_a_poisson_process_arrive_at_the_offered_rate(
     null_system: NullSystem,
 ) -> None:
     with null_system(PROTOCOLS[0]) as site:

@@ -37,7 +37,7 @@ def test_every_set_is_a_variable_of_the_type_it_is_written_in(script: Path) -> N
     assert [run.cell.parameters["scale"] for run in plan(found, workload).runs] == [1, 10]
 
 
-def test_it_is_driven_for_ten_seconds_unless_told_otherwise(script: Path) -> None:
+def test_it_runs_for_ten_seconds_by_default(script: Path) -> None:
     for words, stop in (
         ({}, {"duration_s": 10.0}),
         ({"duration": 2.0}, {"duration_s": 2.0}),
@@ -78,7 +78,7 @@ def test_a_workloads_test_can_run_another_script_on_its_data(script: Path) -> No
         ("bibsql.limit", {"script": ("{}",)}, "run no scripts"),
     ],
 )
-def test_what_cannot_be_run_is_refused(
+def test_invalid_scripts_are_refused(
     script: Path, target: str, words: dict[str, Any], message: str
 ) -> None:
     filled = {key: tuple(one.format(script) for one in value) for key, value in words.items()}
@@ -86,7 +86,7 @@ def test_what_cannot_be_run_is_refused(
         asked(target.format(script), **filled)
 
 
-def test_a_variable_that_nothing_sets_is_told_before_a_server_is_started(script: Path) -> None:
+def test_a_variable_that_nothing_sets_is_reported_before_a_server_is_started(script: Path) -> None:
     script.write_text(SCRIPT.replace(":scale", ":rows"))
     found, workload = asked(script)
     with pytest.raises(ScriptError, match=r"read\.sql:1:29: .*:rows") as caught:

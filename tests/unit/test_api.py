@@ -58,7 +58,7 @@ def test_every_option_of_a_run_is_an_argument() -> None:
     assert {renamed.get(one, one) for one in Words.__dataclass_fields__} <= arguments
 
 
-def test_a_result_holds_what_the_reports_hold() -> None:
+def test_a_result_has_the_numbers_of_the_reports() -> None:
     Path("one.sql").write_text("\\set y :x\nSELECT :y;\n")
     result = assay.run(
         scripts="one.sql",
@@ -135,7 +135,7 @@ def test_a_run_that_fails_is_part_of_the_result() -> None:
         ({"on": "oracel"}, "unknown system 'oracel'"),
     ],
 )
-def test_what_cannot_be_is_refused_before_anything_is_started(
+def test_invalid_arguments_are_refused_before_anything_is_started(
     asked: dict[str, object], said: str
 ) -> None:
     Path("one.sql").write_text("SELECT 1;\n")

@@ -39,7 +39,7 @@ def document(text: str) -> str:
 
 
 @pytest.mark.parametrize(("text", "place", "message", "hint"), BAD)
-def test_a_mistake_is_told_with_its_place_and_its_cure(
+def test_a_mistake_is_reported_with_its_place_and_its_fix(
     text: str, place: tuple[int, int], message: str, hint: str
 ) -> None:
     with pytest.raises(_engine.EngineError) as caught:

@@ -295,7 +295,7 @@ def test_the_workload_without_a_mistake_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
-def test_a_mistake_is_told_with_its_line_and_its_cure(tmp_path: Path, bad: Bad) -> None:
+def test_a_mistake_is_reported_with_its_line_and_its_fix(tmp_path: Path, bad: Bad) -> None:
     assert WORKLOAD.count(bad.right) == 1, "the case must change one place"
     text = WORKLOAD.replace(bad.right, bad.wrong)
     with pytest.raises(ExperimentError) as caught:

@@ -39,7 +39,7 @@ def package(folder: Path, names: list[str]) -> Path:
     return archive
 
 
-def test_a_machine_with_neither_says_what_to_do_and_leaves_nothing(bare_machine: Path) -> None:
+def test_a_machine_with_neither_gets_a_hint_and_no_files(bare_machine: Path) -> None:
     target = bare_machine / "beebe"
     with pytest.raises(InputError, match="apt-get is not on this machine") as caught:
         beebe.get(target)
@@ -48,7 +48,7 @@ def test_a_machine_with_neither_says_what_to_do_and_leaves_nothing(bare_machine:
     assert list(target.iterdir()) == []
 
 
-def test_a_tex_tree_is_copied_from_and_differences_are_told(
+def test_a_tex_tree_is_copied_and_differences_are_reported(
     bare_machine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tree = bare_machine / "texmf"
@@ -71,7 +71,7 @@ def test_a_tex_tree_is_copied_from_and_differences_are_told(
     assert (folder / "epodd.bib").read_text() == "% short\n"
 
 
-def test_a_package_gives_its_one_folder(tmp_path: Path) -> None:
+def test_only_the_folder_of_a_package_is_extracted(tmp_path: Path) -> None:
     archive = package(tmp_path, ["a.bib", "b.bib"])
     to = tmp_path / "to"
     to.mkdir()

@@ -41,7 +41,7 @@ def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
         files_of([str(one), str(other)])
 
 
-def test_what_is_not_there_is_named(tmp_path: Path) -> None:
+def test_missing_files_are_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"none\.bib: there is no such file"):
         files_of([str(tmp_path / "none.bib")])
     with pytest.raises(InputError, match=r"holds no \*\.bib"):

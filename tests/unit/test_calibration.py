@@ -51,14 +51,16 @@ def found(folder: Path, *ceilings: CalibrationRecord, **more: Any) -> float | No
     return None if ceiling is None else ceiling.statements_per_s
 
 
-def test_the_nearest_number_of_clients_counts_and_of_these_the_newest(tmp_path: Path) -> None:
+def test_the_calibration_with_the_nearest_client_count_is_used_and_of_these_the_newest(
+    tmp_path: Path,
+) -> None:
     far = replace(CEILING, clients=32, statements_per_s=1.0)
     old = replace(CEILING, clients=7, statements_per_s=2.0)
     new = replace(CEILING, clients=7, statements_per_s=3.0)
     assert found(tmp_path, far, old, new) == 3.0
 
 
-def test_a_calibration_of_another_driver_or_machine_is_none(tmp_path: Path) -> None:
+def test_a_calibration_of_another_driver_or_machine_is_not_used(tmp_path: Path) -> None:
     assert found(tmp_path, replace(CEILING, driver="mysql")) is None
     (tmp_path / "other").mkdir()
     other = {**invented.MACHINE, "processors": 9}

@@ -58,7 +58,7 @@ CELLS = {"plain": PLAIN, "rich": RICH}
 
 
 @pytest.mark.parametrize("name", CELLS)
-def test_the_fingerprint_is_the_one_it_was(name: str) -> None:
+def test_the_fingerprint_is_unchanged(name: str) -> None:
     assert fingerprint.of_cell(CELLS[name]) == GOLDEN[name]
 
 
@@ -93,7 +93,7 @@ def test_fields_at_their_defaults_change_nothing(name: str) -> None:
         replace(PLAIN, scripts=(ScriptFile("read.sql", 2),)),
     ],
 )
-def test_what_makes_another_cell_makes_another_fingerprint(other: Cell) -> None:
+def test_a_different_cell_has_a_different_fingerprint(other: Cell) -> None:
     assert fingerprint.of_cell(other) != GOLDEN["plain"]
 
 
@@ -106,6 +106,6 @@ def test_a_password_is_no_part_of_it() -> None:
     assert fingerprint.of_cell(replace(RICH, system=other)) == GOLDEN["rich"]
 
 
-def test_where_an_address_was_found_is_no_part_of_a_cell() -> None:
+def test_the_origin_of_an_address_is_no_part_of_a_cell() -> None:
     system = replace(RICH.system, url_origins={"host": "MYSQL_HOST", "user": "URL"})
     assert fingerprint.of_cell(replace(RICH, system=system)) == GOLDEN["rich"]

@@ -66,7 +66,9 @@ class Told(Resource):
 
 
 @pytest.mark.parametrize("end", [None, SystemUnderTestError("it fails"), KeyboardInterrupt()])
-def test_the_last_made_is_undone_first_however_the_block_ends(end: BaseException | None) -> None:
+def test_resources_are_undone_in_reverse_order_however_the_block_ends(
+    end: BaseException | None,
+) -> None:
     undone: list[str] = []
     ends = pytest.raises(type(end)) if end else nullcontext()
     with ends, undone_at_end(ledger.new_id()) as entry:
@@ -78,7 +80,7 @@ def test_the_last_made_is_undone_first_however_the_block_ends(end: BaseException
     assert undone == ["server", "directory"]
 
 
-def test_one_that_cannot_be_undone_is_said_and_does_not_keep_the_others() -> None:
+def test_a_resource_that_cannot_be_undone_is_reported_and_the_others_are_undone() -> None:
     undone: list[str] = []
     fails = pytest.raises(SystemUnderTestError, match="could not remove mount: busy")
     with fails, undone_at_end(ledger.new_id()) as entry:
@@ -90,7 +92,7 @@ def test_one_that_cannot_be_undone_is_said_and_does_not_keep_the_others() -> Non
     entry.remove()
 
 
-def test_every_kind_is_written_down_and_read_back(tmp_path: Path) -> None:
+def test_every_kind_of_resource_is_written_and_read_back(tmp_path: Path) -> None:
     def one_of(kind: type[Resource]) -> Resource:
         words = [name for name in kind.__dataclass_fields__ if name in ("path", "file")]
         return kind(**{word: str(tmp_path / "x") for word in words})
@@ -195,7 +197,7 @@ subprocess.run(["mount", device, place], check=True)
 
 
 @pytest.mark.skipif(not HAS_LOOP_DEVICES, reason="only root makes loop devices")
-def test_a_loop_device_of_somebody_else_is_left(tmp_path: Path) -> None:
+def test_a_foreign_loop_device_is_left(tmp_path: Path) -> None:
     image = tmp_path / "theirs.img"
     image.write_bytes(bytes(1 << 20))
     theirs = LoopDevice(str(image))
@@ -247,7 +249,9 @@ def test_a_control_group_with_a_process_that_is_not_ours_is_left(
     assert not group.exists()
 
 
-def test_a_package_whose_maker_is_killed_goes_and_what_was_finished_stays(tmp_path: Path) -> None:
+def test_an_unfinished_package_of_a_killed_process_is_removed_and_finished_ones_stay(
+    tmp_path: Path,
+) -> None:
     folder = tmp_path / "beebe"
     folder.mkdir()
     (folder / "finished.bib").write_text("@book{a}")
@@ -263,7 +267,7 @@ Path(package.path, "half.bib").write_text("@bo")
     assert [path.name for path in folder.iterdir()] == ["finished.bib"]
 
 
-def test_getting_the_bibliographies_leaves_no_half_of_them(
+def test_an_interrupted_download_of_bibliographies_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def half(_wanted: object, to: Path, _tell: object) -> None:

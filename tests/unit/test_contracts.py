@@ -66,7 +66,9 @@ def refuses_all(choice: object) -> None:
         ({"counters": lambda: {}}, "counters: expected counters(deployment:"),
     ],
 )
-def test_what_breaks_the_contract_of_a_system_is_said(members: dict[str, Any], said: str) -> None:
+def test_violations_of_the_contract_of_a_system_are_reported(
+    members: dict[str, Any], said: str
+) -> None:
     with pytest.raises(ContractBroken) as broken:
         systems.validate(null_but(**members))
     assert any(said in one for one in broken.value.violations), broken.value
@@ -80,7 +82,7 @@ def test_a_password_in_a_message_about_a_url_breaks_the_contract() -> None:
         systems.validate(null_but(check_url=tells))
 
 
-def test_all_violations_are_said_at_once() -> None:
+def test_all_violations_are_reported_together() -> None:
     with pytest.raises(ContractBroken) as broken:
         systems.validate(null_but(name="A b", driver="telepathy", option_specs=()))
     assert len(broken.value.violations) == 2
@@ -97,12 +99,12 @@ def test_all_violations_are_said_at_once() -> None:
         ),
     ],
 )
-def test_what_breaks_the_contract_of_a_storage_is_said(storage: object, said: str) -> None:
+def test_violations_of_the_contract_of_a_storage_are_reported(storage: object, said: str) -> None:
     with pytest.raises(ContractBroken, match=said):
         storages.validate(storage)
 
 
-def test_a_test_that_needs_what_a_system_lacks_is_refused_in_words() -> None:
+def test_a_test_that_needs_a_missing_capability_is_refused_with_the_reason() -> None:
     assert missing(["sql", "restart"], "sqlite", SQLITE.capabilities) is None
     assert missing(["sql", "restart", "foreign keys"], "null", NULL.capabilities) == (
         "null has no restart (a private server can be stopped and started again on its data), "
@@ -113,7 +115,7 @@ def test_a_test_that_needs_what_a_system_lacks_is_refused_in_words() -> None:
     assert all(name in str(unknown.value.hint) for name in CAPABILITIES)
 
 
-def test_an_option_can_take_capabilities_away() -> None:
+def test_an_option_can_remove_capabilities() -> None:
     mariadb = registry.system("mariadb")
     assert "transactions" in capabilities_of(mariadb, SystemChoice("mariadb"))
     without = SystemChoice("mariadb", options={"engine": "MyISAM"})

@@ -57,7 +57,7 @@ def dataset() -> Dataset:
     return Dataset(request, {"t": 3}, 10, 1, 2, 3, 4, 5)
 
 
-def test_a_copy_holds_what_is_in_the_files_and_not_their_holes(data: Path, tmp_path: Path) -> None:
+def test_a_copy_has_the_content_of_sparse_files_and_their_holes(data: Path, tmp_path: Path) -> None:
     told: list[int] = []
     copied = copying.copy_directory(data, tmp_path / "copy", told.append)
     assert contents(tmp_path / "copy") == contents(data)
@@ -67,7 +67,7 @@ def test_a_copy_holds_what_is_in_the_files_and_not_their_holes(data: Path, tmp_p
         assert (tmp_path / "copy" / "holes").stat().st_blocks * 512 < MEBIBYTE
 
 
-def test_without_room_nothing_is_copied(
+def test_on_a_full_disk_nothing_is_copied(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(copying, "_can_share", lambda *_: False)
@@ -78,7 +78,7 @@ def test_without_room_nothing_is_copied(
     assert not (tmp_path / "copy").exists()
 
 
-def test_a_copy_is_found_by_its_facts_alone(
+def test_a_copy_is_found_only_by_its_facts(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
@@ -130,7 +130,7 @@ def relink(link: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", DAMAGES)
-def test_a_copy_that_is_damaged_says_how_and_is_replaced(
+def test_a_damaged_copy_is_reported_and_replaced(
     kind: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
@@ -160,7 +160,7 @@ Copies(Path(sys.argv[2]), is_kept=True).make({"format": 1}, Path(sys.argv[1]), d
 """
 
 
-def test_who_is_killed_in_the_middle_leaves_no_half_copy(
+def test_a_killed_process_leaves_no_partial_copy(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))

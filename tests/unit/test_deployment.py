@@ -49,7 +49,7 @@ def test_the_engine_gets_all_endpoints_and_one_login() -> None:
             deployment(*wrong)
 
 
-def test_what_is_kept_names_every_node_and_no_password() -> None:
+def test_a_recorded_deployment_has_every_node_and_no_password() -> None:
     many = deployment(*ENDPOINTS)
     kept = json_text(many.for_record())
     assert "known to few" not in kept
@@ -69,9 +69,7 @@ def test_what_is_kept_names_every_node_and_no_password() -> None:
         (SystemChoice("null", options={"protocol": "postgresql"}), False),
     ],
 )
-def test_one_word_says_that_a_system_is_in_this_process(
-    choice: SystemChoice, is_embedded: bool
-) -> None:
+def test_is_embedded_means_in_this_process(choice: SystemChoice, is_embedded: bool) -> None:
     with provision(choice, StorageChoice(), connections=1) as made:
         assert made.is_embedded == is_embedded
         assert was_embedded(made.for_record()) == is_embedded
@@ -81,6 +79,6 @@ def test_one_word_says_that_a_system_is_in_this_process(
         assert Loading(sessions=4).sessions_for(made, request) == (1 if is_embedded else 4)
 
 
-def test_a_record_of_before_is_read_as_it_was_meant() -> None:
+def test_a_deployment_of_an_older_record_is_read() -> None:
     assert was_embedded({"address": {"unix": None, "host": None, "file": "/data/assay.db"}})
     assert not was_embedded({"address": {"unix": "/run/socket", "host": None, "file": None}})

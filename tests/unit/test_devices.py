@@ -48,7 +48,7 @@ def written(point: Path, work: int, size: int, rounds: int) -> int:
     return after.written_bytes - before.written_bytes
 
 
-def test_small_flushed_writes_count_as_what_the_device_was_really_written(mounted: Path) -> None:
+def test_small_flushed_writes_count_as_the_bytes_that_the_device_wrote(mounted: Path) -> None:
     """The kernel charges the process up to 2 MiB for each of these 8 KiB: 512 MiB in place of 2."""
     file = os.open(mounted / "work", os.O_RDWR | os.O_CREAT)
     try:
@@ -69,7 +69,7 @@ def test_memory_has_no_device() -> None:
     assert devices_under(Path("/dev/shm")) is None
 
 
-def test_a_file_system_over_another_leads_to_the_device_below(
+def test_the_device_below_a_stacked_file_system_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     upper = tmp_path / "upper"

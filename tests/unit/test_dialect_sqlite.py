@@ -58,7 +58,7 @@ def test_a_table_is_made_with_its_names_keys_and_indexes(made: sqlite3.Connectio
         ).fetchone() == (0,)
 
 
-def test_identifiers_are_quoted_where_the_parser_would_stumble() -> None:
+def test_identifiers_are_quoted_where_the_parser_needs_it() -> None:
     with closing(sqlite3.connect(":memory:")) as connection:
         for word in ["entry", "key", "Group", "order", "a b", 'say "x"', "9th", "nothing", "größe"]:
             name = SQLITE.identifier(word)

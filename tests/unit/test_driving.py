@@ -65,7 +65,7 @@ def cells(folder: Path, **words: Any) -> list[Cell]:
     return [run.cell for run in plan(asked, found).runs]
 
 
-def test_a_test_says_how_its_clients_are_driven(workload: Workload) -> None:
+def test_a_test_declares_how_its_clients_are_driven(workload: Workload) -> None:
     test = workload.test("timed")
     assert (test.order, test.mix, test.scripts) == ("mix", {"one": 45, "two": 55}, ("one", "two"))
     assert [one.weight for one in workload.scripts_for(test, "sqlite")] == [45, 55]
@@ -80,7 +80,7 @@ def test_a_test_says_how_its_clients_are_driven(workload: Workload) -> None:
     )
 
 
-def test_parameters_become_numbers_and_the_command_line_wins(tmp_path: Path) -> None:
+def test_parameters_become_numbers_and_the_command_line_overrides(tmp_path: Path) -> None:
     (as_it_is,) = cells(folder_of(tmp_path))
     assert (as_it_is.driving.duration_s, as_it_is.driving.think_time) == (4.0, "exponential:1s")
     levels = cells(tmp_path, set=("seconds=1,8",), warm_up=0.5, think_time="none", retries=0)
@@ -89,7 +89,7 @@ def test_parameters_become_numbers_and_the_command_line_wins(tmp_path: Path) -> 
     assert {one.driving.retries for one in levels} == {0}
 
 
-def test_a_limit_given_takes_the_place_of_all_the_tests_own(tmp_path: Path) -> None:
+def test_a_given_limit_replaces_all_limits_of_the_test(tmp_path: Path) -> None:
     (cell,) = cells(folder_of(tmp_path), transactions=7)
     assert cell.driving.stop == {"transactions": 7}
     (cell,) = cells(tmp_path, transactions=7, duration=3.0)
@@ -105,7 +105,7 @@ def test_each_offered_rate_is_a_cell_of_an_open_loop(tmp_path: Path) -> None:
     assert poisson.driving.arrival == "poisson"
 
 
-def test_whatever_changes_how_clients_are_driven_makes_another_cell(tmp_path: Path) -> None:
+def test_different_driving_makes_a_different_cell(tmp_path: Path) -> None:
     folder_of(tmp_path)
     changes: list[dict[str, Any]] = [
         {},
@@ -147,7 +147,7 @@ def test_whatever_changes_how_clients_are_driven_makes_another_cell(tmp_path: Pa
         ),
     ],
 )
-def test_what_cannot_be_driven_is_refused_with_the_cure(
+def test_invalid_driving_is_refused_with_the_fix(
     tmp_path: Path, words: dict[str, Any], message: str, hint: str | None
 ) -> None:
     with pytest.raises(ArgumentError, match=message) as refused:
@@ -179,13 +179,13 @@ def test_a_mistake_in_a_test_is_placed(
     assert caught.value.line == line
 
 
-def test_weights_are_those_of_scripts_that_are_there(tmp_path: Path) -> None:
+def test_weights_belong_to_existing_scripts(tmp_path: Path) -> None:
     with pytest.raises(ExperimentError, match="no script is called 'three'") as caught:
         reader.read(str(folder_of(tmp_path, WORKLOAD + "three = 1\n")))
     assert caught.value.line == 31
 
 
-def test_an_experiment_file_says_it_in_the_words_of_a_test(tmp_path: Path) -> None:
+def test_an_experiment_file_uses_the_keys_of_a_test(tmp_path: Path) -> None:
     (tmp_path / "w").mkdir()
     folder_of(tmp_path / "w")
     file = tmp_path / "e.toml"

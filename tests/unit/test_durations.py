@@ -28,12 +28,12 @@ from assay.text.quantities import DURATION_S, LATENCY_LIMIT_MS, WAIT_S, Duration
         (LATENCY_LIMIT_MS, "250us", 0.25),
     ],
 )
-def test_a_word_means(quantity: Duration, word: str, value: float) -> None:
+def test_a_duration_is_read(quantity: Duration, word: str, value: float) -> None:
     assert quantity.of_word(word) == value
 
 
 @pytest.mark.parametrize("word", ["2m", "s", "-5s", "5 days", "1e3s", "0ms", "9999999h", "5ss"])
-def test_a_word_means_nothing(word: str) -> None:
+def test_an_invalid_duration_is_refused(word: str) -> None:
     with pytest.raises(ValueError, match=r"or with its unit \(500ms, 5s, 2min, 1h\), found"):
         DURATION_S.of_word(word)
 

@@ -41,7 +41,7 @@ def written(folder: Path, text: str) -> Path:
     return file
 
 
-def test_a_file_says_all_that_words_say(tmp_path: Path) -> None:
+def test_a_file_can_declare_all_that_the_command_line_can(tmp_path: Path) -> None:
     found, workload = experiment(Words(str(written(tmp_path, TABLE_2))))
     older = written(tmp_path, TABLE_2.replace("input = ", "bib = "))
     assert experiment(Words(str(older)))[0] == found
@@ -66,7 +66,7 @@ def test_a_file_says_all_that_words_say(tmp_path: Path) -> None:
     )
 
 
-def test_the_command_line_wins_over_the_file(tmp_path: Path) -> None:
+def test_the_command_line_overrides_the_file(tmp_path: Path) -> None:
     words = Words(
         str(written(tmp_path, TABLE_2)),
         on=("sqlite",),
@@ -105,6 +105,6 @@ def test_a_mistake_is_placed(
     assert caught.value.line == line
 
 
-def test_a_file_that_is_not_there_is_said_so(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ExperimentError, match="cannot be read"):
         experiment(Words(str(tmp_path / "none.toml")))

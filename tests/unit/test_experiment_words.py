@@ -27,7 +27,7 @@ def test_a_test_is_named_after_a_point_also_of_a_folder() -> None:
     assert asked(str(folder)).tests == ("checks",)
 
 
-def test_options_and_settings_are_told_apart_and_their_levels_are_choices() -> None:
+def test_options_and_settings_are_distinguished_and_their_levels_are_choices() -> None:
     found = asked(
         "bibsql",
         on=("sqlite,mariadb",),
@@ -104,7 +104,7 @@ def test_client_counts_are_numbers() -> None:
         ({"storage": ("tmpsf",)}, "unknown storage 'tmpsf'", "did you mean 'tmpfs'?"),
     ],
 )
-def test_a_wrong_word_is_named_with_its_cure(
+def test_a_wrong_argument_is_named_with_its_fix(
     given: dict[str, object], message: str, hint: str
 ) -> None:
     with pytest.raises(ArgumentError) as caught:

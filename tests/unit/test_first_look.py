@@ -56,7 +56,7 @@ def test_one_cell_takes_15_lines_and_of_many_each_takes_one(
     assert lines[-1].endswith("assay report 1") or "experiment" in " ".join(lines[-3:])
 
 
-def test_all_that_is_asked_first_is_there(tmp_path: Path) -> None:
+def test_the_first_look_has_everything_important(tmp_path: Path) -> None:
     lines = one_run(tmp_path)
     assert lines[0] == "bibsql.parallel: postgresql, here, 8 clients"
     assert beginning(lines, "verdict") == "indicative: one repetition"
@@ -103,7 +103,7 @@ def test_each_group_of_clients_has_a_line(tmp_path: Path) -> None:
     assert beginning(lines, "  writers").startswith("8.000 TPS")
 
 
-def test_what_there_is_no_room_for_is_named(tmp_path: Path) -> None:
+def test_warnings_without_room_are_named(tmp_path: Path) -> None:
     warnings = [
         (name, "detail " * 20)
         for name in ("stalled", "outage", "long-drain", "errors", "client-busy", "settings-differ")
@@ -150,7 +150,7 @@ def test_no_case_takes_more_than_15_lines(
     assert "".join("".join(lines).split()).endswith("".join(more.split()))
 
 
-def test_a_run_ends_with_it_and_details_are_for_those_who_ask(
+def test_a_run_ends_with_it_and_detail_shows_the_rest(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

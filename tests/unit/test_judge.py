@@ -93,7 +93,7 @@ def test_a_merged_record_has_the_verdicts_of_its_cells(tmp_path: Path) -> None:
         (["constraint", "lost connection"], True, "invalid", "2 of 100 transactions"),
     ],
 )
-def test_losses_that_clients_came_back_from_are_counted_and_limit_the_number(
+def test_recovered_connection_losses_are_counted_and_make_the_run_indicative(
     classes: list[str], comes_back: bool, word: str, reason: str
 ) -> None:
     """As with the run's state: it is done where all that was lost was asked for."""

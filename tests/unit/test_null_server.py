@@ -52,7 +52,7 @@ def _lives(pid: int) -> bool:
 
 @pytest.mark.parametrize("transport", ["socket", "tcp"])
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_it_answers_as_told_and_is_gone_afterwards(protocol: str, transport: str) -> None:
+def test_it_answers_as_configured_and_is_removed_afterwards(protocol: str, transport: str) -> None:
     told = {"protocol": protocol, "transport": transport, "rows": "2", "refuse_after": "3"}
     with provision(
         SystemChoice("null", options=told), StorageChoice(), connections=3
@@ -77,7 +77,7 @@ def test_it_answers_as_told_and_is_gone_afterwards(protocol: str, transport: str
     assert not _lives(deployment.server_pid)
 
 
-def test_how_it_died_can_be_asked() -> None:
+def test_the_reason_of_its_death_is_available() -> None:
     choice = SystemChoice("null", options={"protocol": PROTOCOLS[0]})
     with provision(choice, StorageChoice(), connections=1) as deployment:
         server = find(deployment.server_pid)
@@ -96,9 +96,7 @@ def test_how_it_died_can_be_asked() -> None:
         ({"fail": "nothing@#1"}, "option fail: expected an error class"),
     ],
 )
-def test_what_it_cannot_be_told_is_refused_in_its_own_words(
-    told: dict[str, str], words: str
-) -> None:
+def test_invalid_options_are_refused_with_their_names(told: dict[str, str], words: str) -> None:
     choice = SystemChoice("null", options={"protocol": PROTOCOLS[0], **told})
     with (
         pytest.raises(ArgumentError, match=words),
@@ -107,7 +105,7 @@ def test_what_it_cannot_be_told_is_refused_in_its_own_words(
         pytest.fail("it cannot be told that")
 
 
-def test_more_sessions_than_open_files_are_refused_with_the_cure() -> None:
+def test_more_sessions_than_open_files_are_refused_with_the_fix() -> None:
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     choice = SystemChoice("null", options={"protocol": PROTOCOLS[0]})
     with (

@@ -55,7 +55,7 @@ def by_hand(parts: Sequence[Observation], what: str) -> Any:
     return sum(getattr(one.outcomes, what) for one in parts)
 
 
-def test_counts_and_distributions_of_the_parts_are_those_of_the_whole(
+def test_merged_counts_and_distributions_equal_the_whole(
     machines: list[Observation],
 ) -> None:
     whole = merge(machines)
@@ -75,7 +75,7 @@ def test_counts_and_distributions_of_the_parts_are_those_of_the_whole(
     assert whole.arrival.offered_rate_per_s == pytest.approx(450)
 
 
-def test_the_seconds_of_the_whole_hold_every_sample_exactly(machines: list[Observation]) -> None:
+def test_merged_seconds_have_every_sample_exactly(machines: list[Observation]) -> None:
     whole = merge(machines)
     assert [line.second for line in whole.intervals] == list(range(len(machines[0].intervals)))
     for line in whole.intervals:
@@ -113,7 +113,9 @@ def test_passes_and_littles_law_of_a_closed_loop() -> None:
     assert law.throughput_per_s == pytest.approx(per_s, rel=1e-6)
 
 
-def test_a_stall_is_what_all_had_and_a_suspension_what_any_had(machines: list[Observation]) -> None:
+def test_a_merged_stall_is_common_to_all_and_a_suspension_to_any(
+    machines: list[Observation],
+) -> None:
     def spans(shape: Any, *seconds: tuple[float, float]) -> Any:
         return tuple(shape(round(a * SECOND_NS), round(b * SECOND_NS)) for a, b in seconds)
 
@@ -138,7 +140,7 @@ def test_a_stall_is_what_all_had_and_a_suspension_what_any_had(machines: list[Ob
     assert first.suspended_ns == 3 * SECOND_NS // 4
 
 
-def test_an_answer_that_one_machine_got_otherwise_is_a_difference() -> None:
+def test_answers_that_differ_between_machines_are_a_difference() -> None:
     one = driven("merge answers", digest=True)
     result = one.results[0]
     other = replace(one, results=(replace(result, rows=result.rows + 7), *one.results[1:]))

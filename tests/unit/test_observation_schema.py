@@ -31,7 +31,7 @@ def test_python_and_rust_know_the_same_fields_of_the_same_types() -> None:
     assert fields(schema, "") == engine_fields() | OF_THE_LABORATORY
 
 
-def test_a_field_that_changes_is_seen_and_needs_a_word() -> None:
+def test_a_changed_field_needs_a_change_of_the_golden_file() -> None:
     """Where a key changes its meaning or goes, `VERSION` rises on both sides and
     `assay.observation.versions` reads the version before."""
     lines = [f"version {VERSION}"]
@@ -39,7 +39,7 @@ def test_a_field_that_changes_is_seen_and_needs_a_word() -> None:
     assert GOLDEN.read_text(encoding="utf-8").splitlines() == lines
 
 
-def test_what_the_laboratory_adds_may_be_left_out() -> None:
+def test_fields_that_python_adds_are_optional() -> None:
     schema: dict[str, Any] = msgspec.json.schema(Observation)
     whole = schema["$defs"]["Observation"]
     engine = {name for name in engine_fields() if name.startswith("Observation.")}
@@ -64,6 +64,6 @@ def test_the_published_schema_has_both() -> None:
         ({"oneOf": [{"enum": ["b"]}, {"const": "a"}]}, "one of a, b"),
     ],
 )
-def test_types_are_told_apart(schema: dict[str, Any], line: str) -> None:
+def test_types_are_distinguished(schema: dict[str, Any], line: str) -> None:
     whole = {"properties": {"field": schema}, "required": ["field"]}
     assert fields(whole, "Root") == {"Root.field": line}

@@ -46,7 +46,7 @@ def test_every_observation_of_version_1_reads_with_its_numbers(old: list[dict[st
             assert found.littles_law.latency_ns == law["response_time_ns"]
 
 
-def test_an_error_behind_which_something_may_have_been_done_is_of_unknown_effect(
+def test_an_error_after_which_a_commit_is_possible_has_an_unknown_effect(
     old: list[dict[str, Any]],
 ) -> None:
     error = {
@@ -67,7 +67,7 @@ def test_an_error_behind_which_something_may_have_been_done_is_of_unknown_effect
     ]
 
 
-def test_what_is_of_the_newest_version_is_left_as_it_is(old: list[dict[str, Any]]) -> None:
+def test_an_observation_of_the_newest_version_is_unchanged(old: list[dict[str, Any]]) -> None:
     document = newest(old[0])
     assert newest(document) == document
     assert read_observation(document).document == read_observation(old[0]).document

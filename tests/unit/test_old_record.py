@@ -100,7 +100,7 @@ def _text(shown: Any) -> Any:
     return float(text) if is_number else RENAMED.get(text, text)
 
 
-def test_its_runs_are_listed_with_their_ends_and_verdicts(
+def test_its_runs_are_listed_with_their_states_and_verdicts(
     records: Path, printed: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = json.loads(
@@ -149,7 +149,7 @@ def test_it_can_be_written_to_and_merged(
     assert run_program(["merge", str(new), "--records", str(records)]) == 0  # opens it for writing
 
 
-def test_its_tables_and_views_keep_their_columns_and_what_they_hold(records: Path) -> None:
+def test_its_tables_and_views_keep_their_columns_and_values(records: Path) -> None:
     """All but what step 7 made anew: the fingerprints of cells, and why failed runs are invalid."""
     with closing(sqlite3.connect(records, isolation_level=None)) as connection:
         names = [

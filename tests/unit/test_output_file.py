@@ -46,7 +46,7 @@ def test_a_new_file_has_the_mode_of_any_new_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("kind")
-def test_an_error_leaves_what_was_there(tmp_path: Path) -> None:
+def test_an_error_leaves_the_old_file(tmp_path: Path) -> None:
     (tmp_path / "old").write_text("old")
     for file in (tmp_path / "old", tmp_path / "new"):
         with pytest.raises(ZeroDivisionError), output_file.written(file, force=True) as opened:
@@ -72,7 +72,7 @@ def test_force_replaces_and_keeps_mode_and_link(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("kind")
-def test_a_file_that_came_meanwhile_is_not_replaced(tmp_path: Path) -> None:
+def test_a_file_created_meanwhile_is_not_replaced(tmp_path: Path) -> None:
     file = tmp_path / "file"
     with (
         pytest.raises(InputError, match="is there already"),
@@ -83,7 +83,7 @@ def test_a_file_that_came_meanwhile_is_not_replaced(tmp_path: Path) -> None:
     assert names(tmp_path) == ["file"]
 
 
-def test_a_full_disk_is_said(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported(tmp_path: Path) -> None:
     with (
         pytest.raises(SystemUnderTestError, match="No space left"),
         output_file.written(tmp_path / "x", force=False),

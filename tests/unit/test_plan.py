@@ -101,7 +101,7 @@ def test_connections_are_those_of_the_largest_run(bibsql: Workload) -> None:
     assert plan(experiment(clients=(4, 64, 16)), bibsql).connections_needed(A) == 64
 
 
-def test_more_runs_than_anybody_waits_for_are_refused() -> None:
+def test_too_many_runs_are_refused() -> None:
     with pytest.raises(ArgumentError, match=r"20,000 runs are asked for \(2 cells, 10,000 rep"):
         asked = words.Words("tpcb", clients="1,2", repetitions=10_000)
         plan(*words.experiment(asked))

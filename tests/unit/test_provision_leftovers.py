@@ -103,9 +103,7 @@ def test_a_killed_assay_leaves_nothing_after_the_next_start(
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_assay_takes_everything_down_itself(
-    reachable_directory: Path, number: signal.Signals
-) -> None:
+def test_an_interrupted_assay_cleans_up(reachable_directory: Path, number: signal.Signals) -> None:
     guarded = _HOLDER.replace(
         "with server_directory",
         "from assay.provision.signals import raise_on_termination\n"
@@ -191,7 +189,7 @@ def test_a_directory_that_assay_did_not_make_is_not_removed(tmp_path: Path) -> N
     assert (precious / "thesis").read_text() == "only copy"
 
 
-def test_what_was_not_yet_an_entry_is_dropped_and_what_is_not_understood_is_kept() -> None:
+def test_unfinished_entries_are_dropped_and_entries_of_other_versions_kept() -> None:
     precious = Path(ledger.state_directory(), "precious")
     half = _dead_entry().rename(ledger.state_directory() / "0123456789ab.new")
     damaged = _dead_entry()

@@ -85,7 +85,7 @@ def test_signals_to_stop_are_sent_in_order_and_the_last_resort_is_kill(
     assert "python3 ended with status 3" in (server.died() or "")
 
 
-def test_a_server_that_ends_while_it_is_waited_for_is_told_with_its_last_words(
+def test_a_server_that_ends_during_its_start_is_reported_with_its_last_output(
     directory: ServerDirectory,
 ) -> None:
     program = "print('x' * 70000)\nprint('port taken')\nraise SystemExit(7)"
@@ -97,7 +97,7 @@ def test_a_server_that_ends_while_it_is_waited_for_is_told_with_its_last_words(
     assert caught.value.message.endswith("port taken")
 
 
-def test_a_server_that_never_becomes_ready_is_told_and_taken_down(
+def test_a_server_that_never_becomes_ready_is_reported_and_stopped(
     directory: ServerDirectory,
 ) -> None:
     with (
@@ -109,7 +109,7 @@ def test_a_server_that_never_becomes_ready_is_told_and_taken_down(
     assert server.died() is not None
 
 
-def test_a_missing_program_is_told_before_anything_starts(directory: ServerDirectory) -> None:
+def test_a_missing_program_is_reported_before_anything_starts(directory: ServerDirectory) -> None:
     with (
         pytest.raises(SystemMissing, match="'no-such-server'"),
         process.start(["no-such-server"], directory),
@@ -119,7 +119,7 @@ def test_a_missing_program_is_told_before_anything_starts(directory: ServerDirec
         programs.run(["no-such-tool"], directory)
 
 
-def test_a_directory_that_is_not_noted_takes_no_server(tmp_path: Path) -> None:
+def test_a_server_is_not_started_in_an_unregistered_directory(tmp_path: Path) -> None:
     unknown = ServerDirectory(
         tmp_path / "assay-0123456789ab", tmp_path, tmp_path, StorageFacts("x", "x", "x")
     )
@@ -127,7 +127,7 @@ def test_a_directory_that_is_not_noted_takes_no_server(tmp_path: Path) -> None:
         pytest.fail("it cannot have started")
 
 
-def test_a_tool_is_run_to_its_end_and_refused_in_its_own_words(
+def test_a_failed_tool_is_reported_with_its_output(
     directory: ServerDirectory,
 ) -> None:
     program = "import sys\nprint(sys.stdin.read().upper())"
@@ -142,7 +142,7 @@ def test_a_tool_is_run_to_its_end_and_refused_in_its_own_words(
     assert process_tags.processes_of(mark) == [], "the tool's own child is gone too"
 
 
-def test_a_process_that_outlives_its_server_goes_with_the_directory(
+def test_a_process_that_outlives_its_server_is_killed_with_the_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
@@ -256,7 +256,7 @@ def test_a_sample_sums_over_a_server_and_its_children(directory: ServerDirectory
     assert sampling.sample(server.pid) is None, "it is gone"
 
 
-def test_a_storage_that_the_servers_user_cannot_reach_is_refused_with_the_cure(
+def test_a_storage_that_the_servers_user_cannot_reach_is_refused_with_the_fix(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))

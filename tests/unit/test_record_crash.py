@@ -71,7 +71,7 @@ def test_runs_before_the_kill_are_whole_and_the_run_under_way_is_interrupted(pat
     assert second.dataset is None
 
 
-def test_the_next_experiment_writes_down_what_became_of_the_killed_one(path: Path) -> None:
+def test_the_next_experiment_records_the_end_of_the_killed_one(path: Path) -> None:
     import invented_records as invented
 
     invented.experiment(path, invented.plan([invented.SQLITE]), 1.0)

@@ -79,7 +79,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("words", ["report", "list runs", "show 1"])
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_record_is_named_with_a_cure(
+def test_a_damaged_record_is_named_with_a_fix(
     damage: str, words: str, sound: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "damaged.sqlite"
@@ -92,7 +92,7 @@ def test_a_damaged_record_is_named_with_a_cure(
     assert "hint: " in said and "bug" not in said
 
 
-def test_a_record_without_room_says_so_and_keeps_what_it_had(sound: Path, tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_the_record_kept(sound: Path, tmp_path: Path) -> None:
     path = tmp_path / "full.sqlite"
     shutil.copy(sound, path)
     with Store(path) as store:
@@ -111,7 +111,7 @@ def test_a_record_without_room_says_so_and_keeps_what_it_had(sound: Path, tmp_pa
     connection.close()
 
 
-def test_a_number_no_run_can_have_is_refused(
+def test_an_impossible_run_number_is_refused(
     sound: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for words in (["show", "9" * 5000], ["report", "9" * 5000]):
@@ -150,7 +150,7 @@ DOCUMENTS = {
 
 
 @pytest.mark.parametrize("table", DOCUMENTS)
-def test_valid_json_of_a_wrong_shape_is_a_sentence_and_no_internal_error(
+def test_valid_json_of_a_wrong_shape_is_reported(
     table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Whatever is changed, the report is made, or it is said which document is wrong."""

@@ -99,7 +99,7 @@ def test_a_record_of_another_machine_is_merged_whole(tmp_path: Path) -> None:
         merge(one, one, waiting=print)
 
 
-def test_a_short_lock_is_waited_for_and_said(
+def test_a_short_lock_is_waited_for_with_a_message(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ASSAY_RECORD_PATIENCE_S", "60")
@@ -115,9 +115,7 @@ def test_a_short_lock_is_waited_for_and_said(
     assert len(waits) == 1 and "another process has locked" in waits[0]
 
 
-def test_somebody_who_interrupts_the_waiting_loses_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_wait_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASSAY_RECORD_PATIENCE_S", "60")
     monkeypatch.setattr(time, "sleep", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
     path = tmp_path / "r.sqlite"
@@ -132,7 +130,7 @@ def test_somebody_who_interrupts_the_waiting_loses_nothing(
     assert (run.state, run.observation is not None) == ("interrupted", True)
 
 
-def test_a_record_that_is_locked_before_anything_began_is_an_error_with_the_cure(
+def test_a_record_that_is_locked_at_the_start_is_an_error_with_the_fix(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "r.sqlite"

@@ -56,7 +56,7 @@ def test_a_record_in_a_folder_we_may_not_write_in_is_read(folder: Path) -> None:
     assert [file.name for file in folder.iterdir()] == [path.name]
 
 
-def test_what_a_killed_writer_left_in_its_log_is_read_too(folder: Path, tmp_path: Path) -> None:
+def test_the_log_of_a_killed_writer_is_read_too(folder: Path, tmp_path: Path) -> None:
     live = tmp_path / "live.sqlite"
     with Store(live) as store:
         planned = invented.plan([invented.SQLITE])
@@ -110,7 +110,7 @@ def test_a_reader_sees_what_a_live_writer_has_written(tmp_path: Path) -> None:
         assert states(path) == ["done"]
 
 
-def test_what_cannot_be_read_is_a_sentence(tmp_path: Path) -> None:
+def test_an_unreadable_record_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ArgumentError, match="cannot be read: Is a directory"):
         Store(tmp_path, must_exist=True)
     file = tmp_path / "notes.txt"

@@ -63,7 +63,7 @@ def test_a_newer_file_is_refused_with_a_sentence(
     assert refused.value.hint is not None and "upgrade Assay" in refused.value.hint
 
 
-def test_another_programs_files_are_refused_and_stay_as_they_were(tmp_path: Path) -> None:
+def test_another_programs_files_are_refused_and_unchanged(tmp_path: Path) -> None:
     text, foreign = tmp_path / "notes.txt", tmp_path / "other.sqlite"
     text.write_text("not a database, and long enough to be looked at as one " * 4)
     other = sqlite3.connect(foreign)
@@ -77,7 +77,7 @@ def test_another_programs_files_are_refused_and_stay_as_they_were(tmp_path: Path
     assert {file: file.read_bytes() for file in tmp_path.iterdir()} == before
 
 
-def test_a_missing_record_is_not_made_by_looking_for_it(tmp_path: Path) -> None:
+def test_reading_a_missing_record_does_not_create_it(tmp_path: Path) -> None:
     with pytest.raises(ArgumentError, match="there are no records at"):
         Store(tmp_path / "none.sqlite", must_exist=True)
     with pytest.raises(ArgumentError, match="expected a record file"):
@@ -85,7 +85,7 @@ def test_a_missing_record_is_not_made_by_looking_for_it(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_every_table_and_view_says_what_its_rows_are(connection: sqlite3.Connection) -> None:
+def test_every_table_and_view_has_a_description(connection: sqlite3.Connection) -> None:
     texts = connection.execute(
         "SELECT name, sql FROM sqlite_master WHERE type IN ('table', 'view')"
     ).fetchall()

@@ -34,7 +34,7 @@ def begin(store: Store, *systems: SystemChoice) -> invented.Plan:
     return planned
 
 
-def test_a_run_comes_back_as_it_was_handed_in(path: Path) -> None:
+def test_a_run_is_read_back_as_it_was_written(path: Path) -> None:
     with Store(path) as store:
         planned = begin(store)
         run_id = invented.write_run(store, planned.runs[0], 3 * invented.S)
@@ -86,7 +86,7 @@ def test_no_password_is_in_the_file(path: Path) -> None:
         assert not any(fragment.encode() in content for content in files)
 
 
-def test_settings_that_only_speak_of_passwords_are_kept(path: Path) -> None:
+def test_settings_with_password_in_their_name_are_kept(path: Path) -> None:
     with Store(path) as store:
         run_id = invented.write_run(store, begin(store).runs[0], invented.S)
         deployment = store.run(run_id).site
@@ -94,7 +94,7 @@ def test_settings_that_only_speak_of_passwords_are_kept(path: Path) -> None:
     assert deployment["settings"]["password_encryption"] == "strong"
 
 
-def test_references_find_what_they_name(path: Path) -> None:
+def test_references_find_their_runs_and_experiments(path: Path) -> None:
     with Store(path) as store:
         with pytest.raises(ArgumentError, match="no experiment yet"):
             store.latest()
@@ -127,7 +127,7 @@ def test_an_error_in_the_block_ends_the_run_under_way(path: Path) -> None:
         assert not store.latest().is_under_way
 
 
-def test_a_run_that_failed_is_invalid_whatever_was_found_of_it(path: Path) -> None:
+def test_a_failed_run_is_invalid(path: Path) -> None:
     with Store(path) as store:
         store.begin_run(begin(store).runs[0])
         store.end_run("failed", reason="no such page size", verdict=("valid", ""))
@@ -149,7 +149,7 @@ def test_a_run_that_loads_nothing_is_driving_while_it_drives(path: Path) -> None
     assert stages == ["provisioning", "loading", "driving", "checking", "done"]
 
 
-def test_a_stage_that_reports_out_of_order_is_our_bug(path: Path) -> None:
+def test_a_stage_out_of_order_is_an_internal_error(path: Path) -> None:
     with Store(path) as store:
         planned = begin(store)
         with pytest.raises(Bug):
@@ -163,7 +163,7 @@ def test_a_stage_that_reports_out_of_order_is_our_bug(path: Path) -> None:
         store.end_run("done")
 
 
-def test_the_views_lay_the_documents_out(path: Path) -> None:
+def test_the_views_have_the_values_of_the_documents(path: Path) -> None:
     with Store(path) as store:
         run_id = invented.write_run(
             store, begin(store).runs[0], 2 * invented.S, site={"settings_asked": {"a": "1"}}

@@ -12,7 +12,7 @@ from assay import registry
 from assay.errors import ArgumentError
 
 
-def test_names_are_known_without_importing_what_they_name() -> None:
+def test_names_are_known_without_importing_their_modules() -> None:
     program = (
         "import sys; from assay import registry; registry.systems(); registry.storages(); "
         "print([m for m in sys.modules if m.startswith(('assay.systems.', 'assay.storages.'))])"
@@ -23,7 +23,7 @@ def test_names_are_known_without_importing_what_they_name() -> None:
     assert answer.stdout.strip() == "[]"
 
 
-def test_every_registered_name_is_what_its_object_says() -> None:
+def test_every_registered_name_is_that_of_its_object() -> None:
     assert registry.systems()
     assert [registry.system(name).name for name in registry.systems()] == list(registry.systems())
     assert [registry.storage(name).name for name in registry.storages()] == list(

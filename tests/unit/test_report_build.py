@@ -105,14 +105,14 @@ def test_wrong_answers_make_a_number_invalid_and_are_named(path: Path) -> None:
     )
 
 
-def test_answers_nobody_knows_are_compared_with_each_other_only(path: Path) -> None:
+def test_answers_without_expected_counts_are_compared_with_each_other(path: Path) -> None:
     checks = [{**check, "expected": None, "ok": None} for check in invented.checks()]
     planned = invented.plan([invented.SQLITE, invented.POSTGRESQL])
     report = build(invented.experiment(path, planned, 1.0, checks=checks))
     assert shown(table(report, "parallel_checks"))[0][2:] == ["unknown", "156", "156", "yes"]
 
 
-def test_runs_that_did_not_end_have_no_number_and_say_why(path: Path) -> None:
+def test_interrupted_runs_have_no_number_and_a_reason(path: Path) -> None:
     planned = invented.plan([invented.SQLITE, invented.POSTGRESQL, invented.MARIADB])
     with begun(path, planned) as store:
         store.begin_run(planned.runs[0])
@@ -147,7 +147,7 @@ def test_a_failed_repetition_leaves_a_number_of_the_others(path: Path) -> None:
     assert "run 3, sqlite, here, 8 clients: failed (killed)" in found.notes
 
 
-def test_transactions_that_failed_are_in_the_line_that_adds_up(path: Path) -> None:
+def test_failed_transactions_are_in_the_outcome_line(path: Path) -> None:
     outcomes = {"scheduled": 16, "ok": 13, "aborted": 0, "failed": 2, "unknown": 1, "skipped": 0}
     errors = [
         {"class": "timeout", "code": "57014", "message": "canceling statement", "count": 2,
@@ -238,7 +238,7 @@ def test_warnings_of_repetitions_come_from_all_runs_together(path: Path) -> None
     assert "noisy-repetitions" not in warning_names(calm)
 
 
-def test_a_report_of_nothing_measured_is_a_report(path: Path) -> None:
+def test_an_experiment_without_measurements_has_a_report(path: Path) -> None:
     with begun(path, invented.plan([invented.SQLITE])) as store:
         report = build(store.latest())
     assert shown(table(report, "parallel")) == [["sqlite", "not run"]]

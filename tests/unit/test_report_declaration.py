@@ -40,7 +40,7 @@ def test_an_empty_declaration_shows_elapsed_times(tmp_path: Path) -> None:
         ('[report.t]\nfields = [{ key = "x" }]\n', "title is missing"),
     ],
 )
-def test_a_wrong_declaration_is_refused_at_its_line(
+def test_a_wrong_report_declaration_is_refused_at_its_line(
     tmp_path: Path, text: str, message: str
 ) -> None:
     with pytest.raises(ExperimentError) as refused:

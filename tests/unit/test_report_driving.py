@@ -169,7 +169,7 @@ def test_without_a_declared_report_each_cell_has_throughput_times_and_cost(tmp_p
     assert (shown["client CPU"], shown["server CPU"]) == ("20.00", "500.0")
 
 
-def test_client_and_server_stand_side_by_side_with_the_buffers_hits(tmp_path: Path) -> None:
+def test_client_and_server_cost_are_shown_with_the_hit_ratio(tmp_path: Path) -> None:
     shown = by_title(found(build(experiment(tmp_path, OPEN, **open_loop())), "load_costs"))
     assert (shown["client CPU"], shown["server CPU"], shown["client share"]) == (
         "20.00",
@@ -180,7 +180,7 @@ def test_client_and_server_stand_side_by_side_with_the_buffers_hits(tmp_path: Pa
     assert shown["buffer hits"] == "99.00%"
 
 
-def test_what_was_written_is_the_devices_the_processes_or_not_measured(tmp_path: Path) -> None:
+def test_written_bytes_are_of_the_device_of_the_processes_or_not_measured(tmp_path: Path) -> None:
     def costs(name: str, **changes: Any) -> Table:
         (tmp_path / name).mkdir()
         return found(build(experiment(tmp_path / name, OPEN, **open_loop(**changes))), "load_costs")
@@ -195,13 +195,13 @@ def test_what_was_written_is_the_devices_the_processes_or_not_measured(tmp_path:
     assert "too large by far" in " ".join(old.notes)
 
 
-def test_a_second_in_which_nothing_ended_is_seen_in_the_course() -> None:
+def test_a_second_without_transactions_is_in_the_timeline() -> None:
     assert timeline.bars([8, 8, 0, 4]) == "██·▅"
     assert len(timeline.bars([5] * 999)) <= 32
     assert "·" in timeline.bars([5] * 500 + [0] + [5] * 499)
 
 
-def test_an_outage_is_told_with_its_length_and_the_reconnects(tmp_path: Path) -> None:
+def test_an_outage_has_its_length_and_reconnects(tmp_path: Path) -> None:
     shown = by_title(found(build(experiment(tmp_path, OPEN, **open_loop())), "load_outages"))
     assert (shown["from"], shown["lasted"], shown["reconnects"]) == ("8.00", "3.00", "4")
 
@@ -223,7 +223,7 @@ def test_each_statement_that_was_timed_has_its_line(tmp_path: Path) -> None:
     assert (by_title(shown)["line"], by_title(shown)["p50"]) == ("4", "300")
 
 
-def test_the_conditions_say_how_the_clients_were_driven(tmp_path: Path) -> None:
+def test_the_setup_shows_how_clients_were_driven(tmp_path: Path) -> None:
     shown = by_title(found(build(experiment(tmp_path, OPEN, **open_loop())), "driving"))
     assert shown == {
         "test": "load",
@@ -273,7 +273,7 @@ def kinds(record: ExperimentRecord) -> dict[str, str]:
         ),
     ],
 )
-def test_each_way_to_be_misled_is_told(
+def test_each_warning_is_shown(
     tmp_path: Path, driving: Driving, changes: Mapping[str, Any], kind: Kind, detail: str
 ) -> None:
     told = kinds(experiment(tmp_path, driving, **open_loop(**changes)))
@@ -284,7 +284,7 @@ SLOW_END = {"elapsed_s": 6.0, "drained_ns": 2 * S, "intervals": seconds([100] * 
 """Nothing was begun in the last two of six seconds."""
 
 
-def test_what_was_spent_on_the_last_transactions_is_told_and_blames_nothing_else(
+def test_a_long_drain_has_its_own_warning_only(
     tmp_path: Path,
 ) -> None:
     outcomes = {**OUTCOMES, "scheduled": 400, "ok": 400, "skipped": 0, "late": 0, "aborted": 0}
@@ -315,7 +315,7 @@ def test_where_the_latency_limit_skipped_the_missing_ones_it_is_named(tmp_path: 
     assert by_title(found(build(record), "driving"))["latency limit"] == "1 ns"
 
 
-def test_what_is_as_it_should_be_is_not_warned_of(tmp_path: Path) -> None:
+def test_a_good_run_has_no_warning(tmp_path: Path) -> None:
     fine = {
         "outcomes": {**OUTCOMES, "ok": 1990, "skipped": 0, "late": 0},
         "intervals": seconds([100] * 20),
@@ -324,7 +324,7 @@ def test_what_is_as_it_should_be_is_not_warned_of(tmp_path: Path) -> None:
     assert set(kinds(experiment(tmp_path, OPEN, **open_loop(**fine)))) == {"fits-in-memory"}
 
 
-def test_an_outage_that_clients_rode_through_leaves_an_indicative_number(tmp_path: Path) -> None:
+def test_a_recovered_outage_makes_the_run_indicative(tmp_path: Path) -> None:
     lost = {"outcomes": {**OUTCOMES, "unknown": 4, "ok": 1946}}
     riding = Driving(duration_s=20.0, reconnect_patience_s=60.0)
     shown = found(build(experiment(tmp_path, riding, **open_loop(**lost))), "load")
@@ -333,7 +333,7 @@ def test_an_outage_that_clients_rode_through_leaves_an_indicative_number(tmp_pat
     assert (number.verdict, "outage" in number.reason) == ("indicative", True)
 
 
-def test_every_form_writes_all_of_it(tmp_path: Path) -> None:
+def test_every_form_has_all_sections(tmp_path: Path) -> None:
     report = build(experiment(tmp_path, OPEN, **open_loop()))
     for form in (table, csv, json, markdown):
         stream = io.StringIO()
@@ -344,7 +344,7 @@ def test_every_form_writes_all_of_it(tmp_path: Path) -> None:
     assert max(len(line) for line in stream.getvalue().splitlines()) <= table.WIDTH
 
 
-def test_a_record_of_before_there_was_a_choice_is_still_reported(tmp_path: Path) -> None:
+def test_a_record_without_driving_options_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "old.sqlite"
     invented.experiment(path, invented.plan([invented.SQLITE]), 1.0)
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
@@ -357,7 +357,7 @@ def test_a_record_of_before_there_was_a_choice_is_still_reported(tmp_path: Path)
     assert "How the clients were driven" not in stream.getvalue()
 
 
-def test_what_people_ask_with_sql_is_in_the_views(tmp_path: Path) -> None:
+def test_common_queries_are_answered_by_the_views(tmp_path: Path) -> None:
     experiment(tmp_path, OPEN, **open_loop())
     with closing(sqlite3.connect(tmp_path / "r.sqlite")) as connection:
 

@@ -237,17 +237,17 @@ def written(form: Any, report: Report, detail: bool | None = None) -> str:
     return stream.getvalue()
 
 
-def test_the_papers_table_stands_beside_the_published_numbers(report: Report) -> None:
+def test_the_papers_table_has_the_published_numbers(report: Report) -> None:
     text = written(table_form, report)
     begin, end = text.index("Test parallel"), text.index("Transaction out")
     assert text[begin:end] == RESULT
 
 
-def test_a_first_result_says_all_there_is_to_know(quick: Report) -> None:
+def test_a_report_of_one_run_is_complete(quick: Report) -> None:
     assert written(table_form, quick) == FIRST_RESULT
 
 
-def test_details_are_left_out_of_a_large_table_and_that_is_said(report: Report) -> None:
+def test_a_large_table_leaves_out_details_with_a_note(report: Report) -> None:
     brief, full = written(table_form, report), written(table_form, report, detail=True)
     assert "1 table of details left out; --detail shows them" in brief
     assert "Each run" not in brief

@@ -85,7 +85,7 @@ def by_title(shown: Table | None) -> dict[str, str]:
     return dict(zip(titles, [cell.shown for cell in shown.rows[0].cells], strict=True))
 
 
-def test_a_run_in_which_all_were_served_is_valid(tmp_path: Path) -> None:
+def test_a_run_that_serves_all_clients_is_valid(tmp_path: Path) -> None:
     record = experiment(tmp_path)
     verdict, warnings = judge_run(record.runs[0].evidence)
     assert (verdict.word, warnings) == ("valid", [])
@@ -121,7 +121,7 @@ def test_a_run_in_which_all_were_served_is_valid(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_each_of_it_is_warned_of_and_limits_the_number(
+def test_each_service_problem_is_a_warning_and_limits_the_verdict(
     tmp_path: Path, changes: Mapping[str, Any], name: str, detail: str
 ) -> None:
     verdict, warnings = judge_run(experiment(tmp_path, **changes).runs[0].evidence)
@@ -130,7 +130,7 @@ def test_each_of_it_is_warned_of_and_limits_the_number(
     assert name.replace("-", " ") in verdict.reason
 
 
-def test_a_run_in_which_nothing_ended_is_warned_of_too(tmp_path: Path) -> None:
+def test_a_run_without_ended_transactions_has_a_warning(tmp_path: Path) -> None:
     nothing = dict.fromkeys(("scheduled", "ok", "aborted", "failed", "unknown", "skipped"), 0)
     record = experiment(
         tmp_path,
@@ -153,7 +153,9 @@ def test_a_run_in_which_nothing_ended_is_warned_of_too(tmp_path: Path) -> None:
         {**ONE_SERVED, "littles_law": None},
     ],
 )
-def test_chance_and_open_loops_starve_nobody(tmp_path: Path, changes: Mapping[str, Any]) -> None:
+def test_chance_and_open_loops_are_not_starvation(
+    tmp_path: Path, changes: Mapping[str, Any]
+) -> None:
     _, warnings = judge_run(experiment(tmp_path, **changes).runs[0].evidence)
     assert "starved-clients" not in {one.name for one in warnings}
 
@@ -175,12 +177,12 @@ def test_transactions_of_each_client_and_what_was_in_flight_have_a_table(tmp_pat
     ]  # fmt: skip
 
 
-def test_a_closed_loop_in_which_nothing_was_measured_is_no_open_loop(tmp_path: Path) -> None:
+def test_a_closed_loop_without_measurements_is_not_shown_as_open(tmp_path: Path) -> None:
     shown = by_title(found(experiment(tmp_path, littles_law=None), "load_service"))
     assert (shown["at work"], shown["by Little's law"]) == ("nothing measured",) * 2
 
 
-def test_a_standstill_has_its_place_in_the_course(tmp_path: Path) -> None:
+def test_a_stall_is_marked_in_the_timeline(tmp_path: Path) -> None:
     intervals: list[dict[str, Any]] = [{"second": at, "ok": 100} for at in range(20)]
     for second in (4, 5, 6):
         intervals[second] |= {"ok": 0, "suspended_ns": S}
@@ -196,7 +198,7 @@ def test_a_standstill_has_its_place_in_the_course(tmp_path: Path) -> None:
     assert (shown["who"], shown["from"], shown["lasted"]) == ("system stalled", "10.00", "5.00")
 
 
-def test_an_older_file_gets_the_views_and_its_runs_say_nothing_of_it(tmp_path: Path) -> None:
+def test_an_older_file_gets_the_views_without_values(tmp_path: Path) -> None:
     path = tmp_path / "old.sqlite"
     new = tmp_path / "new.sqlite"
     invented.experiment(new, invented.plan([invented.SQLITE]), 1.0)
@@ -223,7 +225,7 @@ def test_an_older_file_gets_the_views_and_its_runs_say_nothing_of_it(tmp_path: P
     assert "Was every client served?" not in stream.getvalue()
 
 
-def test_what_people_ask_with_sql_is_in_the_views(tmp_path: Path) -> None:
+def test_common_queries_are_answered_by_the_views(tmp_path: Path) -> None:
     stood_still = [{"from_ns": 4 * S, "to_ns": 9 * S}]
     experiment(tmp_path, **{**ONE_SERVED, "stalls": stood_still})
     with closing(sqlite3.connect(tmp_path / "r.sqlite")) as connection:

@@ -36,7 +36,7 @@ def judged(run: RunRecord) -> tuple[str, list[str]]:
     return verdict.word, [warning.name for warning in warnings]
 
 
-def test_a_run_without_a_flaw_is_valid_and_has_no_warning(run: RunRecord) -> None:
+def test_a_good_run_is_valid_and_has_no_warning(run: RunRecord) -> None:
     assert judged(run) == ("valid", [])
 
 
@@ -98,7 +98,7 @@ def test_no_more_than_all_processors_are_busy(run: RunRecord) -> None:
 @pytest.mark.parametrize(
     ("waited_s", "machine_busy_s", "is_told"), [(8, 70, True), (8, 3, False), (0.5, 70, False)]
 )
-def test_a_client_that_waits_while_other_programs_work_is_told_of(
+def test_a_client_that_waits_for_a_processor_has_a_warning(
     run: RunRecord, waited_s: float, machine_busy_s: int, is_told: bool
 ) -> None:
     cost = {
@@ -115,7 +115,7 @@ def test_a_client_that_waits_while_other_programs_work_is_told_of(
     assert verdict.word == ("indicative" if is_told else "valid")
 
 
-def test_conflicts_that_were_counted_leave_an_indicative_number(run: RunRecord) -> None:
+def test_counted_conflicts_make_the_run_indicative(run: RunRecord) -> None:
     outcomes = {"scheduled": 16, "ok": 8, "failed": 8, "unknown": 0}
     of_class = {
         word: changed(run, "observation", outcomes=outcomes, errors=[{"class": word}])
@@ -144,7 +144,7 @@ def test_an_invalid_repetition_makes_the_median_invalid(run: RunRecord) -> None:
     assert verdict == ("invalid", "the server went away")
 
 
-def test_percentiles_need_the_samples_that_bound_them() -> None:
+def test_percentiles_need_enough_samples() -> None:
     assert [samples_needed(share) for share in (0.5, 0.9, 0.95, 0.99)] == [6, 36, 72, 368]
 
 

@@ -40,7 +40,7 @@ def make(kind: str, path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("words", [["s.sql"], ["bibsql.sequential", "--script", "s.sql"]])
-def test_each_is_refused_with_its_own_sentence(
+def test_each_is_refused_with_its_own_message(
     kind: str,
     sentence: str,
     words: list[str],

@@ -38,13 +38,13 @@ def document(target: object, **words: Any) -> dict[str, Any]:
     return document_of(workload, drive, dialect, scripts_of(workload, drive, dialect))
 
 
-def test_a_script_by_itself_is_simple_as_with_pgbench(script: Path) -> None:
+def test_an_ad_hoc_script_is_simple_as_with_pgbench(script: Path) -> None:
     assert document(script)["protocol"] == "simple"
     assert document(script, protocol="extended")["protocol"] == "extended"
     assert document("tpcb.select-only")["protocol"] == "prepared"
 
 
-def test_scale_is_one_unless_it_is_said(script: Path) -> None:
+def test_scale_is_one_by_default(script: Path) -> None:
     assert document(script)["variables"] == {"scale": 1}
     assert document(script, scale=7)["variables"] == {"scale": 7}
     assert document(script, set=("scale=8",))["variables"] == {"scale": 8}
@@ -84,7 +84,7 @@ def test_every_test_that_comes_with_assay_compiles_with_its_own_protocol() -> No
         assert Compiled(workload).check(plan(found, workload).runs) == ()
 
 
-def test_conflicts_of_a_script_by_itself_are_counted_and_no_reason() -> None:
+def test_conflicts_of_an_ad_hoc_script_are_counted_and_do_not_fail_the_run() -> None:
     def observation(**classes: int) -> Observation:
         errors = [{"class": one, "count": n} for one, n in classes.items()]
         return observations.observation(

@@ -24,7 +24,7 @@ def observation(from_s: float, seconds: float, count: int) -> Observation:
     )
 
 
-def test_what_was_spent_before_and_after_the_measurement_is_left_out() -> None:
+def test_cost_before_and_after_the_measurement_is_left_out() -> None:
     # One processor in the warm-up (2 s), a half in the measurement (4 s), none behind it.
     samples = [sample(0, 0), sample(1, S), sample(2, 2 * S), sample(5, 2 * S + 3 * S // 2)]
     samples += [sample(6, 4 * S, resident_bytes=99), sample(9, 4 * S)]
@@ -49,12 +49,12 @@ def test_the_clock_of_the_samples_is_that_of_the_observation() -> None:
     assert cost.cpu_ns == S // 2
 
 
-def test_one_sample_tells_no_cost() -> None:
+def test_one_sample_is_not_enough_for_a_cost() -> None:
     assert server_cost([sample(0, 5)], 0, observation(0, 1, 1)) is None
     assert server_cost([sample(0, 5), sample(1, 5)], 0, observation(0, 0, 0)) is None
 
 
-def test_what_one_sample_did_not_see_is_unknown_and_not_zero() -> None:
+def test_a_value_that_is_missing_from_a_sample_is_unknown_and_not_zero() -> None:
     unseen = TimedSample(5, ProcessSample(1, 1, 10, 20, 0, S, None))
     samples = [sample(0, 0), unseen, sample(9, S)]
     cost = server_cost(samples, 0, observation(1, 7, 1))

@@ -23,7 +23,7 @@ from assay.systems.postgresql.url import address_of as postgresql_address
         ("sqlite,se,cret", "sqlite,se,cret"),
     ],
 )
-def test_a_password_may_hold_any_sign_also_in_a_list(written: str, meant: str) -> None:
+def test_a_password_may_have_any_character_also_in_a_list(written: str, meant: str) -> None:
     one = f"postgresql://me:{written}@[::1]:5433/db"
     other = f"mysql://me:{written}@host/db?ssl-mode=disabled"
     choices = system_choices([f"sqlite,{one},{other}, null[rows=1,delay=constant:1ms]"])
@@ -65,7 +65,7 @@ def test_a_url_that_cannot_be_read_is_refused_without_its_password(url: str, sai
         assert "me:geh" not in server_url.without_password(url)
 
 
-def test_an_unreadable_url_has_a_place_and_shows_no_password() -> None:
+def test_an_unreadable_url_is_reported_with_its_place_and_no_password() -> None:
     url = "postgresql://me:geh/eim@host[/db"
     assert server_url.without_password(url) == "postgresql://***@host[/db"
     assert server_url.place(url) == "a URL that cannot be read"

@@ -66,7 +66,7 @@ def test_values_of_mariadb_are_compared_by_meaning(name: str, asked: str, is_so:
     assert is_in_effect(name, asked, FOUND, DESCRIBED) is is_so
 
 
-def test_a_setting_that_servers_no_longer_have_is_named_with_the_version() -> None:
+def test_a_removed_setting_is_named_with_the_version() -> None:
     with pytest.raises(SystemRefused) as refused:
         mariadb.insist(FOUND, {"innodb-log-files-in-group": "2"}, DESCRIBED)
     assert "innodb_log_files_in_group was removed in MariaDB 10.6" in refused.value.message

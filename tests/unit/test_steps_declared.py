@@ -40,7 +40,7 @@ mix = { write = 3, all = 1 }
 FIRST_LINE = HEAD.count("\n") + 1
 
 
-def test_every_step_is_read_and_taken() -> None:
+def test_every_step_is_read_and_has_a_runner() -> None:
     assert set(STEPS) == set(TAKEN_BY) == set(declared_steps._READERS)
 
 
@@ -134,14 +134,14 @@ def test_an_experiment_file_counts_clients_by_group(tmp_path: Path) -> None:
         ({"transactions": 8}, "--transactions means nothing"),
     ],
 )
-def test_what_groups_say_is_not_said_of_all(
+def test_keys_of_groups_are_refused_for_the_step(
     tmp_path: Path, words: dict[str, object], says: str
 ) -> None:
     with pytest.raises(ArgumentError, match=says):
         plan(*experiment(Words(str(folder_of(tmp_path, GROUPS)), on=("null",), **words)))  # type: ignore[arg-type]
 
 
-def test_the_window_is_of_all_groups(tmp_path: Path) -> None:
+def test_the_measured_interval_is_common_to_all_groups(tmp_path: Path) -> None:
     words = Words(str(folder_of(tmp_path, GROUPS)), on=("null",), duration=7, warm_up=2)
     asked, workload = experiment(words)
     (run,) = plan(asked, workload).runs
@@ -208,7 +208,7 @@ do = "drive"
         ("changes_data = false", 'do = "ddl"\nscript = "index.sql"', "the step 'ddl' changes data"),
     ],
 )
-def test_a_step_that_cannot_be_is_refused(tmp_path: Path, test: str, step: str, says: str) -> None:
+def test_an_invalid_step_is_refused(tmp_path: Path, test: str, step: str, says: str) -> None:
     with pytest.raises(ExperimentError, match=says):
         reader.read(str(folder_of(tmp_path, OTHERS.format(test, step))))
 

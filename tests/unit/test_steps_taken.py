@@ -49,7 +49,7 @@ def test_each_step_is_on_record_in_its_order(tmp_path: Path) -> None:
     assert run.observation["outcomes"]["ok"] == 14, "the last step that drove is the run's"
 
 
-def test_what_a_ddl_step_made_is_gone_for_the_next_run(tmp_path: Path) -> None:
+def test_objects_of_a_ddl_step_are_gone_for_the_next_run(tmp_path: Path) -> None:
     declared = steps('load; ddl script="index.sql"; drive')
     runs = ran(folder_of(tmp_path, PLAIN + declared), "sqlite", repetitions=2).runs
     assert [(run.state, run.reason) for run in runs] == [("done", "")] * 2
@@ -123,7 +123,7 @@ def test_scripts_are_compiled_once_for_all_runs(
 
 
 @pytest.mark.parametrize("system", ["sqlite"])
-def test_a_test_that_changes_nothing_is_held_to_it(tmp_path: Path, system: str) -> None:
+def test_changes_data_false_is_enforced(tmp_path: Path, system: str) -> None:
     writes = PLAIN.replace("read", "sly") + "changes_data = false\n"
     sly = "SELECT 1;\nDELETE FROM data WHERE id = 1;\n"
     runs = ran(folder_of(tmp_path, writes, sly=sly), system, repetitions=2).runs
@@ -169,7 +169,7 @@ def test_groups_work_at_once_and_each_has_its_results(tmp_path: Path, system: st
     assert found["outcomes"]["ok"] == readers["outcomes"]["ok"] + writers["outcomes"]["ok"]
 
 
-def test_counts_of_groups_tell_cells_apart(tmp_path: Path) -> None:
+def test_counts_of_groups_make_different_cells(tmp_path: Path) -> None:
     folder = folder_of(tmp_path, GROUPS.replace('clients = "readers"', "clients = 3"))
     found = ran(folder, "null", clients="readers=3,4,writers=2,1")
     names = [one.name for one in cell_runs.cells(found.runs)]
@@ -187,7 +187,7 @@ def test_a_queue_is_shared_by_all_clients(tmp_path: Path) -> None:
         assert (run.state, run.observation["outcomes"]["ok"]) == ("done", 90)
 
 
-def test_a_script_of_a_step_that_does_not_compile_is_told_before_anything_is_started(
+def test_a_script_of_a_step_that_does_not_compile_is_reported_before_anything_is_started(
     tmp_path: Path,
 ) -> None:
     declared = PLAIN + steps('load; drive; ddl script="bad.sql"')

@@ -27,7 +27,7 @@ def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ASSAY_DATA_DIRECTORY", raising=False)
 
 
-def test_here_makes_what_is_missing_and_leaves_what_was_there() -> None:
+def test_here_creates_missing_folders_and_keeps_existing_ones() -> None:
     inner = Path(f"/var/tmp/assay-test-{os.getpid()}/deeper")
     with HERE.prepare(StorageChoice(directory=str(inner))) as facts:
         assert inner.is_dir()
@@ -50,7 +50,7 @@ def test_here_makes_what_is_missing_and_leaves_what_was_there() -> None:
     inner.parent.rmdir()
 
 
-def test_here_prefers_the_current_directory_if_a_server_can_get_there(
+def test_here_prefers_the_current_directory_if_the_servers_user_can_reach_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     ourselves = ServerUser("", os.geteuid(), os.getegid())
@@ -64,7 +64,7 @@ def test_here_prefers_the_current_directory_if_a_server_can_get_there(
 
 
 @pytest.mark.skipif(not IS_ROOT, reason="only root runs servers as another user")
-def test_here_names_the_directory_that_bars_the_way(tmp_path: Path) -> None:
+def test_here_names_the_directory_that_denies_access(tmp_path: Path) -> None:
     barred = tmp_path / "barred"
     barred.mkdir(mode=0o700)
     tops = [path for path in (*tmp_path.parents, tmp_path) if path.stat().st_mode & 1 == 0]
@@ -78,7 +78,7 @@ def test_here_names_the_directory_that_bars_the_way(tmp_path: Path) -> None:
     assert not (barred / "data").exists()
 
 
-def test_a_storage_that_cannot_be_as_asked_says_so(tmp_path: Path) -> None:
+def test_an_impossible_storage_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.touch()
     impossible: list[tuple[Storage, StorageChoice, str]] = [

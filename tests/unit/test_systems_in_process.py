@@ -32,7 +32,7 @@ def _ask(deployment: Deployment, statement: str) -> list[tuple[str | None, ...]]
         return list(opened.execute(statement).rows)
 
 
-def test_a_private_database_has_the_settings_asked_and_is_gone_afterwards() -> None:
+def test_a_private_database_has_the_requested_settings_and_is_removed_afterwards() -> None:
     asked = {"journal_mode": "WAL", "synchronous": "1", "page_size": "8192", "temp_store": "memory"}
     choice = SystemChoice("sqlite", settings=asked, options={"busy_timeout_s": "2.5"})
     with provision(choice, StorageChoice(), connections=300) as deployment:
@@ -103,7 +103,7 @@ def test_the_defaults_are_those_of_the_library() -> None:
         (SystemChoice("null", url="null:///?colour=red"), "no option", ""),
     ],
 )
-def test_what_cannot_be_set_is_refused(choice: SystemChoice, words: str, hint: str) -> None:
+def test_invalid_settings_are_refused(choice: SystemChoice, words: str, hint: str) -> None:
     with (
         pytest.raises((ArgumentError, SystemRefused), match=words) as caught,
         provision(choice, StorageChoice(), connections=1),
@@ -137,7 +137,7 @@ def test_a_file_is_reached_by_url_and_left_as_it_was(
             pytest.fail("it cannot be reached")
 
 
-def test_a_null_site_does_what_it_is_told_and_shares_nothing_with_another() -> None:
+def test_a_null_system_behaves_as_configured_and_is_separate_from_others() -> None:
     choice = SystemChoice("null", options={"rows": "2", "refuse_after": "3"})
     with (
         provision(choice, StorageChoice(), connections=9) as deployment,
@@ -162,6 +162,6 @@ def test_a_null_site_does_what_it_is_told_and_shares_nothing_with_another() -> N
 
 
 @pytest.mark.parametrize("system", [SQLITE, NULL])
-def test_every_option_has_a_help_that_ends(system: System) -> None:
+def test_every_option_has_a_help_with_a_full_stop(system: System) -> None:
     for spec in system.option_specs:
         assert spec.help.endswith("."), spec.name

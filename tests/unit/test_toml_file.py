@@ -61,7 +61,9 @@ def test_a_missing_key_says_what_it_must_be(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "complaint"), [(b"\xff\xfe", "not UTF-8"), (None, "cannot be read")]
 )
-def test_no_text_is_a_clear_error(tmp_path: Path, content: bytes | None, complaint: str) -> None:
+def test_a_binary_file_is_a_clear_error(
+    tmp_path: Path, content: bytes | None, complaint: str
+) -> None:
     file = tmp_path / "some.toml"
     if content is not None:
         file.write_bytes(content)
@@ -82,7 +84,7 @@ def test_no_text_is_a_clear_error(tmp_path: Path, content: bytes | None, complai
         ("digits", "a number has too many digits"),
     ],
 )
-def test_what_is_no_text_of_a_person_is_refused(tmp_path: Path, kind: str, complaint: str) -> None:
+def test_control_characters_are_refused(tmp_path: Path, kind: str, complaint: str) -> None:
     file = tmp_path / "some.toml"
     contents = {"long": "#" * (1 << 21), "deep": "a = " + "[" * 5000, "digits": "a = " + "9" * 5000}
     if kind in contents:
@@ -99,7 +101,7 @@ def test_what_is_no_text_of_a_person_is_refused(tmp_path: Path, kind: str, compl
         toml_file.read(file)
 
 
-def test_a_list_of_nothing_is_refused(tmp_path: Path) -> None:
+def test_an_empty_list_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ExperimentError, match=r"clients = \[\]: expected at least one") as caught:
         written(tmp_path, "seed = 1\nclients = []\n").wholes("clients", quantities.CLIENTS, ())
     assert caught.value.line == 2

@@ -31,7 +31,7 @@ def secret(path: Path, text: str) -> None:
     path.chmod(0o600)
 
 
-def test_the_url_wins_over_the_service_and_that_over_the_environment(
+def test_the_url_overrides_the_service_and_that_the_environment(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (home / ".pg_service.conf").write_text(
@@ -120,7 +120,9 @@ def test_a_password_file_is_read_as_libpq_reads_it(home: Path) -> None:
         ("mariadb://h/d?ssl-ca={ca}&ssl-mode=required", "require", None),
     ],
 )
-def test_what_is_verified(home: Path, url: str, tls: str, ca_file: str | None) -> None:
+def test_which_certificates_are_verified(
+    home: Path, url: str, tls: str, ca_file: str | None
+) -> None:
     ca = home / "ca+1.pem"
     ca.touch()
     address_of = mariadb.address_of if url.startswith("mariadb") else postgresql.address_of
@@ -218,7 +220,7 @@ def test_localhost_means_the_socket_as_with_the_clients_but_not_in_a_url(
         of("mariadb:///d")
 
 
-def test_what_cannot_be_looked_at_is_not_there(
+def test_an_unreadable_file_counts_as_missing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """As in the home of another user."""

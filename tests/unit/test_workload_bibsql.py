@@ -41,7 +41,7 @@ def test_every_check_expects_its_own_count(bibsql: Workload) -> None:
     assert all(bibsql.titles.values())
 
 
-def test_overrides_are_as_few_as_they_must_be(bibsql: Workload) -> None:
+def test_only_necessary_overrides_exist(bibsql: Workload) -> None:
     """A number we watch: a statement in the common subset needs none."""
     assert len(bibsql.overrides) == 11
     spelled = {"regexp", "instr("}
@@ -71,7 +71,7 @@ def test_answers_and_files_are_of_the_same_data_set(bibsql: Workload) -> None:
 @pytest.mark.skipif(
     not beebe.is_there(beebe.default_folder()), reason="`assay get beebe` has not been run"
 )
-def test_the_reader_knows_the_real_files_again(bibsql: Workload) -> None:
+def test_the_reader_recognises_the_real_files(bibsql: Workload) -> None:
     """Else every count would be unknown, and a wrong one would pass."""
     (known,) = bibsql.expected
     asked = Experiment("bibsql", ("checks",), ())

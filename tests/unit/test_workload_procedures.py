@@ -68,7 +68,7 @@ def folder_of(folder: Path, text: str = WORKLOAD) -> Path:
     return folder
 
 
-def test_a_series_stands_for_its_tests(tmp_path: Path) -> None:
+def test_a_series_is_a_list_of_tests(tmp_path: Path) -> None:
     workload = reader.read(str(folder_of(tmp_path)))
     check_declarations(workload)
     assert workload.tests_of("table") == ("both", "fast")

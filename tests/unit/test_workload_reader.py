@@ -48,7 +48,7 @@ def folder_of(folder: Path, text: str = WORKLOAD) -> Path:
     return folder
 
 
-def test_a_users_folder_is_read_like_ours(tmp_path: Path) -> None:
+def test_a_users_workload_is_read_like_a_built_in_one(tmp_path: Path) -> None:
     workload = reader.read(str(folder_of(tmp_path)))
     (table,) = workload.tables
     assert [index.name for index in table.indexes] == ["t_b", "t_a_b"]
@@ -104,7 +104,7 @@ def test_an_override_replaces_one_script_for_one_dialect(tmp_path: Path) -> None
         ("deeper/one.sql", "select 1;\n", "a second script is called 'one'"),
     ],
 )
-def test_a_script_out_of_place_is_refused(
+def test_a_script_in_the_wrong_folder_is_refused(
     tmp_path: Path, path: str, text: str, complaint: str
 ) -> None:
     file = folder_of(tmp_path) / path
