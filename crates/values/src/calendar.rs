@@ -1,8 +1,8 @@
-//! Takes seconds of the Gregorian calendar; gives dates and weekdays, and the way back.
+//! Converts seconds since 1970 to dates and weekdays of the Gregorian calendar, and back.
 
 pub const DAY_S: i64 = 86_400;
 
-/// A moment without a zone.
+/// A date and time without a time zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
     pub year: i64,
@@ -18,8 +18,8 @@ pub struct Moment {
 
 pub const WEEKDAYS: [&str; 7] = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 
-/// Seconds from 1970 to the midnight that begins a day; a day beyond the end of its month is one of
-/// the next month. Howard Hinnant, "chrono-compatible low-level date algorithms", 2021.
+/// Seconds from 1970 to the start of a day; a day beyond the end of its month falls into the next month.
+/// Howard Hinnant, "chrono-compatible low-level date algorithms", 2021.
 #[must_use]
 pub fn seconds_of(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
@@ -30,7 +30,7 @@ pub fn seconds_of(year: i64, month: i64, day: i64) -> i64 {
     (era * 146_097 + day_of_era - 719_468) * DAY_S
 }
 
-/// The moment that lies `seconds` after the beginning of 1970.
+/// The date and time `seconds` after the start of 1970.
 ///
 /// # Panics
 /// Never: a remainder of 7 is a weekday.
@@ -65,7 +65,7 @@ impl Moment {
     /// `Fri Mar 4 17:53:38 MST 2011`, as the `date` program prints it.
     ///
     /// # Panics
-    /// If the month is none.
+    /// If the month is not 1 to 12.
     #[must_use]
     pub fn as_date_prints(&self, zone: Option<&str>) -> String {
         const MONTHS: [&str; 12] = [
@@ -93,12 +93,12 @@ impl Moment {
 
 const DAY_US: i64 = DAY_S * 1_000_000;
 
-/// Appends `2011-03-04`, of days since 1970. Beyond the years 0 to 9999 the year has as many digits as it needs.
+/// Appends `2011-03-04` for days since 1970. Years outside 0 to 9999 have as many digits as they need.
 pub fn write_date(days: i32, out: &mut Vec<u8>) {
     write_day(&moment_of(i64::from(days) * DAY_S), out);
 }
 
-/// Appends `17:53:38`, of microseconds since midnight, with the digits that a part of a second needs.
+/// Appends `17:53:38` for microseconds since midnight, with a fraction if there is one.
 pub fn write_time(us: i64, out: &mut Vec<u8>) {
     let us = us.rem_euclid(DAY_US);
     let seconds = us / 1_000_000;
@@ -119,14 +119,14 @@ pub fn write_time(us: i64, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends `2011-03-04 17:53:38`, of microseconds since the beginning of 1970.
+/// Appends `2011-03-04 17:53:38` for microseconds since the start of 1970.
 pub fn write_timestamp(us: i64, out: &mut Vec<u8>) {
     write_day(&moment_of(us.div_euclid(1_000_000)), out);
     out.push(b' ');
     write_time(us, out);
 }
 
-/// Appends the day of a moment.
+/// Appends the date of a moment.
 pub fn write_day(at: &Moment, out: &mut Vec<u8>) {
     if (0..=9999).contains(&at.year) {
         write_two_digits(at.year / 100, out);
@@ -140,19 +140,19 @@ pub fn write_day(at: &Moment, out: &mut Vec<u8>) {
     }
 }
 
-/// By hand, because formatting costs five times as much and every row may have a moment.
+/// Written by hand, because formatting takes five times as long and every row may have a timestamp.
 pub fn write_two_digits(number: i64, out: &mut Vec<u8>) {
     let number = u8::try_from(number).unwrap_or(99);
     out.extend_from_slice(&[b'0' + number / 10 % 10, b'0' + number % 10]);
 }
 
-/// Days since 1970 of `YYYY-MM-DD`; none where the text is no such date.
+/// Parses `YYYY-MM-DD` to days since 1970; `None` if the text is not a valid date.
 #[must_use]
 pub fn parse_date(text: &[u8]) -> Option<i32> {
     i32::try_from(midnight(text)? / DAY_S).ok()
 }
 
-/// Microseconds since midnight of `HH:MM:SS`, or the same with a fraction of up to six digits.
+/// Parses `HH:MM:SS`, with an optional fraction of up to six digits, to microseconds since midnight.
 #[must_use]
 pub fn parse_time(text: &[u8]) -> Option<i64> {
     let (clock, fraction) = text.split_at_checked(8)?;
@@ -175,7 +175,7 @@ pub fn parse_time(text: &[u8]) -> Option<i64> {
     Some(us)
 }
 
-/// Microseconds since 1970 of `YYYY-MM-DD`, or of that with a time behind a space or a `T`.
+/// Parses `YYYY-MM-DD`, with an optional time after a space or a `T`, to microseconds since 1970.
 #[must_use]
 pub fn parse_timestamp(text: &[u8]) -> Option<i64> {
     let (date, time) = text.split_at_checked(10)?;
@@ -187,7 +187,7 @@ pub fn parse_timestamp(text: &[u8]) -> Option<i64> {
     }
 }
 
-/// Seconds from 1970 to the midnight that begins the day.
+/// Seconds from 1970 to the start of the day.
 fn midnight(text: &[u8]) -> Option<i64> {
     let [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = *text else {
         return None;
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn weekdays_are_those_of_the_calendar() {
+    fn weekdays_follow_the_calendar() {
         let moment = moment_of(seconds_of(2011, 3, 4) + 17 * 3600 + 53 * 60 + 38);
         assert_eq!(
             moment.as_date_prints(Some("MST")),
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_and_times_are_read_as_they_are_written() {
+    fn dates_and_times_are_parsed_as_they_are_written() {
         assert_eq!(parse_date(b"2000-01-01"), Some(10_957));
         assert_eq!(parse_date(b"2024-02-29"), Some(19_782));
         assert_eq!(parse_timestamp(b"1970-01-01 00:00:01.5"), Some(1_500_000));

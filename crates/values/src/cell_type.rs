@@ -1,30 +1,30 @@
-//! Takes the text of a cell and the type of its column; gives the value that a script's variable holds.
+//! Takes the text of a cell and the type of its column; returns the value of a script variable.
 
 use crate::calendar::{parse_date, parse_time, parse_timestamp};
 use crate::decimal::Decimal;
 use crate::value::Value;
 
-/// What a driver knows of the type of an answer's column, as far as its values are no plain texts or numbers.
+/// What a driver reports of the type of an answer's column, if it is more than plain text or a number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CellType {
-    /// A number, a text, or anything that no other variant names.
+    /// A number, a text, or any other type without a variant here.
     #[default]
     Plain,
-    /// The cell holds the bytes themselves.
+    /// The cell contains the bytes themselves.
     Bytes,
-    /// The cell holds `\x` and hexadecimal digits.
+    /// The cell contains `\x` and hexadecimal digits.
     HexBytes,
     Decimal,
     Date,
     Time,
     Timestamp,
-    /// The cell holds JSON.
+    /// The cell contains JSON.
     Document,
 }
 
 impl CellType {
-    /// An integer where the text is exactly one, so that it is bound and printed as it came; a value of the
-    /// column's type where the text is one of it (`infinity` is no date); otherwise the text itself.
+    /// An integer if the text is exactly one, so that it is bound and printed unchanged; a value of the
+    /// column's type if the text is valid for it (`infinity` is no date); otherwise the text itself.
     #[must_use]
     pub fn value(self, cell: Option<&[u8]>) -> Value {
         let Some(bytes) = cell else {
@@ -60,7 +60,7 @@ fn plain(text: &str) -> Value {
     }
 }
 
-/// The bytes of `\x00ff`; none where the text is no such thing.
+/// Parses the bytes of `\x00ff`; `None` if the text is not in this form.
 #[must_use]
 pub fn from_hex(text: &[u8]) -> Option<Vec<u8>> {
     let digits = text.strip_prefix(b"\\x")?;
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cell_has_the_type_of_its_column_where_its_text_is_of_it() {
+    fn a_cell_has_the_type_of_its_column_if_its_text_is_valid() {
         let decimal = Decimal::parse("1.50")
             .map(Value::Decimal)
             .expect("it is one");

@@ -1,4 +1,4 @@
-//! Takes the neutral word for a column's type; gives what makers of rows and drivers must know of it.
+//! Takes the neutral name of a column's type; returns the type for row sources and drivers.
 
 use std::fmt;
 use std::str::FromStr;
@@ -20,7 +20,7 @@ pub enum ColumnType {
     Float,
     /// IEEE 754, 64 bits.
     Double,
-    /// Of so many characters, filled with spaces by systems that follow the standard.
+    /// With a length; padded with spaces by systems that follow the standard.
     Char(u32),
     Varchar(u32),
     Text,
@@ -31,7 +31,7 @@ pub enum ColumnType {
     Bytes,
 }
 
-/// The text is not the name of a type.
+/// An unknown type name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownType(String);
 
@@ -108,7 +108,7 @@ mod tests {
     use super::ColumnType;
 
     #[test]
-    fn a_type_is_read_as_workloads_spell_it() {
+    fn a_type_is_parsed_as_workloads_spell_it() {
         let decimal = ColumnType::Decimal {
             precision: 9,
             scale: 2,

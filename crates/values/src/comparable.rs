@@ -1,8 +1,8 @@
-//! Takes a value in text form, as one system or another prints it, and its type; gives the text by which
-//! equal values are equal whatever system they come from.
+//! Takes a value in text form, as a system prints it, and its type; returns a normalized text that is the
+//! same for equal values of all systems.
 //!
-//! Systems print one value in several ways: `t` and `1`, `1.50` and `1.5`, a `char(4)` with its blanks
-//! and without.
+//! Systems print the same value differently: `t` and `1`, `1.50` and `1.5`, a `char(4)` with and without
+//! padding.
 
 use std::borrow::Cow;
 use std::io::Write as _;
@@ -15,7 +15,7 @@ const FLOAT_DIGITS: usize = 6;
 const DOUBLE_DIGITS: usize = 15;
 
 impl ColumnType {
-    /// The text of `value` that all systems have in common. What is no value of the type stays as it is.
+    /// The normalized text of `value`. A value that is invalid for the type is unchanged.
     #[must_use]
     pub fn comparable(self, value: &[u8]) -> Cow<'_, [u8]> {
         match self {
@@ -49,7 +49,7 @@ fn without_ending(mut text: &[u8], ending: u8) -> &[u8] {
     text
 }
 
-/// Without zeros behind a point, and without the point if nothing else stands behind it.
+/// Removes zeros after the decimal point, and the point if nothing follows it.
 fn without_zeros(text: &[u8]) -> &[u8] {
     if !text.contains(&b'.') {
         return text;
@@ -58,8 +58,7 @@ fn without_zeros(text: &[u8]) -> &[u8] {
     kept.strip_suffix(b".").unwrap_or(kept)
 }
 
-/// Systems that have no decimals keep a 64-bit number, of which `scale` digits behind the point are
-/// meant.
+/// Systems without decimals store a 64-bit float, of which `scale` digits after the point count.
 fn decimal(value: &[u8], scale: u32) -> Cow<'_, [u8]> {
     let (digits, is_negative) = match value.split_first() {
         Some((b'-', rest)) => (rest, true),
@@ -98,7 +97,7 @@ fn rounded(value: &[u8], digits: usize) -> Cow<'_, [u8]> {
         return Cow::Borrowed(value);
     };
     let mut text = Vec::new();
-    // Minus nothing is nothing: not every system keeps the sign.
+    // Minus zero becomes zero: not every system keeps the sign.
     let number = if number == 0.0 { 0.0 } else { number };
     write!(text, "{number:.*e}", digits - 1).expect("memory takes any text");
     Cow::Owned(text)
@@ -108,7 +107,7 @@ fn number(value: &[u8]) -> Option<f64> {
     std::str::from_utf8(value).ok()?.parse().ok()
 }
 
-/// The bytes behind `\x68656c6c6f`; None where it is no such text.
+/// The bytes of `\x68656c6c6f`; `None` if the text is not in this form.
 fn from_hexadecimal(value: &[u8]) -> Option<Vec<u8>> {
     let digits = value.strip_prefix(b"\\x")?;
     if !digits.len().is_multiple_of(2) {
@@ -125,9 +124,9 @@ fn from_hexadecimal(value: &[u8]) -> Option<Vec<u8>> {
 mod tests {
     use crate::ColumnType;
 
-    /// The forms of one value in several systems, and the one they have in common.
+    /// The forms of one value in several systems, and their normalized form.
     #[test]
-    fn equal_values_are_equal_however_they_are_printed() {
+    fn equal_values_have_the_same_normalized_text() {
         for (kind, forms, common) in [
             ("bool", vec!["t", "1", "true"], "1"),
             ("bool", vec!["f", "0"], "0"),

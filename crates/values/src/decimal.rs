@@ -1,21 +1,21 @@
-//! Takes the text of a decimal number; gives it exactly, with all its digits behind the point.
+//! Takes the text of a decimal number; returns it exactly, with all its fraction digits.
 
 use std::fmt::{self, Write as _};
 
 /// An exact decimal number of up to 38 digits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Decimal {
-    /// The number without its point, in bytes: so that a value does not have to be aligned to 16 of them.
+    /// The number without its point, as bytes, so that a value needs no alignment to 16 bytes.
     digits: [u8; 16],
-    /// Digits behind the point.
+    /// Digits after the point.
     scale: u8,
 }
 
-/// The largest scale, and the most digits.
+/// The largest scale, and the maximum number of digits.
 const MOST_DIGITS: u8 = 38;
 
 impl Decimal {
-    /// None where there are more than 38 digits behind the point.
+    /// `None` if there are more than 38 digits after the point.
     #[must_use]
     pub fn new(digits: i128, scale: u8) -> Option<Self> {
         (scale <= MOST_DIGITS).then_some(Self {
@@ -24,7 +24,7 @@ impl Decimal {
         })
     }
 
-    /// `-12.50` and its like; none where the text is no such number, or has too many digits.
+    /// Parses numbers such as `-12.50`; `None` if the text is not one, or has too many digits.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (is_negative, unsigned) = match text.strip_prefix('-') {
@@ -54,13 +54,13 @@ impl Decimal {
         i128::from_ne_bytes(self.digits)
     }
 
-    /// How many of the digits stand behind the point.
+    /// How many of the digits are after the point.
     #[must_use]
     pub fn scale(self) -> u8 {
         self.scale
     }
 
-    /// The integer that it is, if it is one.
+    /// Its value as an integer, if it is one.
     #[must_use]
     pub fn whole(self) -> Option<i64> {
         let unit = 10_i128.checked_pow(self.scale.into())?;
@@ -71,7 +71,7 @@ impl Decimal {
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "as SQL converts")]
     pub fn double(self) -> f64 {
-        // Through the text, so that 0.1 is 0.1 and not what a division leaves.
+        // Through the text, so that 0.1 is exactly 0.1, without the error of a division.
         let mut text = Vec::new();
         self.write_text(&mut text);
         let parsed = std::str::from_utf8(&text)
@@ -80,10 +80,10 @@ impl Decimal {
         parsed.unwrap_or(self.digits() as f64)
     }
 
-    /// Appends its digits, with a point and zeros as the scale says. Allocates nothing beside them.
+    /// Appends its digits, with the point and zeros that the scale requires. Does not allocate otherwise.
     pub fn write_text(self, out: &mut Vec<u8>) {
         let (digits, scale) = (self.digits(), usize::from(self.scale));
-        // 39 digits are the most that 128 bits have, and a point and a zero before it.
+        // 128 bits have at most 39 digits, plus a point and a zero before it.
         let mut place = [b'0'; 41];
         let (mut at, mut rest, mut written) = (place.len(), digits.unsigned_abs(), 0);
         while rest > 0 || written <= scale {
@@ -103,7 +103,7 @@ impl Decimal {
     }
 }
 
-/// The exact decimal that a double is printed as; none where it is none of up to 38 digits.
+/// The exact decimal of a double's printed form; an error if it needs more than 38 digits.
 impl TryFrom<f64> for Decimal {
     type Error = ();
 
@@ -118,7 +118,7 @@ impl TryFrom<f64> for Decimal {
     }
 }
 
-/// A text that is not longer than its place.
+/// A text in a buffer of fixed size.
 struct Short {
     bytes: [u8; 48],
     length: usize,

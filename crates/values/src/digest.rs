@@ -1,10 +1,10 @@
-//! Takes the cells of rows in text form; gives one number that is equal for equal sets of rows in any
-//! order: the sum of the rows' hashes.
+//! Takes the cells of rows in text form; returns the sum of the rows' hashes, which is equal for equal sets
+//! of rows in any order.
 
 use crate::{Cell, ColumnType, Row};
 
-/// The hash of one row under way: FNV-1a (Fowler, Noll, Vo; <http://www.isthe.com/chongo/tech/comp/fnv/>)
-/// over its cells, each with a mark for its end.
+/// The hash of one row: FNV-1a (Fowler, Noll, Vo; <http://www.isthe.com/chongo/tech/comp/fnv/>) over its
+/// cells, with a mark after each.
 #[derive(Clone, Copy, Debug)]
 pub struct RowHash(u64);
 
@@ -18,7 +18,7 @@ impl Default for RowHash {
 }
 
 impl RowHash {
-    /// Takes the next cell; NULL and the empty text differ in their mark.
+    /// Adds the next cell; NULL and the empty text have different marks.
     #[inline]
     pub fn cell(&mut self, text: Option<&[u8]>) {
         let mut hash = self.0;
@@ -29,7 +29,7 @@ impl RowHash {
         self.0 = (hash ^ mark).wrapping_mul(PRIME).wrapping_add(1);
     }
 
-    /// Takes the next cell in the form that all systems have in common, where its type is known.
+    /// Adds the next cell in its normalized form, if its type is known.
     #[inline]
     fn typed(&mut self, cell: Cell<'_>, of: Option<ColumnType>, scratch: &mut Vec<u8>) {
         use ColumnType::{BigInt, Int, SmallInt};
@@ -43,15 +43,15 @@ impl RowHash {
         }
     }
 
-    /// What the row adds to the sum of its table, which wraps around.
+    /// The row's part of its table's sum, which wraps around.
     #[must_use]
     pub fn sum(self) -> u64 {
         self.0
     }
 }
 
-/// What `row` adds to the sum of its table, whose columns have these types (none: not known, and cells
-/// count as they are written).
+/// The part of `row` in the sum of its table, whose columns have these types (empty: unknown, and cells are
+/// hashed as they are written).
 #[must_use]
 pub fn row_sum(row: &Row, types: &[ColumnType], scratch: &mut Vec<u8>) -> u64 {
     let mut hash = RowHash::default();

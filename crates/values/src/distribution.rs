@@ -1,12 +1,13 @@
-//! Takes a distribution of durations as documents and scripts spell it; gives durations drawn from it.
+//! Takes a distribution of durations as documents and scripts spell it; returns random durations.
 //!
 //! | form | what is drawn |
 //! |---|---|
 //! | `constant:1ms` | always the same |
-//! | `uniform:1ms..3ms` | all between the two alike |
-//! | `exponential:1ms` | by the mean |
-//! | `exponential:12s,120s` | by the mean; what would be longer than the most is the most |
-//! | `lognormal:1ms,0.5` | by the median and the standard deviation of the logarithm |
+//! | `uniform:1ms..3ms` | all between the two equally likely |
+//! | `exponential:1ms` | exponential with this mean |
+//! | `exponential:12s,120s` | exponential with this mean and maximum; longer durations are cut to the maximum
+//! |
+//! | `lognormal:1ms,0.5` | lognormal with this median and standard deviation of the logarithm |
 
 use crate::Random;
 use std::time::Duration;
@@ -16,23 +17,23 @@ use std::time::Duration;
 pub enum Distribution {
     Constant(Duration),
     Uniform(Duration, Duration),
-    /// By the mean, and the most it may come to.
+    /// Mean and maximum.
     Exponential(Duration, Duration),
-    /// By the median and the standard deviation of the logarithm.
+    /// Median and standard deviation of the logarithm.
     Lognormal(Duration, f64),
 }
 
-/// The longest duration that is drawn, however far a tail reaches.
+/// The maximum of any drawn duration.
 const LONGEST: Duration = Duration::from_secs(3600);
 
 impl Distribution {
-    /// No time at all.
+    /// Always zero.
     pub const ZERO: Self = Self::Constant(Duration::ZERO);
 
-    /// What [`Distribution::parse`] takes, for messages.
+    /// The forms that [`Distribution::parse`] accepts, for messages.
     pub const FORMS: &str = "constant:1ms, uniform:1ms..3ms, exponential:1ms, exponential:12s,120s or lognormal:1ms,0.5";
 
-    /// The distribution that `text` spells, if it spells one.
+    /// Parses a distribution.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (kind, rest) = text.trim().split_once(':')?;
@@ -57,7 +58,7 @@ impl Distribution {
         }
     }
 
-    /// One duration; what is drawn is never above an hour.
+    /// Draws a duration, at most an hour.
     pub fn draw(self, random: &mut Random) -> Duration {
         let seconds = match self {
             Self::Constant(duration) => return duration,
@@ -75,10 +76,10 @@ impl Distribution {
     }
 }
 
-/// The longest pause that is accepted; it can be added to any instant.
+/// The longest duration that is accepted, so that it can be added to any instant.
 const LONGEST_SPELLED_S: f64 = 365.0 * 86_400.0;
 
-/// The duration that `text` spells: a number with `s`, `ms`, `us` or `ns`, a year at most.
+/// Parses a duration: a number with `s`, `ms`, `us` or `ns`, a year at most.
 #[must_use]
 pub fn duration(text: &str) -> Option<Duration> {
     let text = text.trim();
@@ -100,7 +101,7 @@ pub fn duration(text: &str) -> Option<Duration> {
 mod tests {
     use super::*;
 
-    /// The least, the mean, the median and the most of 20,000 draws, in microseconds.
+    /// The minimum, mean, median and maximum of 20,000 draws, in microseconds.
     fn shape(text: &str) -> [f64; 4] {
         let distribution = Distribution::parse(text).expect(text);
         let mut random = Random::stream(1, 1);
@@ -121,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn draws_have_the_distribution_that_was_told() {
+    fn draws_have_the_given_distribution() {
         assert_eq!(shape("constant:250us"), [250.0; 4]);
         let [least, mean, median, most] = shape("uniform:1ms..3ms");
         assert!(least >= 1000.0 && most <= 3000.0 && near(mean, 2000.0) && near(median, 2000.0));
@@ -135,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_distribution_is_refused() {
+    fn an_invalid_distribution_is_rejected() {
         for text in [
             "constant:31536001s",
             "constant:1000000000000000000s",

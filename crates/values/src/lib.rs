@@ -1,4 +1,4 @@
-//! Takes nothing from outside; gives values, rows, random streams and the interface of everything that makes rows.
+//! Values, rows, random streams, and the interface of row sources.
 
 pub mod calendar;
 mod cell_type;

@@ -1,21 +1,21 @@
-//! Takes bytes; gives them as a literal of SQL.
+//! Takes bytes; returns them as an SQL literal.
 
 use memchr::{memchr, memchr2_iter, memmem};
 use serde::{Deserialize, Serialize};
 
-/// How a server wants quotes within literals.
+/// How a server expects quotes to be escaped in literals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LiteralStyle {
-    /// A quote is written twice, a backslash is a backslash: standard SQL.
+    /// A quote is doubled, a backslash is an ordinary character: standard SQL.
     #[default]
     Doubled,
-    /// A backslash goes before quotes and backslashes.
+    /// A backslash precedes quotes and backslashes.
     Backslash,
 }
 
 impl LiteralStyle {
-    /// Appends `text` between quotes. Whoever makes rows sees to it that there are no NUL bytes in it.
+    /// Appends `text` between quotes. It must not contain NUL bytes.
     pub fn write(self, text: &[u8], out: &mut Vec<u8>) {
         let (second, mark) = match self {
             Self::Doubled => (b'\'', b'\''),
@@ -23,7 +23,7 @@ impl LiteralStyle {
         };
         out.push(b'\'');
         let mut from = 0;
-        // Most cells are short and have neither; the search below is made for long texts.
+        // Most cells are short and have neither character; the search below is for long texts.
         let is_plain = text.len() < 64
             && !text
                 .iter()
@@ -42,8 +42,8 @@ impl LiteralStyle {
         out.push(b'\'');
     }
 
-    /// Appends `text` so that a client which drops the carriage return before a line feed loses
-    /// nothing: as `replace('…', mark, expression)`, where `carriage_return` is the expression.
+    /// Appends `text` for clients that drop the carriage return before a line feed: as `replace('…', mark,
+    /// expression)`, where `carriage_return` is the expression.
     pub fn write_with_returns(self, text: &[u8], carriage_return: &str, out: &mut Vec<u8>) {
         let Some(first) = memchr(b'\r', text) else {
             return self.write(text, out);
@@ -62,7 +62,7 @@ impl LiteralStyle {
     }
 }
 
-/// A short text that `text` does not hold.
+/// A short text that does not occur in `text`.
 fn mark_not_in(text: &[u8]) -> String {
     (0_u64..)
         .map(|number| match number {

@@ -1,11 +1,11 @@
-//! Takes numbers; appends the text that stands for them in files and in text protocols.
+//! Takes numbers; appends their text for files and text protocols.
 
 use std::io::Write as _;
 
 /// Appends the decimal digits of `number`.
 #[inline]
 pub fn write_int(number: i64, out: &mut Vec<u8>) {
-    // By hand, because formatting costs ten times as much and rows are full of integers.
+    // Written by hand, because formatting takes ten times as long and rows are full of integers.
     let mut digits = [0; 20];
     let mut at = digits.len();
     let mut rest = number.unsigned_abs();
@@ -24,11 +24,11 @@ pub fn write_int(number: i64, out: &mut Vec<u8>) {
     out.extend_from_slice(&digits[at..]);
 }
 
-/// Below this exponent of ten, and from the other one on, the exponent is written.
+/// The exponents of ten that are written without an exponent.
 const PLAIN_EXPONENTS: std::ops::Range<i32> = -4..15;
 
-/// Appends the fewest digits that read back as the same number, the way most servers print a double
-/// precision number: `0.1`, `3`, `1e+20`; `NaN`, `Infinity`.
+/// Appends the fewest digits that parse back to the same number, as most servers print a double: `0.1`, `3`,
+/// `1e+20`; `NaN`, `Infinity`.
 pub fn write_double(number: f64, out: &mut Vec<u8>) {
     if !number.is_finite() {
         let word = match (number.is_nan(), number > 0.0) {

@@ -1,27 +1,27 @@
-//! Takes nothing from outside; holds a statement cut at its values and its identifiers, so that each driver
-//! spells them as its protocol does.
+//! The pieces of a statement, split at its values and identifiers, so that each driver can write them as its
+//! protocol requires.
 
-/// One piece of a statement. The values are counted from 0, in the order in which they stand.
+/// One piece of a statement. Values are numbered from 0, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// Sent as it stands.
+    /// Sent unchanged.
     Text(Box<str>),
-    /// The place of a value.
+    /// The position of a value.
     Value,
-    /// The name of a table, a column or the like, chosen among those that the workload lists.
+    /// The name of a table or column, chosen from those that the workload lists.
     Identifier(Box<str>),
 }
 
 impl Piece {
-    /// How many values the pieces have.
+    /// How many values there are.
     #[must_use]
     pub fn count_values(pieces: &[Self]) -> usize {
         let is_value = |piece: &&Self| **piece == Self::Value;
         pieces.iter().filter(is_value).count()
     }
 
-    /// The whole text; `spell` appends the placeholder of a value, by its number. A placeholder that ends
-    /// in a letter or a digit never grows into what stands beside it: `$1` before `and` gets a space.
+    /// The whole text; `spell` appends the placeholder of a value, given its number. A placeholder that ends
+    /// in a letter or digit is separated from a following word: `$1` before `and` gets a space.
     #[must_use]
     pub fn join(pieces: &[Self], mut spell: impl FnMut(usize, &mut String)) -> String {
         let mut text = String::new();
@@ -29,7 +29,7 @@ impl Piece {
         for piece in pieces {
             match piece {
                 Self::Text(part) | Self::Identifier(part) => {
-                    if follows_value && grows(&text, part) {
+                    if follows_value && joins_word(&text, part) {
                         text.push(' ');
                     }
                     text.push_str(part);
@@ -38,7 +38,7 @@ impl Piece {
                 Self::Value => {
                     let mut placeholder = String::new();
                     spell(number, &mut placeholder);
-                    if grows(&text, &placeholder) {
+                    if joins_word(&text, &placeholder) {
                         text.push(' ');
                     }
                     text.push_str(&placeholder);
@@ -51,8 +51,8 @@ impl Piece {
     }
 }
 
-/// Whether the end of one text and the beginning of another would be read as one word.
-fn grows(before: &str, behind: &str) -> bool {
+/// Whether the end of one text and the start of the next would be read as one word.
+fn joins_word(before: &str, behind: &str) -> bool {
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || b"_$".contains(byte) || *byte >= 0x80;
     before.as_bytes().last().is_some_and(is_word) && behind.as_bytes().first().is_some_and(is_word)
 }
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_numbered_in_order_and_never_grow_into_their_neighbours() {
+    fn values_are_numbered_in_order_and_separated_from_words() {
         let dollar = |number: usize, text: &mut String| *text = format!("${}", number + 1);
         for (marked, expected) in [
             ("SELECT 1", "SELECT 1"),

@@ -1,9 +1,8 @@
-//! Takes a seed and the number of a stream; gives that stream of random numbers, the same on every
-//! machine.
+//! Takes a seed and a stream number; returns that stream of random numbers, the same on every machine.
 //!
-//! xoshiro256++ (Blackman and Vigna, «Scrambled linear pseudorandom number generators», ACM TOMS 47,
-//! 2021), seeded by SplitMix64 as its authors advise: 32 bytes of state, under a nanosecond a number,
-//! a period of 2^256 − 1.
+//! xoshiro256++ (Blackman and Vigna, “Scrambled linear pseudorandom number generators”, ACM TOMS 47, 2021),
+//! seeded by SplitMix64 as its authors recommend: 32 bytes of state, under a nanosecond per number, a period
+//! of 2^256 − 1.
 
 /// A stream of uniform random numbers; equal seeds and numbers give equal streams.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,21 +11,21 @@ pub struct Random {
 }
 
 impl Random {
-    /// One of the streams of a seed (a client's, say). For one seed the states of all streams are
-    /// different: up to the expansion every step is a bijection of 64 bits. That two of them come to
-    /// the same stretch of the period within 2^40 numbers each has a chance below 2^-150.
+    /// One of the streams of a seed (a client's, for example). All streams of a seed start with different
+    /// states: every step before the expansion is a bijection of 64 bits. The chance that two of them overlap
+    /// within 2^40 numbers each is below 2^-150.
     #[must_use]
     #[inline]
     pub fn stream(seed: u64, number: u64) -> Self {
         Self::from_key(Self::derived(seed, number))
     }
 
-    /// A seed of its own for each number, for streams of streams; no two numbers have the same one.
+    /// A separate seed for each number, for nested streams; no two numbers have the same seed.
     #[must_use]
     #[inline]
     pub fn derived(seed: u64, number: u64) -> u64 {
         let key = mixed(seed.wrapping_add(GAMMA)).wrapping_add(number.wrapping_mul(GAMMA));
-        // Mixed once more, because the expansion itself walks in steps of the same gamma.
+        // Mixed again, because the expansion itself steps by the same gamma.
         mixed(key)
     }
 
@@ -57,8 +56,8 @@ impl Random {
         drawn
     }
 
-    /// A uniform integer of `lowest..=highest`, without the bias of a remainder (Lemire, «Fast random
-    /// integer generation in an interval», ACM TOMACS 29, 2019).
+    /// A uniform integer of `lowest..=highest`, without the bias of a remainder (Lemire, “Fast random integer
+    /// generation in an interval”, ACM TOMACS 29, 2019).
     ///
     /// # Panics
     /// If the range is empty.
@@ -84,11 +83,11 @@ impl Random {
     }
 }
 
-/// The golden ratio's step, with which SplitMix64 walks.
+/// The step of SplitMix64, from the golden ratio.
 const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// SplitMix64's output function (Steele, Lea, Flood, «Fast splittable pseudorandom number
-/// generators», OOPSLA 2014; constants of Stafford's variant 13).
+/// SplitMix64's output function (Steele, Lea, Flood, “Fast splittable pseudorandom number generators”, OOPSLA
+/// 2014; constants of Stafford's variant 13).
 #[inline]
 const fn mixed(word: u64) -> u64 {
     let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -100,7 +99,7 @@ const fn mixed(word: u64) -> u64 {
 mod tests {
     use super::{GAMMA, Random, mixed};
 
-    /// The vector of the generator's reference program for the state 1, 2, 3, 4.
+    /// The output of the generator's reference program for the state 1, 2, 3, 4.
     #[test]
     fn the_generator_is_xoshiro256_plus_plus() {
         let mut random = Random {
@@ -122,7 +121,7 @@ mod tests {
         assert_eq!(drawn, expected);
     }
 
-    /// The vector of the reference program for the seed 1234567.
+    /// The output of the reference program for the seed 1234567.
     #[test]
     fn the_seeding_is_splitmix64() {
         let word = |step: u64| mixed(1_234_567_u64.wrapping_add(GAMMA.wrapping_mul(step)));
@@ -135,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_is_reached_everywhere_and_never_left() {
+    fn every_number_of_a_range_is_drawn_and_no_other() {
         let mut random = Random::stream(1, 0);
         let mut seen = [0_u32; 6];
         for _ in 0..60_000 {
@@ -143,7 +142,7 @@ mod tests {
             assert!((-2..=3).contains(&drawn));
             seen[usize::try_from(drawn + 2).expect("the range was tested")] += 1;
         }
-        // 10,000 each is expected with a deviation of 91: six deviations either way.
+        // 10,000 of each are expected with a standard deviation of 91: accept six deviations.
         assert!(
             seen.iter().all(|&count| count.abs_diff(10_000) < 550),
             "{seen:?}"
@@ -156,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_and_seeds_have_streams_of_their_own() {
+    fn numbers_and_seeds_have_different_streams() {
         let first = |seed, number| Random::stream(seed, number).next();
         assert_eq!(first(42, 7), first(42, 7));
         let mut drawn: Vec<u64> = (0..1000).map(|number| first(42, number)).collect();

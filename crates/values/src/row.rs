@@ -1,17 +1,17 @@
-//! One row on its way into a table, kept in one buffer that is used again for the next row.
+//! One row of a table, in a buffer that is reused for the next row.
 
 use crate::Value;
 use crate::number_text::{write_double, write_int};
 
-/// A row of cells. Texts share one buffer, so a row that is cleared and filled again allocates nothing
-/// once it has seen its longest content; numbers stay numbers until somebody wants their text.
+/// A row of cells. Texts share one buffer, so a row that is cleared and refilled stops allocating after its
+/// longest content; numbers are converted to text only when it is needed.
 #[derive(Debug, Default)]
 pub struct Row {
     bytes: Vec<u8>,
     slots: Vec<Slot>,
 }
 
-/// One cell, as its maker gave it.
+/// One cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Cell<'a> {
     Null,
@@ -23,7 +23,7 @@ pub enum Cell<'a> {
 }
 
 impl<'a> Cell<'a> {
-    /// Appends the text form; nothing for NULL. A truth value is 1 or 0, which every system reads.
+    /// Appends the text form; nothing for NULL. Booleans are 1 or 0, which every system accepts.
     #[inline]
     pub fn write_text(self, out: &mut Vec<u8>) {
         match self {
@@ -35,7 +35,7 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// The text form, made in `scratch` where it does not exist yet; `None` for NULL.
+    /// The text form, written to `scratch` if it does not exist yet; `None` for NULL.
     #[inline]
     pub fn text_in<'s>(self, scratch: &'s mut Vec<u8>) -> Option<&'s [u8]>
     where
@@ -70,7 +70,7 @@ impl Clone for Row {
         }
     }
 
-    /// Keeps the memory, which a derived one would not.
+    /// Keeps the memory, unlike the derived implementation.
     fn clone_from(&mut self, other: &Self) {
         self.bytes.clone_from(&other.bytes);
         self.slots.clone_from(&other.slots);
@@ -96,7 +96,7 @@ impl Row {
         Self::default()
     }
 
-    /// Forgets all cells and keeps the memory.
+    /// Removes all cells and keeps the memory.
     #[inline]
     pub fn clear(&mut self) {
         self.bytes.clear();
@@ -141,8 +141,7 @@ impl Row {
         }
     }
 
-    /// Appends a cell whose text `write` adds to the end of the buffer it is given; `write` must
-    /// only append.
+    /// Appends a text cell that `write` adds to the end of the given buffer; `write` must only append.
     #[inline]
     pub fn push_with(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         let start = self.position();
@@ -151,8 +150,8 @@ impl Row {
         self.slots.push(Slot::Text { start, end });
     }
 
-    /// As [`Row::push_with`], but where `write` returns false the cell is NULL and what it wrote is
-    /// forgotten: for text that is only known to be empty once it has been cleaned.
+    /// As [`Row::push_with`]; if `write` returns false, the cell is NULL and its text is discarded: for text
+    /// that may be empty after clean-up.
     pub fn push_or_null(&mut self, write: impl FnOnce(&mut Vec<u8>) -> bool) {
         let start = self.position();
         let is_null = !write(&mut self.bytes);
@@ -165,7 +164,7 @@ impl Row {
         }
     }
 
-    /// Takes the last cell away again.
+    /// Removes the last cell.
     #[inline]
     pub fn pop(&mut self) {
         if let Some(Slot::Text { start, .. }) = self.slots.pop() {
@@ -173,7 +172,7 @@ impl Row {
         }
     }
 
-    /// Bytes of all its texts.
+    /// Total length of its texts, in bytes.
     #[must_use]
     pub fn text_bytes(&self) -> usize {
         self.bytes.len()
@@ -220,14 +219,14 @@ impl Row {
     }
 }
 
-/// Why a source could not give its next row: what was found, where, and the cure.
+/// Why a source could not return its next row: what was found, where, and the fix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceError {
     pub message: String,
     pub file: String,
-    /// 1-based; 0 where the place is the file as a whole.
+    /// 1-based; 0 for the whole file.
     pub line: u64,
-    /// 1-based, in bytes; 0 where the place is the line as a whole.
+    /// 1-based, in bytes; 0 for the whole line.
     pub column: u64,
     pub hint: Option<String>,
 }
@@ -247,13 +246,13 @@ impl std::fmt::Display for SourceError {
 
 impl std::error::Error for SourceError {}
 
-/// Anything that fills tables: a generator, or a reader of files from outside.
+/// A source of rows that fill tables: a generator, or a reader of external files.
 pub trait RowSource {
-    /// Fills `row` with the next row and says which table it belongs to (an index into the list of
-    /// tables that the loader was given; indexes never go back), or `None` at the end.
+    /// Fills `row` with the next row and returns its table (an index into the loader's list of tables, in
+    /// ascending order), or `None` at the end.
     ///
     /// # Errors
-    /// If the input is not what it must be; the source cannot be used further.
+    /// If the input is invalid; the source cannot be used further.
     fn next_row(&mut self, row: &mut Row) -> Result<Option<usize>, SourceError>;
 
     /// Bytes of input read so far, for progress.
@@ -265,13 +264,13 @@ mod tests {
     use super::{Cell, Row};
 
     #[test]
-    fn a_cell_that_turns_out_null_leaves_nothing_behind() {
+    fn a_null_cell_leaves_no_text_behind() {
         let mut row = Row::new();
         row.push_or_null(|bytes| {
             bytes.extend_from_slice(b"??");
             false
         });
-        row.push_bytes(b"taken away");
+        row.push_bytes(b"removed");
         row.pop();
         row.push_or_null(|bytes| {
             bytes.extend_from_slice(b"x");

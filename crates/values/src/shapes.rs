@@ -1,9 +1,9 @@
-//! Takes uniform random bits; gives numbers of other distributions, drawn from the same stream.
+//! Takes uniform random bits; returns numbers of other distributions, drawn from the same stream.
 
 use crate::Random;
 
 impl Random {
-    /// At least 0, below 1; all 53 bits that a double holds are drawn.
+    /// At least 0, below 1; uses all 53 bits of a double.
     #[expect(
         clippy::cast_precision_loss,
         reason = "53 bits are what a double holds"
@@ -17,37 +17,44 @@ impl Random {
         1.0 - self.unit()
     }
 
-    /// Of the exponential distribution with mean 1.
+    /// A number from the exponential distribution with mean 1.
     pub fn exponential(&mut self) -> f64 {
         -self.unit_above_zero().ln()
     }
 
-    /// Of the standard normal distribution (Box and Muller, Annals of Mathematical Statistics 29, 1958).
+    /// A number from the standard normal distribution (Box and Muller, Annals of Mathematical Statistics 29,
+    /// 1958).
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * self.unit_above_zero().ln()).sqrt();
         radius * (std::f64::consts::TAU * self.unit()).cos()
     }
 
-    /// An integer of `lowest..=highest`, the lower ones the likelier: the density over the range falls
-    /// by e to the power `parameter` from its beginning to its end. (pgbench's `random_exponential`.)
+    /// An integer of `lowest..=highest`, lower ones more likely: over the range the density falls by a factor
+    /// of e to the power `parameter`. (pgbench's `random_exponential`.)
     ///
     /// # Panics
     /// If the range is empty, or `parameter` is not above 0.
     pub fn exponential_between(&mut self, lowest: i64, highest: i64, parameter: f64) -> i64 {
-        assert!(lowest <= highest && parameter > 0.0, "callers refuse such");
+        assert!(
+            lowest <= highest && parameter > 0.0,
+            "callers check the arguments"
+        );
         let cut = (-parameter).exp();
         let share = -(cut + (1.0 - cut) * self.unit_above_zero()).ln() / parameter;
         share_of(lowest, highest, share)
     }
 
-    /// An integer of `lowest..=highest`, the middle ones the likelier: a normal distribution of which
-    /// `parameter` standard deviations either way cover the range, what is outside drawn again.
-    /// (pgbench's `random_gaussian`.)
+    /// An integer of `lowest..=highest`, middle ones more likely: a normal distribution whose range is
+    /// `parameter` standard deviations to either side; numbers outside are drawn again. (pgbench's
+    /// `random_gaussian`.)
     ///
     /// # Panics
-    /// If the range is empty, or `parameter` is below 2, since nearly all would be drawn again.
+    /// If the range is empty, or `parameter` is below 2, since most numbers would be drawn again.
     pub fn gaussian_between(&mut self, lowest: i64, highest: i64, parameter: f64) -> i64 {
-        assert!(lowest <= highest && parameter >= 2.0, "callers refuse such");
+        assert!(
+            lowest <= highest && parameter >= 2.0,
+            "callers check the arguments"
+        );
         let deviations = loop {
             let drawn = self.normal();
             if (-parameter..parameter).contains(&drawn) {
@@ -57,9 +64,9 @@ impl Random {
         share_of(lowest, highest, (deviations / parameter + 1.0) / 2.0)
     }
 
-    /// An integer of `lowest..=highest`, the lower ones the likelier: the k-th as likely as 1 / k to the
-    /// power `parameter`. By rejection, so that no table of the range is needed (Devroye, «Non-Uniform
-    /// Random Variate Generation», 1986, X.6.1). (pgbench's `random_zipfian`.)
+    /// An integer of `lowest..=highest`, lower ones more likely: the k-th in proportion to 1 / k to the power
+    /// `parameter`. Drawn by rejection, which needs no table of the range (Devroye, “Non-Uniform Random
+    /// Variate Generation”, 1986, X.6.1). (pgbench's `random_zipfian`.)
     ///
     /// # Panics
     /// If the range is empty, or `parameter` is not above 1.
@@ -69,7 +76,10 @@ impl Random {
         reason = "what is drawn is compared with the range first"
     )]
     pub fn zipfian_between(&mut self, lowest: i64, highest: i64, parameter: f64) -> i64 {
-        assert!(lowest <= highest && parameter > 1.0, "callers refuse such");
+        assert!(
+            lowest <= highest && parameter > 1.0,
+            "callers check the arguments"
+        );
         let count = (i128::from(highest) - i128::from(lowest) + 1) as f64;
         let bound = 2.0_f64.powf(parameter - 1.0);
         let rank = loop {
@@ -85,7 +95,7 @@ impl Random {
     }
 }
 
-/// The integer at that share (at least 0, below 1) of the range.
+/// The integer at this fraction (at least 0, below 1) of the range.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
@@ -95,7 +105,7 @@ impl Random {
 fn share_of(lowest: i64, highest: i64, share: f64) -> i64 {
     let count = (i128::from(highest) - i128::from(lowest) + 1) as f64;
     let offset = (count * share.max(0.0)) as u64;
-    // Rounding may come to the end of the range, which is one too far.
+    // Rounding may exceed the end of the range by one.
     lowest
         .wrapping_add(offset.cast_signed())
         .clamp(lowest, highest)
@@ -117,7 +127,8 @@ mod tests {
         counts
     }
 
-    /// Pearson's statistic stays below the bound that chance passes once in a million (9 degrees).
+    /// Whether Pearson's statistic is below the bound that is exceeded by chance once in a million (9 degrees
+    /// of freedom).
     fn is_like(counts: &[f64; 10], weights: [f64; 10]) -> bool {
         let sum: f64 = weights.iter().sum();
         let statistic: f64 = counts
@@ -136,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exponential_choice_falls_by_the_same_ratio_at_every_step() {
+    fn exponential_numbers_fall_by_the_same_ratio_at_every_step() {
         for parameter in [0.1, 2.5, 10.0] {
             let found = counts(|random| random.exponential_between(-3, 6, parameter));
             let expected = ranks(|rank| (-parameter * rank / 10.0).exp());
@@ -145,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gaussian_choice_has_the_areas_under_the_bell() {
+    fn gaussian_numbers_follow_the_areas_under_the_bell_curve() {
         // Areas of the standard normal distribution between −2.5 and 2.5 in ten equal steps.
         let half = [0.016_54, 0.044_06, 0.091_85, 0.149_88, 0.191_46];
         let weights = std::array::from_fn(|rank| half[rank.min(9 - rank)]);
@@ -154,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_zipfian_choice_falls_with_the_power_of_the_rank() {
+    fn zipfian_numbers_fall_with_the_power_of_the_rank() {
         for parameter in [1.05, 1.5, 3.0] {
             let found = counts(|random| random.zipfian_between(-3, 6, parameter));
             let expected = ranks(|rank| (rank + 1.0).powf(-parameter));
@@ -163,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_of_one_and_of_everything_are_ranges() {
+    fn the_smallest_and_the_largest_range_are_accepted() {
         let mut random = Random::stream(1, 1);
         for (lowest, highest) in [(5, 5), (i64::MIN, i64::MAX), (i64::MAX - 1, i64::MAX)] {
             for _ in 0..1000 {

@@ -18,18 +18,18 @@ pub enum Value {
     Date(i32),
     /// Microseconds since midnight.
     Time(i64),
-    /// Microseconds since the beginning of 1970, without a time zone.
+    /// Microseconds since the start of 1970, without a time zone.
     Timestamp(i64),
     List(Box<[Self]>),
-    /// Its JSON text.
+    /// JSON text.
     Document(Box<str>),
 }
 
-// Values are copied for every statement: what would make all of them larger goes behind a pointer.
+// Values are copied for every statement: larger variants are boxed.
 const _: () = assert!(size_of::<Value>() == 24);
 
 impl Value {
-    /// Appends the text form, as SQL and JSON spell it without quotes; nothing for NULL. Bytes are `\x` and
+    /// Appends the text form, as in SQL and JSON without quotes; nothing for NULL. Bytes are `\x` and
     /// hexadecimal digits, a list is its JSON text.
     pub fn write_text(&self, out: &mut Vec<u8>) {
         match self {
@@ -54,7 +54,7 @@ impl Value {
         }
     }
 
-    /// Appends the value as JSON has it; what JSON has no type for is a string.
+    /// Appends the value as JSON; types that JSON lacks become strings.
     pub fn write_json(&self, out: &mut Vec<u8>) {
         match self {
             Self::Null => out.extend_from_slice(b"null"),
@@ -78,7 +78,7 @@ impl Value {
             }
             Self::Text(text) => write_json_string(text, out),
             Self::Bytes(_) | Self::Date(_) | Self::Time(_) | Self::Timestamp(_) => {
-                // None of them has a character that would have to be escaped, but the backslash of `\x`.
+                // Nothing needs escaping except the backslash of `\x`.
                 out.push(b'"');
                 if matches!(self, Self::Bytes(_)) {
                     out.push(b'\\');
@@ -98,7 +98,7 @@ impl Value {
     }
 }
 
-/// Appends a string of JSON.
+/// Appends a JSON string.
 pub fn write_json_string(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
     for byte in text.bytes() {
