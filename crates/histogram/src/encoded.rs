@@ -1,25 +1,24 @@
-//! Takes a histogram; gives it as plain data, with the exact parts that the interchange text has no place
-//! for; reads it back and merges several without a loss.
+//! Takes a histogram; returns it as plain data, with the exact values that the interchange format lacks;
+//! decodes it and merges several without loss.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{HistogramError, LatencyHistogram};
 
-/// A distribution of durations as plain data. Merging several of them gives what one recorder of all the
-/// samples would have given.
+/// A distribution of durations as plain data. Merging several of them equals recording all samples in one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EncodedHistogram {
-    /// How many samples there are.
+    /// The number of samples.
     pub count: u64,
-    /// The shortest sample, exact; 0 where there is none.
+    /// The shortest sample, exact; 0 if there is none.
     pub min_ns: u64,
-    /// The longest sample, exact; 0 where there is none.
+    /// The longest sample, exact; 0 if there is none.
     pub max_ns: u64,
-    /// Of all samples, exact.
+    /// The sum of all samples, exact.
     pub sum_ns: u64,
-    /// How many were longer than the histogram's hour.
+    /// How many samples were longer than one hour, the histogram's maximum.
     pub overflow: u64,
     /// HDR histogram, V2 deflate, base64.
     pub histogram: String,
@@ -39,23 +38,23 @@ impl From<&LatencyHistogram> for EncodedHistogram {
 }
 
 impl EncodedHistogram {
-    /// The histogram that was encoded.
+    /// Decodes the histogram.
     ///
     /// # Errors
-    /// If the text is no histogram, or the exact parts do not fit it.
+    /// If the text is not a histogram, or the exact values contradict it.
     pub fn decode(&self) -> Result<LatencyHistogram, HistogramError> {
         let mut times = LatencyHistogram::decode(&self.histogram)?;
         let expect = |what: &str, stated: u64, found: u64| {
             if stated == found {
                 return Ok(());
             }
-            let message = format!("its {what} is stated as {stated}, its cells hold {found}");
+            let message = format!("expected the {what} {stated}, found {found} in its cells");
             Err(HistogramError::new(message))
         };
         expect("count", self.count, times.count())?;
         if self.overflow > times.overflow() || self.min_ns > self.max_ns {
             let found = format!(
-                "overflow {}, min_ns {}, max_ns {} do not fit its cells",
+                "overflow {}, min_ns {}, max_ns {} contradict its cells",
                 self.overflow, self.min_ns, self.max_ns
             );
             return Err(HistogramError::new(found));
@@ -65,10 +64,10 @@ impl EncodedHistogram {
     }
 }
 
-/// All samples of `parts` in one histogram.
+/// Merges all samples of `parts` into one histogram.
 ///
 /// # Errors
-/// If one of them cannot be decoded; the message says which.
+/// If a part cannot be decoded; the message gives its number.
 pub fn merge_encoded(parts: &[EncodedHistogram]) -> Result<LatencyHistogram, HistogramError> {
     let mut merged = LatencyHistogram::new();
     for (number, part) in parts.iter().enumerate() {

@@ -1,21 +1,21 @@
-//! Takes one duration at a time, or another histogram; gives the distribution of all of them.
+//! Takes durations or other histograms; returns the distribution of all of them.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer as _, V2DeflateSerializer};
 
-/// The width of the narrowest cells. They reach to 2,047 ns; from there on a cell is less than a
-/// thousandth of its times wide.
+/// The width of the narrowest cells. They end at 2,047 ns; longer times are in cells narrower than a
+/// thousandth of them.
 pub const LOWEST_NS: u64 = 1;
-/// One hour. What took longer is counted as one hour, and again in [`LatencyHistogram::overflow`].
+/// One hour. Longer times are counted as one hour, and again in [`LatencyHistogram::overflow`].
 pub const HIGHEST_NS: u64 = 3_600_000_000_000;
 pub const SIGNIFICANT_DIGITS: u8 = 3;
 
-/// The distribution of some latencies (or service times, or lags), in nanoseconds.
+/// The distribution of latencies (or service times, or lags), in nanoseconds.
 ///
-/// Percentiles are exact to three digits; `min_ns`, `max_ns` and `mean_ns` are exact, except for what
-/// came out of [`LatencyHistogram::decode`], which has the digits of the histogram that was written.
+/// Percentiles are exact to three digits; `min_ns`, `max_ns` and `mean_ns` are exact, except after
+/// [`LatencyHistogram::decode`], when they have the precision of the encoded histogram.
 #[derive(Clone, Debug)]
 pub struct LatencyHistogram {
     cells: Histogram<u64>,
@@ -57,7 +57,7 @@ impl LatencyHistogram {
         self.sum_ns += other.sum_ns;
     }
 
-    /// Forgets all samples and keeps the memory.
+    /// Removes all samples and keeps the memory.
     pub fn clear(&mut self) {
         self.cells.reset();
         self.overflow = 0;
@@ -66,7 +66,7 @@ impl LatencyHistogram {
         self.sum_ns = 0;
     }
 
-    /// How many samples there are, those beyond one hour included.
+    /// The number of samples, including those beyond one hour.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.cells.len()
@@ -78,25 +78,25 @@ impl LatencyHistogram {
         self.overflow
     }
 
-    /// The shortest sample, 0 where there is none.
+    /// The shortest sample, 0 if there is none.
     #[must_use]
     pub fn min_ns(&self) -> u64 {
         if self.count() == 0 { 0 } else { self.min_ns }
     }
 
-    /// The longest sample, 0 where there is none.
+    /// The longest sample, 0 if there is none.
     #[must_use]
     pub fn max_ns(&self) -> u64 {
         self.max_ns
     }
 
-    /// Of all samples.
+    /// The sum of all samples.
     #[must_use]
     pub fn sum_ns(&self) -> u64 {
         u64::try_from(self.sum_ns).unwrap_or(u64::MAX)
     }
 
-    /// The arithmetic mean, 0 where there is no sample.
+    /// The arithmetic mean, 0 if there is no sample.
     #[must_use]
     #[expect(
         clippy::cast_precision_loss,
@@ -110,22 +110,22 @@ impl LatencyHistogram {
         }
     }
 
-    /// The smallest time that at least `percent` per cent of the samples do not exceed (nearest
-    /// rank), to three digits; 0 where there is no sample. Where the rank falls among those beyond
-    /// one hour the answer is one hour: a lower bound, as [`LatencyHistogram::overflow`] says.
+    /// The smallest time that at least `percent` per cent of the samples do not exceed (nearest rank), to
+    /// three digits; 0 if there is no sample. If the rank is among the samples beyond one hour, the result is
+    /// one hour: a lower bound, see [`LatencyHistogram::overflow`].
     #[must_use]
     pub fn percentile_ns(&self, percent: f64) -> u64 {
         if self.count() == 0 {
             return 0;
         }
-        // A cell reports its upper edge, which may lie beyond the longest sample.
+        // A cell reports its upper edge, which may be beyond the longest sample.
         self.cells
             .value_at_quantile(self.middle_of_rank(percent))
             .clamp(self.min_ns, self.max_ns)
     }
 
-    /// The quantile in the middle of the wanted rank. The rank is found in whole numbers, because
-    /// 99.9 / 100 × 1000 is a little more than 999 in floating point, which would be the next rank.
+    /// The quantile in the middle of the rank. The rank is computed in integers, because 99.9 / 100 × 1000 is
+    /// a little more than 999 in floating point, which would be the next rank.
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
@@ -139,7 +139,7 @@ impl LatencyHistogram {
         (rank as f64 - 0.5) / self.count() as f64
     }
 
-    /// The standard interchange text: HDR histogram «V2 deflate», in base64 (begins with `HISTF`).
+    /// The standard interchange format: HDR histogram “V2 deflate”, in base64 (begins with `HISTF`).
     #[must_use]
     pub fn encode(&self) -> String {
         let mut bytes = Vec::new();
@@ -149,11 +149,11 @@ impl LatencyHistogram {
         BASE64.encode(bytes)
     }
 
-    /// Reads what [`LatencyHistogram::encode`] wrote. The text has no place for the exact extremes and
-    /// the overflow: the first come back to three digits, the second as the count of the last cell.
+    /// Decodes the text of [`LatencyHistogram::encode`]. It does not contain the exact minimum and maximum or
+    /// the overflow: the former are restored to three digits, the latter as the count of the last cell.
     ///
     /// # Errors
-    /// If the text is not base64, not a V2 histogram, or one with other bounds than ours.
+    /// If the text is not base64, not a V2 histogram, or has other bounds.
     pub fn decode(text: &str) -> Result<Self, HistogramError> {
         let bytes = BASE64
             .decode(text.trim())
@@ -169,7 +169,7 @@ impl LatencyHistogram {
                 let found = format!("expected times of at most one hour, found {time_ns} ns");
                 return Err(HistogramError(found));
             }
-            // Its cells may be wider than ours. A percentile is the upper edge of its cell.
+            // Its cells may be wider than these. A percentile is the upper edge of its cell.
             cells.saturating_record_n(read.highest_equivalent(time_ns).min(HIGHEST_NS), count);
             sum_ns += u128::from(read.median_equivalent(time_ns)) * u128::from(count);
         }
@@ -192,7 +192,7 @@ impl LatencyHistogram {
 }
 
 impl LatencyHistogram {
-    /// What [`LatencyHistogram::decode`] cannot know.
+    /// Sets the values that the interchange format does not contain.
     pub(crate) fn set_exact(&mut self, min_ns: u64, max_ns: u64, sum_ns: u64, overflow: u64) {
         self.min_ns = if self.count() == 0 { u64::MAX } else { min_ns };
         self.max_ns = max_ns;
@@ -212,7 +212,7 @@ fn empty_cells() -> Histogram<u64> {
         .expect("the bounds are constants that the crate accepts")
 }
 
-/// Why a text is not one of our histograms.
+/// Why a text is not a valid histogram.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistogramError(String);
 
@@ -221,7 +221,7 @@ impl HistogramError {
         Self(message)
     }
 
-    /// The same, of one of several; `number` counts from 0.
+    /// The same, for one of several parts; `number` counts from 0.
     pub(crate) fn of_part(self, number: usize) -> Self {
         Self(format!("part {}: {}", number + 1, self.0))
     }
@@ -229,7 +229,7 @@ impl HistogramError {
 
 impl std::fmt::Display for HistogramError {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(out, "this is not a histogram of latencies: {}", self.0)
+        write!(out, "invalid latency histogram: {}", self.0)
     }
 }
 

@@ -1,10 +1,9 @@
-//! Takes latencies in nanoseconds; gives their count, extremes, mean and percentiles in
-//! constant memory, and the standard interchange text.
+//! Takes latencies in nanoseconds; returns their count, minimum, maximum, mean and percentiles in constant
+//! memory, and the standard interchange format.
 //!
-//! The histogram is Gil Tene's HDR histogram (the `hdrhistogram` crate, the field's standard), so
-//! that any tool that reads its «V2 deflate» text can read ours. A unit of 1 ns and 3 significant digits,
-//! up to 1 hour, cost 264 KiB of address space, whatever the number of samples; memory is taken up for
-//! the cells that are used.
+//! The histogram is Gil Tene's HDR histogram (the `hdrhistogram` crate, the field's standard), so that other
+//! tools can read its “V2 deflate” format. With a unit of 1 ns and 3 significant digits up to 1 hour it needs
+//! 264 KiB of address space for any number of samples; memory is used only for the cells in use.
 
 mod encoded;
 mod latency;

@@ -1,4 +1,4 @@
-//! Histograms of several client machines add up to what one of them would have recorded.
+//! Histograms of several client machines merge to the same as one recorder of all samples.
 #![allow(
     clippy::unwrap_used,
     reason = "a test that unwraps says enough by failing"
@@ -14,7 +14,7 @@ fn of(samples: &[u64]) -> LatencyHistogram {
     times
 }
 
-/// Odd lengths, so that neither the least nor the greatest lies on the edge of a cell; some beyond the hour.
+/// Odd lengths, so that neither the minimum nor the maximum lies on the edge of a cell; some beyond an hour.
 fn samples() -> Vec<u64> {
     let mut samples: Vec<u64> = (1..10_000_u64).map(|step| step * step * 977 + 13).collect();
     samples.extend([TWO_HOURS_NS + 1, TWO_HOURS_NS + 7]);
@@ -22,7 +22,7 @@ fn samples() -> Vec<u64> {
 }
 
 #[test]
-fn what_is_encoded_comes_back_exactly() {
+fn an_encoded_histogram_is_decoded_exactly() {
     let times = of(&samples());
     let encoded = EncodedHistogram::from(&times);
     let text = serde_json::to_string(&encoded).unwrap();
@@ -56,7 +56,7 @@ fn the_parts_merge_to_the_whole() {
 }
 
 #[test]
-fn parts_that_do_not_fit_their_cells_are_refused() {
+fn parts_that_contradict_their_cells_are_rejected() {
     let good = EncodedHistogram::from(&of(&[5, 6, 7]));
     for (bad, reason) in [
         (
@@ -64,7 +64,7 @@ fn parts_that_do_not_fit_their_cells_are_refused() {
                 count: 4,
                 ..good.clone()
             },
-            "count is stated as 4",
+            "the count 4",
         ),
         (
             EncodedHistogram {

@@ -1,4 +1,4 @@
-//! What a histogram must keep true: counts, percentiles, merging, and its interchange text.
+//! The properties of a histogram: counts, percentiles, merging, and its interchange format.
 #![allow(
     clippy::unwrap_used,
     reason = "a test that unwraps says enough by failing"
@@ -12,7 +12,7 @@ fn of(samples: impl IntoIterator<Item = u64>) -> LatencyHistogram {
     times
 }
 
-/// Three significant digits: the relative error that every percentile is allowed.
+/// The relative error allowed for every percentile: three significant digits.
 fn assert_close(found: u64, expected: u64) {
     assert!(
         found.abs_diff(expected) * 1000 <= expected,
@@ -39,9 +39,9 @@ fn percentiles_are_the_nearest_rank_to_three_digits() {
     }
 }
 
-/// The cell of every time is at most a thousandth of it wide, and a nanosecond where that is less.
+/// A cell is at most a thousandth of its time wide, or one nanosecond.
 #[test]
-fn a_nanosecond_below_two_microseconds_and_three_digits_above() {
+fn times_are_exact_to_a_nanosecond_below_two_microseconds_and_to_three_digits_above() {
     for exact_ns in [1, 7, 63, 999, 1_023, 2_047] {
         let times = of([exact_ns, exact_ns, 3_600_000_000_000]);
         assert_eq!(times.percentile_ns(50.0), exact_ns);
@@ -54,7 +54,7 @@ fn a_nanosecond_below_two_microseconds_and_three_digits_above() {
     }
 }
 
-/// Written by the program when its cells were 512 ns wide below a millisecond.
+/// Written by a version whose cells were 512 ns wide below a millisecond.
 #[test]
 fn a_histogram_of_an_old_record_reads_as_it_was_reported() {
     const OLD: &str = "HISTFAAAAEN4nAE4AMf/HISTEwAAABAAAAAAAAAAAwAAAAAAAAPoAAADRjC4oAA/8AAAAAAAAK49EBI4EAoGCgYCAhUCQQLJuwcY";
@@ -75,7 +75,7 @@ fn a_histogram_of_an_old_record_reads_as_it_was_reported() {
 }
 
 #[test]
-fn an_empty_histogram_answers_zero() {
+fn an_empty_histogram_returns_zero() {
     let times = LatencyHistogram::new();
     assert_eq!((times.count(), times.min_ns(), times.max_ns()), (0, 0, 0));
     assert_eq!((times.percentile_ns(99.0), times.mean_ns()), (0, 0.0));
@@ -94,7 +94,7 @@ fn one_sample_is_every_percentile_exactly() {
 }
 
 #[test]
-fn what_took_longer_than_an_hour_is_counted_and_not_lost() {
+fn times_beyond_an_hour_are_counted() {
     let two_hours = 7_200_000_000_000;
     let times = of([5_000, two_hours]);
     assert_eq!(
@@ -128,7 +128,7 @@ fn the_interchange_text_keeps_the_distribution() {
     let text = times.encode();
     assert!(
         text.starts_with("HISTF"),
-        "other tools know the form by this: {}",
+        "other tools recognize the format by this: {}",
         &text[..8]
     );
     let read = LatencyHistogram::decode(&text).unwrap();
@@ -141,7 +141,7 @@ fn the_interchange_text_keeps_the_distribution() {
 }
 
 #[test]
-fn clearing_forgets_everything() {
+fn clearing_removes_all_samples() {
     let mut times = of([1_000_000, 9_999_999_999_999]);
     times.clear();
     assert_eq!(times.encode(), LatencyHistogram::new().encode());
@@ -149,7 +149,7 @@ fn clearing_forgets_everything() {
 }
 
 #[test]
-fn a_text_that_is_no_histogram_is_refused_with_a_reason() {
+fn an_invalid_text_is_rejected_with_a_reason() {
     for (text, reason) in [
         ("***", "base64"),
         ("aGVsbG8gd29ybGQ=", "HDR histogram V2"),
