@@ -1,4 +1,4 @@
-//! Takes a source document; gives its tables with every expression compiled, or what is wrong where.
+//! Takes a source document; returns its tables with every expression compiled, or an error with its place.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use crate::table::{Column, Table};
 
 impl Dataset {
     /// # Errors
-    /// If an expression is wrong, a parent is not known, or a table has not a whole number of rows.
+    /// If an expression is invalid, a parent is unknown, or a table's number of rows is not an integer.
     pub fn compile(document: &GeneratedDocument) -> Result<Arc<Self>, ScriptError> {
         let mut tables: Vec<Table> = Vec::with_capacity(document.tables.len());
         for (index, table) in document.tables.iter().enumerate() {
-            let above = &document.tables[..index];
-            tables.push(compile_table(document, table, above)?);
+            let tables_before = &document.tables[..index];
+            tables.push(compile_table(document, table, tables_before)?);
         }
         Ok(Arc::new(Self {
             file: document.file.as_str().into(),
@@ -32,12 +32,15 @@ impl Dataset {
 fn compile_table(
     document: &GeneratedDocument,
     table: &GeneratedTable,
-    above: &[GeneratedTable],
+    tables_before: &[GeneratedTable],
 ) -> Result<Table, ScriptError> {
-    let parent = parent_of(document, table, above)?;
-    let scope = Scope::new(document, table, parent.map(|parent| &above[parent]));
+    let parent = parent_of(document, table, tables_before)?;
+    let scope = Scope::new(document, table, parent.map(|parent| &tables_before[parent]));
     if let Some(line) = repeated_column(table) {
-        let message = format!("the table {} has two columns of one name", table.name);
+        let message = format!(
+            "the table {} has two columns with the same name",
+            table.name
+        );
         return Err(scope.error(line, message, None));
     }
     let rows = scope.rows(table)?;
@@ -96,36 +99,41 @@ fn compile_table(
 fn parent_of(
     document: &GeneratedDocument,
     table: &GeneratedTable,
-    above: &[GeneratedTable],
+    tables_before: &[GeneratedTable],
 ) -> Result<Option<usize>, ScriptError> {
     let Some(name) = &table.per else {
         return Ok(None);
     };
-    let found = above.iter().position(|other| other.name == *name);
+    let found = tables_before.iter().position(|other| other.name == *name);
     if found.is_some() {
         return Ok(found);
     }
-    let names: Vec<&str> = above.iter().map(|table| table.name.as_str()).collect();
+    let names: Vec<&str> = tables_before
+        .iter()
+        .map(|table| table.name.as_str())
+        .collect();
     let hint = match names.is_empty() {
-        true => "a parent stands above its children, and no table does".to_owned(),
-        false => format!("the tables above it are {}", names.join(", ")),
+        true => {
+            "declare a parent before its children; no table is declared before this one".to_owned()
+        }
+        false => format!("tables declared before it: {}", names.join(", ")),
     };
     let scope = Scope::new(document, table, None);
     let message = format!(
-        "the table {} has its rows per {name:?}, which is no table above it",
+        "the table {}, key `per`: expected a table declared before it, found {name:?}",
         table.name
     );
     Err(scope.error(table.line, message, Some(hint)))
 }
 
-/// The line of a column whose name stands above it already.
+/// The line of the first column whose name was used before.
 fn repeated_column(table: &GeneratedTable) -> Option<u32> {
     let columns = &table.columns;
     (0..columns.len())
         .find(|&index| {
             columns[..index]
                 .iter()
-                .any(|above| above.name == columns[index].name)
+                .any(|earlier| earlier.name == columns[index].name)
         })
         .map(|index| columns[index].line)
 }

@@ -1,4 +1,4 @@
-//! Takes a data set; gives the exact number of rows of each table.
+//! Takes a data set; returns the exact number of rows of each table.
 
 use assay_script::expression::Fault;
 use assay_values::{Random, SourceError, Value};
@@ -9,8 +9,8 @@ use crate::part::Part;
 use crate::row_count::row_count;
 
 impl Dataset {
-    /// How many rows of the table the part holds. Where children are counted row by row, every parent
-    /// row is asked, and none of their values is made.
+    /// How many rows of the table are in the part. If the number of children varies, it is computed for every
+    /// parent row, without the row's other values.
     ///
     /// # Errors
     /// If a number of rows cannot be computed.

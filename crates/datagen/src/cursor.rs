@@ -1,8 +1,8 @@
-//! Takes a table and a range of its first ancestor's rows; goes from one row of the table to the next, and
-//! computes their values.
+//! Takes a table and a range of its root ancestor's rows; moves from row to row of the table, and computes
+//! their values.
 //!
-//! A child table is walked along its ancestors: each parent row is computed anew from its number, as far
-//! as its children see it, and says how many children it has.
+//! A child table is traversed along its ancestors: each parent row is recomputed from its number, as far as
+//! its children need it, and determines how many children it has.
 
 use std::ops::Range;
 
@@ -16,35 +16,35 @@ use crate::stream::seed_below;
 use crate::table::{ROW_SLOT, Table};
 
 pub(crate) struct Cursor {
-    /// From the first ancestor to the table itself.
+    /// From the root ancestor to the table itself.
     levels: Vec<Level>,
 }
 
 struct Level {
     table: usize,
-    /// The row under the cursor, the next one, and where its parent's rows end.
+    /// The current row, the next one, and the end of the rows of its parent.
     current: u64,
     next: u64,
     end: u64,
-    /// The seed of the rows of the parent under the cursor.
+    /// The seed of the rows of the current parent.
     seed: u64,
     values: Vec<Value>,
     /// Columns that the next level needs.
-    wanted: Box<[bool]>,
+    needed_columns: Box<[bool]>,
 }
 
 impl Cursor {
     /// Before the first row of `table` that descends from one of `roots`.
     pub fn new(dataset: &Dataset, table: usize, roots: Range<u64>) -> Self {
-        let mut way = vec![table];
-        while let Some(parent) = dataset.tables[way[way.len() - 1]].parent {
-            way.push(parent);
+        let mut path = vec![table];
+        while let Some(parent) = dataset.tables[path[path.len() - 1]].parent {
+            path.push(parent);
         }
-        way.reverse();
+        path.reverse();
         let level = |(depth, &table): (usize, &usize)| {
             let compiled = &dataset.tables[table];
-            let child = way.get(depth + 1).map(|&child| &dataset.tables[child]);
-            let asked = child.into_iter().flat_map(|child| &child.inherited);
+            let child = path.get(depth + 1).map(|&child| &dataset.tables[child]);
+            let needed = child.into_iter().flat_map(|child| &child.inherited);
             Level {
                 table,
                 current: 0,
@@ -52,15 +52,15 @@ impl Cursor {
                 end: if depth == 0 { roots.end } else { roots.start },
                 seed: compiled.row_seed,
                 values: vec![Value::Null; compiled.slots()],
-                wanted: compiled.wanted(asked.map(|&(column, _)| column)),
+                needed_columns: compiled.needed_columns(needed.map(|&(column, _)| column)),
             }
         };
         Self {
-            levels: way.iter().enumerate().map(level).collect(),
+            levels: path.iter().enumerate().map(level).collect(),
         }
     }
 
-    /// Goes to the next row; false behind the last one.
+    /// Moves to the next row; returns false after the last one.
     ///
     /// # Errors
     /// If an ancestor's value or a number of children cannot be computed.
@@ -83,16 +83,16 @@ impl Cursor {
         }
     }
 
-    /// Goes to the next parent row of the level, before the first of its children; false behind the last.
+    /// Moves to the next parent row of the level, before its first child; returns false after the last.
     fn next_parent(&mut self, dataset: &Dataset, depth: usize) -> Result<bool, SourceError> {
         if !self.advance_at(dataset, depth - 1)? {
             return Ok(false);
         }
-        self.compute_wanted(dataset, depth - 1)?;
+        self.compute_needed(dataset, depth - 1)?;
         let ancestors = || self.levels[..depth].iter().map(|level| level.current);
         let table = &dataset.tables[self.levels[depth].table];
         let seed = seed_below(table.row_seed, ancestors());
-        // Its own stream: the count does not depend on who asks, nor on what.
+        // A stream of its own: the count depends on nothing else that is drawn.
         let above = seed_below(table.count_seed, ancestors().take(depth - 1));
         let mut random = Random::stream(above, self.levels[depth - 1].current);
         let (parents, own) = self.levels.split_at_mut(depth);
@@ -119,13 +119,13 @@ impl Cursor {
     }
 
     /// Computes the columns of the level's row that the next level needs.
-    fn compute_wanted(&mut self, dataset: &Dataset, depth: usize) -> Result<(), SourceError> {
+    fn compute_needed(&mut self, dataset: &Dataset, depth: usize) -> Result<(), SourceError> {
         let level = &mut self.levels[depth];
         let table = &dataset.tables[level.table];
         let mut random = Random::stream(level.seed, level.current);
         level.values[ROW_SLOT] = number(level.current);
         for (index, column) in table.columns.iter().enumerate() {
-            if !level.wanted[index] {
+            if !level.needed_columns[index] {
                 continue;
             }
             match column.formula.evaluate(&level.values, &mut random) {
@@ -136,10 +136,10 @@ impl Cursor {
         Ok(())
     }
 
-    /// Fills `row` with the row under the cursor.
+    /// Fills `row` with the current row.
     ///
     /// # Errors
-    /// If a value cannot be computed, or its column cannot hold it.
+    /// If a value cannot be computed, or its column cannot store it.
     #[inline]
     pub fn write(&mut self, dataset: &Dataset, row: &mut Row) -> Result<(), SourceError> {
         let depth = self.levels.len() - 1;
@@ -156,12 +156,12 @@ impl Cursor {
         Ok(())
     }
 
-    /// The row of the first ancestor (or of the table itself) under the cursor.
+    /// The current row of the root ancestor (or of the table itself).
     pub fn root(&self) -> u64 {
         self.levels[0].current
     }
 
-    /// The number of all rows that are still to come, where each parent says its own.
+    /// The number of remaining rows, computed from each parent row.
     ///
     /// # Errors
     /// As [`Cursor::advance`].
@@ -175,8 +175,8 @@ impl Cursor {
         Ok(count)
     }
 
-    /// The row of a level, as messages name it: `row 7 of orders`, `row 3 below row 7 of orders`; from 0,
-    /// as `:row` counts.
+    /// The row of a level for messages: `row 7 of orders`, `row 3 of lines below row 7 of orders`; counted
+    /// from 0, like `:row`.
     fn place(&self, dataset: &Dataset, depth: usize) -> String {
         let level = &self.levels[depth];
         let name = &dataset.tables[level.table].name;

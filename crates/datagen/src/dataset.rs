@@ -1,4 +1,4 @@
-//! Holds the tables of a source document, ready to make rows of, and the part that is asked for.
+//! The compiled tables of a source document, and the selected part of their rows.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ pub struct Dataset {
 }
 
 impl Dataset {
-    /// The part that the document asks for.
+    /// The part of the rows that the document selects.
     #[must_use]
     pub fn part(&self) -> Part {
         self.part
@@ -26,12 +26,12 @@ impl Dataset {
         self.tables.iter().map(|table| &*table.name)
     }
 
-    /// The rows of the table's first ancestor (or of itself) that the part holds.
+    /// The part's rows of the table's root ancestor (or of the table itself).
     pub(crate) fn roots(&self, table: usize, part: Part) -> Range<u64> {
         part.range(self.root_of(table).total)
     }
 
-    /// The first ancestor of the table, or itself.
+    /// The table's root ancestor, or itself.
     pub(crate) fn root_of(&self, table: usize) -> &Table {
         let mut root = &self.tables[table];
         while let Some(parent) = root.parent {
@@ -40,7 +40,7 @@ impl Dataset {
         root
     }
 
-    /// What is wrong at a line of the file that the expressions stand in.
+    /// An error at a line of the file that contains the expressions.
     #[cold]
     pub(crate) fn error_at(&self, line: u32, what: &str, message: &str) -> SourceError {
         SourceError {

@@ -1,13 +1,13 @@
-//! Takes numbers; gives them as decimals with a fixed number of digits behind the point.
+//! Takes numbers; returns them as decimals with a fixed number of digits after the point.
 //!
-//! Half a unit is rounded away from zero, as SQL's numeric types do.
+//! Half a unit is rounded away from zero, as in SQL's numeric types.
 
 use assay_values::Cell;
 
 /// Powers of ten that are exact in 64 bits.
 const MOST_DIGITS: u32 = 18;
 
-/// The text with exactly `scale` digits behind the point; `None` where it is no number, or has more digits
+/// The text with exactly `scale` digits after the point; `None` if it is not a number, or has more digits
 /// than the type.
 pub(crate) fn written(cell: Cell<'_>, precision: u32, scale: u32) -> Option<Vec<u8>> {
     let text = match cell {
@@ -44,7 +44,7 @@ fn of_double(number: f64, scale: u32) -> Option<Vec<u8>> {
     Some(format!("{number:.*}", scale as usize).into_bytes())
 }
 
-/// Digits of which `has` stand behind the point, with `scale` of them behind it.
+/// Takes digits of which `has` are after the point; returns them with `scale` after it.
 fn of_digits(mut digits: String, is_negative: bool, has: u32, scale: u32) -> Vec<u8> {
     digits.extend(std::iter::repeat_n('0', (scale - has) as usize));
     let least = scale as usize + 1;

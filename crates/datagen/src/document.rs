@@ -1,4 +1,4 @@
-//! What tables there are, how many rows they have, and what stands in their columns.
+//! The source document of generated tables: their numbers of rows and their columns.
 
 use std::collections::BTreeMap;
 
@@ -7,38 +7,38 @@ use serde::Deserialize;
 
 use crate::Part;
 
-/// Expressions are in the language of scripts; the places in `file` are for messages.
+/// Expressions are in the language of scripts; `file`, lines and columns are for messages.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GeneratedDocument {
     pub seed: u64,
-    /// The file that the expressions stand in.
+    /// The file that contains the expressions.
     pub file: String,
     /// The parameters that expressions may use.
     #[serde(default)]
     pub variables: BTreeMap<String, Scalar>,
-    /// Which part of the rows is wanted; all of them where absent.
+    /// The part of the rows to generate; absent: all.
     #[serde(default)]
     pub part: Part,
-    /// In the order in which they are filled; a parent stands before its children.
+    /// In the order in which they are filled; a parent precedes its children.
     pub tables: Vec<GeneratedTable>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GeneratedTable {
-    /// By which its random streams go.
+    /// The name; it determines the table's random streams.
     pub name: String,
-    /// How many rows: an expression of the parameters; of a child table, per row of its parent: of the
-    /// parent's columns too.
+    /// The number of rows, as an expression of the parameters; for a child table the number per parent row,
+    /// which may also use the parent's columns.
     pub rows: String,
-    /// Where `rows` stands.
+    /// The line of `rows`.
     #[serde(default)]
     pub line: u32,
     /// The parent's name.
     #[serde(default)]
     pub per: Option<String>,
-    /// Of several tables that are alike, which one it is; expressions see it as `:instance`.
+    /// The number of this table among several with the same definition; expressions see it as `:instance`.
     #[serde(default)]
     pub instance: Option<i64>,
     pub columns: Vec<GeneratedColumn>,
@@ -48,12 +48,12 @@ pub struct GeneratedTable {
 #[serde(deny_unknown_fields)]
 pub struct GeneratedColumn {
     pub name: String,
-    /// An expression of the parameters, `:row`, `:instance`, the parent's columns and the columns above it.
+    /// An expression of the parameters, `:row`, `:instance`, the parent's columns and the columns before it.
     pub value: String,
-    /// The neutral type, by which the value is written; absent: as the expression gives it.
+    /// The neutral type, in which the value is written; absent: as the expression returns it.
     #[serde(default, rename = "type")]
     pub of: Option<String>,
-    /// Where the expression stands.
+    /// The line of the expression.
     #[serde(default)]
     pub line: u32,
     #[serde(default)]

@@ -1,12 +1,12 @@
 //! Takes a data set; writes the rows of one table as CSV or as SQL text.
 //!
-//! CSV is that of RFC 4180 with a line feed at the end of a line: a field is quoted where it holds a comma,
-//! a quote, a carriage return or a line feed, and quotes within are doubled. NULL is nothing at all, and
-//! the empty text two quotes.
+//! CSV follows RFC 4180 with a line feed at the end of a line: a field is quoted if it contains a comma, a
+//! quote, a carriage return or a line feed, and quotes inside are doubled. NULL is an empty field, and the
+//! empty text two quotes.
 //!
-//! SQL is INSERT statements of several rows each. A statement ends when it has its rows, and where a new
-//! group of so many rows of the first ancestor begins: so it depends on no part where it ends, and the texts
-//! of all parts one behind the other are that of the whole.
+//! SQL is INSERT statements of several rows each. A statement ends when it has all its rows, and before each
+//! group of so many rows of the root ancestor: so statements end at the same rows for any division into
+//! parts, and the concatenated texts of all parts equal the text of the whole.
 
 use std::io::{self, ErrorKind, Write};
 use std::ops::ControlFlow;
@@ -17,22 +17,22 @@ use serde::{Deserialize, Serialize};
 use crate::Dataset;
 use crate::cursor::Cursor;
 
-/// Which table is written, and how.
+/// The table to export, and the format.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExportDocument {
     pub table: String,
     pub form: Form,
-    /// CSV: whether the names of the columns stand first.
+    /// CSV: whether to start with the names of the columns.
     #[serde(default)]
     pub header: bool,
     /// SQL: the statement up to its rows, `INSERT INTO t (a, b) VALUES`.
     #[serde(default)]
     pub insert: String,
-    /// SQL: how quotes stand within literals.
+    /// SQL: how quotes are escaped in literals.
     #[serde(default)]
     pub literal_style: LiteralStyle,
-    /// SQL.
+    /// SQL: the number of rows of each statement.
     #[serde(default = "usual_rows_per_statement")]
     pub rows_per_statement: u64,
     /// Whether the report holds a checksum.
@@ -51,14 +51,14 @@ pub enum Form {
     Sql,
 }
 
-/// What was written.
+/// The result of an export.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ExportReport {
     pub rows: u64,
     pub bytes: u64,
     /// 16 hexadecimal digits, equal for equal rows in any order.
     pub checksum: Option<String>,
-    /// The reader went away before the end.
+    /// The reader closed the pipe before the end.
     pub is_broken_pipe: bool,
 }
 
@@ -74,15 +74,14 @@ pub enum ExportError {
     Interrupted,
 }
 
-/// Rows are gathered to this many bytes before they are written, and the caller is asked.
-const GATHERED_BYTES: usize = 64 * 1024;
+/// Rows are buffered up to this size before they are written and `go_on` is called.
+const BUFFER_BYTES: usize = 64 * 1024;
 
-/// Writes the rows of one table, as far as the data set's part holds them. `go_on` is told how many are
-/// written.
+/// Writes the rows of one table that are in the data set's part. `go_on` gets the number of rows written.
 ///
 /// # Errors
-/// If there is no such table, a row cannot be made, or `out` cannot be written; that it was closed is
-/// no error.
+/// If there is no such table, a row cannot be computed, or `out` cannot be written; a closed pipe is not an
+/// error.
 pub fn export(
     dataset: &Dataset,
     document: &ExportDocument,
@@ -104,12 +103,12 @@ pub fn export(
     if document.form == Form::Sql
         && (document.insert.is_empty() || document.rows_per_statement == 0)
     {
-        let message = "SQL needs `insert`, and `rows_per_statement` of at least 1";
+        let message = "SQL needs `insert` and a `rows_per_statement` of at least 1";
         return Err(ExportError::Document(message.to_owned()));
     }
     let mut writer = Writer {
         document,
-        gathered: Vec::new(),
+        buffer: Vec::new(),
         statement: None,
         report: ExportReport::default(),
     };
@@ -125,8 +124,8 @@ pub fn export(
 
 struct Writer<'d> {
     document: &'d ExportDocument,
-    gathered: Vec<u8>,
-    /// The statement under way: its group and its rows so far.
+    buffer: Vec<u8>,
+    /// The current statement: its group and its rows so far.
     statement: Option<(u64, u64)>,
     report: ExportReport,
 }
@@ -145,7 +144,7 @@ impl Writer<'_> {
             columns
                 .iter()
                 .for_each(|column| names.push_bytes(column.name.as_bytes()));
-            csv_line(&names, &mut self.gathered);
+            csv_line(&names, &mut self.buffer);
         }
         let types = dataset.tables[table].types();
         let (mut sum, mut scratch, mut row) = (0_u64, Vec::new(), Row::new());
@@ -164,11 +163,11 @@ impl Writer<'_> {
                 sum = sum.wrapping_add(row_sum(&row, &types, &mut scratch));
             }
             match self.document.form {
-                Form::Csv => csv_line(&row, &mut self.gathered),
+                Form::Csv => csv_line(&row, &mut self.buffer),
                 Form::Sql => self.sql_row(&row, cursor.root()),
             }
             self.report.rows += 1;
-            if self.gathered.len() >= GATHERED_BYTES {
+            if self.buffer.len() >= BUFFER_BYTES {
                 self.flush(out)?;
                 if go_on(self.report.rows).is_break() {
                     return Err(ExportError::Interrupted);
@@ -176,7 +175,7 @@ impl Writer<'_> {
             }
         }
         if self.statement.is_some() {
-            self.gathered.extend_from_slice(b";\n");
+            self.buffer.extend_from_slice(b";\n");
         }
         self.flush(out)?;
         out.flush()?;
@@ -187,9 +186,9 @@ impl Writer<'_> {
     fn sql_row(&mut self, row: &Row, root: u64) {
         let most = self.document.rows_per_statement;
         let group = root / most;
-        let out = &mut self.gathered;
+        let out = &mut self.buffer;
         match self.statement {
-            Some((here, rows)) if here == group && rows < most => {
+            Some((current, rows)) if current == group && rows < most => {
                 out.extend_from_slice(b",\n");
                 self.statement = Some((group, rows + 1));
             }
@@ -208,9 +207,9 @@ impl Writer<'_> {
     }
 
     fn flush(&mut self, out: &mut dyn Write) -> io::Result<()> {
-        out.write_all(&self.gathered)?;
-        self.report.bytes += self.gathered.len() as u64;
-        self.gathered.clear();
+        out.write_all(&self.buffer)?;
+        self.report.bytes += self.buffer.len() as u64;
+        self.buffer.clear();
         Ok(())
     }
 }

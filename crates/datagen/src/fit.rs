@@ -1,18 +1,19 @@
-//! Takes the cell that an expression gave and the type of its column; gives the cell in the form of the
-//! type, so that every system gets and returns the same value.
+//! Takes the result of an expression and its column's type; returns the value in the form of the type, so
+//! that every system stores and returns the same value.
 //!
-//! Whole types are numbers, decimals have all their digits, a 32-bit number is rounded to one, a truth
-//! value is one. What the type cannot hold is refused here: some systems would change it without a word.
+//! Integer types are numbers, decimals have all their digits, a 32-bit number is rounded to 32 bits, a
+//! boolean is a boolean. Values that the type cannot store are rejected here: some systems would change them
+//! silently.
 
 use assay_values::{Cell, ColumnType, Row};
 
 use crate::decimal;
 
-/// Brings the last cell of `row` into the form of its column's type; an error says what was expected.
+/// Converts the last cell of `row` to the form of its column's type; an error contains what was expected.
 #[inline]
 pub(crate) fn fit(of: ColumnType, row: &mut Row) -> Result<(), String> {
     match (of, row.cell(row.len() - 1)) {
-        // What most columns are needs no change.
+        // Most cells need no change.
         (_, Cell::Null)
         | (ColumnType::BigInt, Cell::Int(_))
         | (ColumnType::Double, Cell::Int(_) | Cell::Double(_))
@@ -28,7 +29,7 @@ pub(crate) fn fit(of: ColumnType, row: &mut Row) -> Result<(), String> {
             Ok(())
         }
         (of, cell) => match changed(of, cell) {
-            Some(Fitted::AsItIs) => Ok(()),
+            Some(Fitted::Unchanged) => Ok(()),
             Some(Fitted::Int(number)) => {
                 row.pop();
                 row.push_int(number);
@@ -49,20 +50,20 @@ pub(crate) fn fit(of: ColumnType, row: &mut Row) -> Result<(), String> {
                 row.push_bytes(&text);
                 Ok(())
             }
-            None => Err(misfit(of, cell)),
+            None => Err(type_error(of, cell)),
         },
     }
 }
 
 enum Fitted {
-    AsItIs,
+    Unchanged,
     Int(i64),
     Double(f64),
     Bool(bool),
     Text(Vec<u8>),
 }
 
-/// The cell in the form of the type; `None` where it cannot hold the value.
+/// The cell in the form of the type; `None` if the type cannot store the value.
 fn changed(of: ColumnType, cell: Cell<'_>) -> Option<Fitted> {
     match of {
         ColumnType::SmallInt => whole(cell)
@@ -83,7 +84,7 @@ fn changed(of: ColumnType, cell: Cell<'_>) -> Option<Fitted> {
             let characters = String::from_utf8_lossy(text).chars().count();
             match cell {
                 _ if characters > most as usize => None,
-                Cell::Text(_) => Some(Fitted::AsItIs),
+                Cell::Text(_) => Some(Fitted::Unchanged),
                 _ => Some(Fitted::Text(text.to_vec())),
             }
         }
@@ -92,7 +93,7 @@ fn changed(of: ColumnType, cell: Cell<'_>) -> Option<Fitted> {
             cell.text_in(&mut scratch)
                 .map(|text| Fitted::Text(text.to_vec()))
         }
-        // Only texts are dates; those do not come here.
+        // Only texts are dates; those are handled before.
         ColumnType::Date | ColumnType::Timestamp => None,
         ColumnType::Bool => truth(cell).map(Fitted::Bool),
     }
@@ -124,7 +125,7 @@ fn double(cell: Cell<'_>) -> Option<f64> {
     }
 }
 
-/// The number whose shortest text is that of the nearest number of 32 bits.
+/// The number whose shortest text is that of the nearest 32-bit number.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "the rounding is what is asked for"
@@ -149,7 +150,7 @@ fn truth(cell: Cell<'_>) -> Option<bool> {
 }
 
 #[cold]
-fn misfit(of: ColumnType, cell: Cell<'_>) -> String {
+fn type_error(of: ColumnType, cell: Cell<'_>) -> String {
     let mut scratch = Vec::new();
     let text = cell.text_in(&mut scratch).unwrap_or_default();
     let text = String::from_utf8_lossy(text);
@@ -197,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_type_cannot_hold_is_told() {
+    fn a_value_that_the_type_cannot_store_is_an_error() {
         let error = |of, push: fn(&mut Row)| fitted(of, push).expect_err("it does not fit");
         assert_eq!(
             error("smallint", |row| row.push_int(40_000)),

@@ -1,9 +1,9 @@
-//! Takes a source document of the kind `generated`; gives the rows of its tables, any part of them, in any
-//! number of places.
+//! Takes a source document of the kind `generated`; returns the rows of its tables, in any part and on any
+//! number of machines.
 //!
-//! Row *i* of a table is a function of (seed, table, *i*), and child row *j* of parent row *i* one of
-//! (seed, table, *i*, *j*): nothing is carried from one row to the next. So any part can be made anywhere,
-//! and all parts one behind the other are the whole, byte for byte.
+//! Row *i* of a table is a function of (seed, table, *i*), and child row *j* of parent row *i* one of (seed,
+//! table, *i*, *j*): rows share no state. So any part can be generated anywhere, and all parts concatenated
+//! equal the whole, byte for byte.
 //!
 //! ```text
 //!   document ── compile ──► Dataset ─┬─ source  (rows for a loader)

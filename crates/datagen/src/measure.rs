@@ -1,5 +1,5 @@
-//! Takes a data set; gives for each table its exact number of rows, about how many bytes they are, and,
-//! where asked for, their checksum.
+//! Takes a data set; returns for each table its exact number of rows, their approximate size in bytes, and,
+//! if requested, their checksum.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,7 +13,7 @@ use crate::Dataset;
 use crate::cursor::Cursor;
 use crate::export::csv_line;
 
-/// All tables of a data set, as far as its part holds them.
+/// All tables of a data set, as far as its part includes them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Measure {
     pub tables: Vec<TableMeasure>,
@@ -25,21 +25,21 @@ pub struct TableMeasure {
     pub rows: u64,
     /// As CSV, estimated from a sample of rows.
     pub bytes: u64,
-    /// 16 hexadecimal digits, equal for equal rows in any order; none where nobody asked.
+    /// 16 hexadecimal digits, equal for equal rows in any order; null if not requested.
     pub checksum: Option<String>,
 }
 
-/// A sample takes rows of so many places, evenly spread, …
+/// A sample takes rows at this many places, evenly spread, …
 const SAMPLED_PLACES: u64 = 64;
-/// … and from each at most so many.
+/// … and at most this many at each.
 const ROWS_A_PLACE: u64 = 32;
 const LOOK_UP_EVERY: Duration = Duration::from_millis(100);
 
-/// Measures all tables. A checksum takes all rows, which are made on all processors; `go_on` is told
-/// of their number at most ten times a second.
+/// Measures all tables. A checksum needs all rows, which are generated on all processors; `go_on` gets their
+/// number at most ten times a second.
 ///
 /// # Errors
-/// If a row cannot be made. `None` where `go_on` broke.
+/// If a row cannot be computed. `None` if `go_on` broke.
 pub fn measure(
     dataset: &Dataset,
     with_checksums: bool,
@@ -92,7 +92,7 @@ fn sampled_bytes(dataset: &Dataset, table: usize, rows: u64) -> Result<u64, Sour
     Ok(u64::try_from(estimate).unwrap_or(u64::MAX))
 }
 
-/// The sum over all rows of the table; `None` where `go_on` broke.
+/// The sum over all rows of the table; `None` if `go_on` broke.
 fn checksum(
     dataset: &Dataset,
     table: usize,
@@ -100,21 +100,21 @@ fn checksum(
 ) -> Result<Option<u64>, SourceError> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = u32::try_from(threads).unwrap_or(1);
-    let (is_given_up, made) = (AtomicBool::new(false), AtomicU64::new(0));
-    let (is_given_up, made) = (&is_given_up, &made);
+    let (is_cancelled, generated) = (AtomicBool::new(false), AtomicU64::new(0));
+    let (is_cancelled, generated) = (&is_cancelled, &generated);
     std::thread::scope(|scope| {
         let (ended, end) = mpsc::channel();
         let parts = dataset.part().divided(threads);
-        let works: Vec<_> = parts
+        let threads_of_parts: Vec<_> = parts
             .map(|part| {
                 let ended = ended.clone();
                 scope.spawn(move || {
                     let cursor = Cursor::new(dataset, table, dataset.roots(table, part));
-                    let sum = sum_of(dataset, table, cursor, is_given_up, made);
+                    let sum = sum_of(dataset, table, cursor, is_cancelled, generated);
                     if sum.is_err() {
-                        is_given_up.store(true, Ordering::Relaxed);
+                        is_cancelled.store(true, Ordering::Relaxed);
                     }
-                    // Nobody listens any more where another part has failed.
+                    // Fails if another part has failed: then nothing receives it.
                     let _ = ended.send(());
                     sum
                 })
@@ -125,19 +125,19 @@ fn checksum(
             match end.recv_timeout(LOOK_UP_EVERY) {
                 Ok(()) => {}
                 Err(RecvTimeoutError::Timeout) => {
-                    if go_on(made.load(Ordering::Relaxed)).is_break() {
-                        is_given_up.store(true, Ordering::Relaxed);
+                    if go_on(generated.load(Ordering::Relaxed)).is_break() {
+                        is_cancelled.store(true, Ordering::Relaxed);
                     }
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
             }
         }
         let mut total = 0_u64;
-        for work in works {
-            total = total.wrapping_add(work.join().expect("a sum does not panic")?);
+        for thread in threads_of_parts {
+            total = total.wrapping_add(thread.join().expect("a sum does not panic")?);
         }
-        let is_given_up = is_given_up.load(Ordering::Relaxed);
-        Ok((!is_given_up).then_some(total))
+        let is_cancelled = is_cancelled.load(Ordering::Relaxed);
+        Ok((!is_cancelled).then_some(total))
     })
 }
 
@@ -145,8 +145,8 @@ fn sum_of(
     dataset: &Dataset,
     table: usize,
     mut cursor: Cursor,
-    is_given_up: &AtomicBool,
-    made: &AtomicU64,
+    is_cancelled: &AtomicBool,
+    generated: &AtomicU64,
 ) -> Result<u64, SourceError> {
     let types = dataset.tables[table].types();
     let (mut row, mut scratch, mut sum, mut rows) = (Row::new(), Vec::new(), 0_u64, 0_u64);
@@ -155,8 +155,8 @@ fn sum_of(
         sum = sum.wrapping_add(row_sum(&row, &types, &mut scratch));
         rows += 1;
         if rows.is_multiple_of(1024) {
-            made.fetch_add(1024, Ordering::Relaxed);
-            if is_given_up.load(Ordering::Relaxed) {
+            generated.fetch_add(1024, Ordering::Relaxed);
+            if is_cancelled.load(Ordering::Relaxed) {
                 break;
             }
         }

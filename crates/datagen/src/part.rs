@@ -1,10 +1,10 @@
-//! Which part of the rows is meant: the k-th of n that are as equal as can be.
+//! Part k of n parts of the rows, which are as equal as possible.
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-/// The `number`-th part, counted from 1, `of` so many.
+/// Part `number`, counted from 1, of `of` parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(try_from = "(u64, u64)", into = "(u64, u64)")]
 pub struct Part {
@@ -15,13 +15,13 @@ pub struct Part {
 impl Part {
     pub const WHOLE: Self = Self { number: 1, of: 1 };
 
-    /// Part `number` of `of`; `None` where there is no such part.
+    /// Part `number` of `of`; `None` if there is no such part.
     #[must_use]
     pub fn new(number: u64, of: u64) -> Option<Self> {
         (1..=of).contains(&number).then_some(Self { number, of })
     }
 
-    /// This part cut into `sessions` parts, one behind the other; at least one.
+    /// Divides this part into `sessions` consecutive parts; at least one.
     pub fn divided(self, sessions: u32) -> impl Iterator<Item = Self> {
         let sessions = sessions.max(1);
         (1..=sessions).map(move |number| Self {
@@ -30,14 +30,14 @@ impl Part {
         })
     }
 
-    /// Its share of so many rows, in whole groups of `group` rows each, of which the last may be smaller.
+    /// The range of this part, in whole groups of `group` rows each; the last group may be smaller.
     #[must_use]
     pub fn range_of_groups(self, rows: u64, group: u64) -> Range<u64> {
         let groups = self.range(rows.div_ceil(group));
         groups.start.saturating_mul(group).min(rows)..groups.end.saturating_mul(group).min(rows)
     }
 
-    /// Its share of so many rows.
+    /// The range of this part.
     #[must_use]
     pub fn range(self, rows: u64) -> Range<u64> {
         let bound = |number: u64| {
@@ -74,7 +74,7 @@ mod tests {
     use super::Part;
 
     #[test]
-    fn parts_follow_each_other_and_miss_no_row() {
+    fn parts_are_consecutive_and_complete() {
         for (rows, of) in [(10, 3), (2, 5), (0, 4), (u64::MAX, 7)] {
             let mut next = 0;
             for number in 1..=of {

@@ -1,8 +1,9 @@
-//! Takes the value of an expression; gives it as a number of rows.
+//! Takes the value of an expression; returns it as a number of rows.
 
 use assay_values::Value;
 
-/// A number of rows, or what is wrong with it. A double is one where it is whole: `1000 * :scale` may be.
+/// Converts to a number of rows, or returns an error. Integral doubles are accepted: `1000 * :scale` may be
+/// one.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

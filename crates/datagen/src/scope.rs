@@ -1,7 +1,7 @@
-//! Takes the names that an expression could see; gives those that it does see, by the place of their value.
+//! Takes the names that an expression could use; returns those that it sees, by the index of their value.
 //!
-//! The nearest meaning of a name counts: the table's own columns above, then the parent's columns, then
-//! the parameters. So a child may say `w_id = ":w_id"`, and means its parent's.
+//! The nearest definition of a name counts: the table's own columns before it, then the parent's columns,
+//! then the parameters. So a child may define `w_id = ":w_id"` to copy its parent's.
 
 use assay_script::ScriptError;
 use assay_script::expression::{self, Formula, Origin};
@@ -10,11 +10,11 @@ use assay_values::Value;
 use crate::document::{GeneratedDocument, GeneratedTable};
 use crate::table::ROW_SLOT;
 
-/// What all expressions of one table have in common.
+/// What all expressions of one table share.
 pub(crate) struct Scope<'d> {
     file: &'d str,
     constants: Vec<(String, Value)>,
-    /// By place of the value: `row`, the parent's columns, the table's own.
+    /// By index of the value: `row`, the parent's columns, the table's own.
     names: Vec<&'d str>,
     first_own_slot: usize,
 }
@@ -51,21 +51,21 @@ impl<'d> Scope<'d> {
         self.first_own_slot
     }
 
-    /// The number of rows, which knows no row yet.
+    /// The expression for the number of rows, in which `:row` is not defined.
     pub fn rows(&self, table: &GeneratedTable) -> Result<Formula, ScriptError> {
         let mut names = self.visible(0);
         names[ROW_SLOT] = "";
         self.compile(&table.rows, &names, table.line, 1)
     }
 
-    /// The value of the table's `index`-th column.
+    /// The expression of the table's column at `index`.
     pub fn column(&self, table: &GeneratedTable, index: usize) -> Result<Formula, ScriptError> {
         let column = &table.columns[index];
         let names = self.visible(index);
         self.compile(&column.value, &names, column.line, column.column)
     }
 
-    /// What is wrong at a line of the file, as compiling says it.
+    /// An error at a line of the file, like an error of compilation.
     pub fn error(&self, line: u32, message: String, hint: Option<String>) -> ScriptError {
         ScriptError {
             path: self.file.to_owned(),
@@ -76,7 +76,7 @@ impl<'d> Scope<'d> {
         }
     }
 
-    /// The names where only the first `own` columns of the table itself are known.
+    /// The names visible when the first `own` columns of the table are defined.
     fn visible(&self, own: usize) -> Vec<&'d str> {
         let own = self.first_own_slot..self.first_own_slot + own;
         let is_own = |name: &str| self.names[own.clone()].contains(&name);

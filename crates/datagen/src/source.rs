@@ -1,4 +1,4 @@
-//! Takes a data set and a part of it; gives the rows of all tables to a loader, one table after the other.
+//! Takes a data set and a part of it; returns the rows of all tables to a load, table by table.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ impl RowSource for GeneratedSource {
         Ok(None)
     }
 
-    /// None: the rows come from nowhere.
+    /// Nothing is read: the rows are computed.
     fn bytes_read(&self) -> u64 {
         0
     }

@@ -1,4 +1,4 @@
-//! A table whose expressions are compiled, and the layout of the values that they see.
+//! A table with compiled expressions, and the layout of the values that they use.
 //!
 //! ```text
 //!   values:  :row │ the parent's columns … │ its own columns …
@@ -7,19 +7,19 @@
 use assay_script::expression::Formula;
 use assay_values::ColumnType;
 
-/// Where the row's own number stands among the values.
+/// The index of the row's own number among the values.
 pub(crate) const ROW_SLOT: usize = 0;
 
 pub(crate) struct Table {
     pub name: Box<str>,
-    /// Its index.
+    /// The parent's index.
     pub parent: Option<usize>,
-    /// Rows per parent row; of a table without one, all rows, and then `total` says how many.
+    /// Rows per parent row; without a parent, the number of all rows, which is in `total`.
     pub rows: Formula,
     pub rows_line: u32,
     pub total: u64,
     pub columns: Vec<Column>,
-    /// Columns of the parent that some expression here uses, and where they stand among the values here.
+    /// Columns of the parent that an expression here uses, and their slots here.
     pub inherited: Vec<(usize, usize)>,
     pub first_own_slot: usize,
     pub row_seed: u64,
@@ -31,7 +31,7 @@ pub(crate) struct Column {
     pub formula: Formula,
     pub of: Option<ColumnType>,
     pub line: u32,
-    /// Another column of the same table uses it.
+    /// Whether another column of the same table uses it.
     pub is_kept: bool,
 }
 
@@ -44,7 +44,7 @@ impl Table {
         self.slot(self.columns.len())
     }
 
-    /// The types of its columns; none where one is not known.
+    /// The types of its columns; empty if one is unknown.
     pub fn types(&self) -> Vec<ColumnType> {
         let types = self.columns.iter().map(|column| column.of);
         types.collect::<Option<_>>().unwrap_or_default()
@@ -55,22 +55,22 @@ impl Table {
         !self.rows.is_random() && (0..self.slots()).all(|slot| !self.rows.uses(slot))
     }
 
-    /// Which columns must be computed so that those of `asked` are known: these, those that they use, and
-    /// those that draw from the row's stream before one of them does.
-    pub fn wanted(&self, asked: impl Iterator<Item = usize>) -> Box<[bool]> {
-        let mut wanted = vec![false; self.columns.len()].into_boxed_slice();
-        asked.for_each(|column| wanted[column] = true);
+    /// Which columns must be computed to know the `requested` ones: these, the columns that they use, and the
+    /// columns that draw from the row's stream before them.
+    pub fn needed_columns(&self, requested: impl Iterator<Item = usize>) -> Box<[bool]> {
+        let mut needed_columns = vec![false; self.columns.len()].into_boxed_slice();
+        requested.for_each(|column| needed_columns[column] = true);
         let mut draws_later = false;
         for column in (0..self.columns.len()).rev() {
             let formula = &self.columns[column].formula;
-            wanted[column] |= draws_later && formula.is_random();
-            if wanted[column] {
+            needed_columns[column] |= draws_later && formula.is_random();
+            if needed_columns[column] {
                 draws_later |= formula.is_random();
                 (0..column)
                     .filter(|&used| formula.uses(self.slot(used)))
-                    .for_each(|used| wanted[used] = true);
+                    .for_each(|used| needed_columns[used] = true);
             }
         }
-        wanted
+        needed_columns
     }
 }

@@ -1,4 +1,4 @@
-//! Rows as functions of a seed: any part of them anywhere, and nothing shared that should not be.
+//! Rows are functions of a seed: any part can be generated anywhere, and no streams are shared.
 
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the message")]
 
@@ -10,7 +10,7 @@ use assay_datagen::Part;
 use serde_json::json;
 use support::{dataset, error, rows, rows_of};
 
-/// Warehouses with districts, districts with a random number of customers, and a table of its own.
+/// Warehouses with districts, districts with a random number of customers, and an independent table.
 fn nested(seed: u64) -> serde_json::Value {
     json!({
         "seed": seed,
@@ -41,7 +41,7 @@ fn nested(seed: u64) -> serde_json::Value {
 }
 
 #[test]
-fn all_parts_one_behind_the_other_are_the_whole() {
+fn all_parts_concatenated_are_the_whole() {
     let dataset = dataset(&nested(1));
     let whole = rows(&dataset, Part::WHOLE);
     for of in [1, 2, 3, 5, 7, 11, 100] {
@@ -61,16 +61,16 @@ fn all_parts_one_behind_the_other_are_the_whole() {
 }
 
 #[test]
-fn equal_seeds_give_equal_rows_and_other_seeds_others() {
+fn equal_seeds_make_equal_rows_and_different_seeds_different_rows() {
     let of_seed = |seed| rows(&dataset(&nested(seed)), Part::WHOLE);
     assert_eq!(of_seed(1), of_seed(1));
     assert_ne!(of_seed(1), of_seed(2));
 }
 
-/// Were it otherwise, a change of a seed or of the program would be a change of what is measured: these
-/// rows were made once, and must stay.
+/// These rows were generated once and must never change: otherwise an update of the program would change what
+/// is measured.
 #[test]
-fn the_rows_of_a_seed_stay_what_they_are() {
+fn the_rows_of_a_seed_never_change() {
     let dataset = dataset(&json!({ "seed": 42, "file": "f", "tables": [
         { "name": "t", "rows": "3", "columns": [
             { "name": "a", "value": ":row" },
@@ -126,7 +126,7 @@ fn children_see_the_columns_of_their_own_parent() {
 }
 
 #[test]
-fn counting_makes_no_row_and_agrees_with_making_them() {
+fn counts_agree_with_the_generated_rows() {
     let document = nested(5);
     let dataset = dataset(&document);
     for of in [1, 3] {
@@ -156,7 +156,7 @@ fn a_constant_number_of_children_is_not_counted_row_by_row() {
 }
 
 #[test]
-fn tables_that_are_alike_differ_by_their_instance() {
+fn tables_of_one_definition_differ_by_their_instance() {
     let table = |instance: i64| {
         json!({ "name": format!("t{instance}"), "rows": ":instance", "instance": instance, "columns": [
             { "name": "a", "value": ":instance * 10 + :row" },
@@ -185,21 +185,22 @@ fn values_take_the_form_of_their_column() {
 }
 
 #[test]
-fn what_is_wrong_with_a_table_is_told_with_its_place() {
-    let told = |table: serde_json::Value| {
+fn an_error_in_a_table_has_its_place() {
+    let error_of = |table: serde_json::Value| {
         let parent = json!({ "name": "orders", "rows": "2", "columns": [{ "name": "o_id", "value": ":row" }] });
         error(
             &json!({ "seed": 1, "file": "w.toml", "variables": { "scale": 2 }, "tables": [parent, table] }),
         )
     };
     let column = |value: &str| {
-        told(json!({ "name": "t", "rows": "2", "line": 5, "columns": [
+        error_of(json!({ "name": "t", "rows": "2", "line": 5, "columns": [
             { "name": "a", "value": "1", "line": 7, "column": 6 },
             { "name": "b", "value": value, "line": 8, "column": 6 },
         ] }))
     };
-    let rows = |rows: &str| told(json!({ "name": "t", "rows": rows, "line": 5, "columns": [] }));
-    for (found, place, words) in [
+    let rows =
+        |rows: &str| error_of(json!({ "name": "t", "rows": rows, "line": 5, "columns": [] }));
+    for (found, place, text) in [
         (column(":a + :c"), "w.toml:8:11", "did you mean :a?"),
         (column("1 +"), "w.toml:8:", ""),
         (column(":b"), "w.toml:8:6", ":b"),
@@ -212,12 +213,12 @@ fn what_is_wrong_with_a_table_is_told_with_its_place() {
         ),
         (rows("1 / 0"), "w.toml:5:", "division by zero"),
         (
-            told(json!({ "name": "t", "rows": "2", "per": "order", "line": 5, "columns": [] })),
+            error_of(json!({ "name": "t", "rows": "2", "per": "order", "line": 5, "columns": [] })),
             "w.toml:5:1",
-            "the tables above it are orders",
+            "tables declared before it: orders",
         ),
         (
-            told(
+            error_of(
                 json!({ "name": "t", "rows": "2", "per": "orders", "line": 5, "columns": [
                 { "name": "x", "value": ":o_it", "line": 6, "column": 6 },
             ] }),
@@ -226,19 +227,19 @@ fn what_is_wrong_with_a_table_is_told_with_its_place() {
             "did you mean :o_id?",
         ),
         (
-            told(json!({ "name": "t", "rows": "2", "columns": [
+            error_of(json!({ "name": "t", "rows": "2", "columns": [
                 { "name": "x", "value": "1", "type": "integer", "line": 6 },
             ] })),
             "w.toml:6:1",
             "found \"integer\"",
         ),
     ] {
-        assert!(found.contains(place) && found.contains(words), "{found}");
+        assert!(found.contains(place) && found.contains(text), "{found}");
     }
 }
 
 #[test]
-fn a_row_that_cannot_be_made_is_told_with_table_and_number() {
+fn an_error_in_a_row_has_its_table_and_number() {
     let failing = |rows: &str, value: &str, of: serde_json::Value| {
         let dataset = dataset(&json!({ "seed": 1, "file": "w.toml", "tables": [
             { "name": "p", "rows": "3", "columns": [{ "name": "n", "value": ":row - 1", "line": 3 }] },

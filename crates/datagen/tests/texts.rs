@@ -1,4 +1,4 @@
-//! Rows as CSV and as SQL text, and their measure.
+//! Rows as CSV and as SQL text, and their sizes.
 
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the message")]
 
@@ -33,7 +33,7 @@ fn exported(dataset: &Dataset, document: Value) -> (String, ExportReport) {
 }
 
 #[test]
-fn csv_tells_null_from_the_empty_text_and_quotes_what_must_be() {
+fn csv_distinguishes_null_from_the_empty_text_and_quotes_special_characters() {
     let document = json!({ "table": "t", "form": "csv", "header": true });
     let (text, report) = exported(&dataset(&awkward([1, 1])), document);
     let lines = [
@@ -49,7 +49,7 @@ fn csv_tells_null_from_the_empty_text_and_quotes_what_must_be() {
 }
 
 #[test]
-fn sql_has_literals_of_the_style_and_so_many_rows_a_statement() {
+fn sql_has_the_literal_style_and_the_rows_per_statement() {
     let document = |style: &str| {
         json!({ "table": "t", "form": "sql", "insert": "INSERT INTO t (n, x, d, b) VALUES",
                 "literal_style": style, "rows_per_statement": 3 })
@@ -64,7 +64,7 @@ fn sql_has_literals_of_the_style_and_so_many_rows_a_statement() {
 }
 
 #[test]
-fn files_of_parts_one_behind_the_other_are_the_file_of_the_whole() {
+fn concatenated_files_of_parts_equal_the_file_of_the_whole() {
     let tables = |part: [u64; 2]| {
         dataset(&json!({ "seed": 1, "file": "f", "part": part, "tables": [
             { "name": "p", "rows": "50", "columns": [{ "name": "a", "value": "text(1, 9)" }] },
@@ -142,7 +142,7 @@ fn the_bytes_of_a_large_table_are_estimated_well() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error_and_a_full_disk_is() {
+fn a_closed_pipe_is_no_error_and_a_full_disk_is() {
     struct Broken(io::ErrorKind);
     impl Write for Broken {
         fn write(&mut self, _: &[u8]) -> io::Result<usize> {
@@ -165,7 +165,7 @@ fn a_reader_that_goes_away_is_no_error_and_a_full_disk_is() {
 }
 
 #[test]
-fn an_unknown_table_is_told_with_those_that_there_are() {
+fn an_unknown_table_is_reported_with_the_known_ones() {
     let document = json!({ "table": "x", "form": "csv" });
     let document: ExportDocument = serde_json::from_value(document).unwrap();
     let mut go_on = |_| ControlFlow::Continue(());

@@ -1,4 +1,4 @@
-//! Documents, and the rows they describe as text.
+//! Helpers that compile documents and return their rows as text.
 
 #![allow(dead_code, reason = "each test file uses its part of this")]
 
@@ -12,11 +12,11 @@ pub fn dataset(document: &serde_json::Value) -> Arc<Dataset> {
     Dataset::compile(&document).unwrap_or_else(|error| panic!("{error} {:?}", error.hint))
 }
 
-/// What is wrong with the document: place, message, hint.
+/// The error of an invalid document: place, message, hint.
 pub fn error(document: &serde_json::Value) -> String {
     let document: GeneratedDocument = serde_json::from_value(document.clone()).unwrap();
     match Dataset::compile(&document) {
-        Ok(_) => panic!("nothing is wrong with it"),
+        Ok(_) => panic!("expected an error"),
         Err(error) => format!("{error}; {}", error.hint.as_deref().unwrap_or_default()),
     }
 }
