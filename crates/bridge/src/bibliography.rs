@@ -1,4 +1,5 @@
-//! Takes documents about bibliographies from Python; gives scans, SQL text and made bibliographies.
+//! Takes documents about bibliographies from Python; returns scan reports, SQL scripts and synthetic
+//! bibliographies.
 
 use std::fs::File;
 use std::mem::ManuallyDrop;
@@ -13,8 +14,7 @@ use crate::failure::{Failure, os_error};
 use crate::progress::Listener;
 use crate::work::{ended, parsed, printed};
 
-/// Entries of a synthetic bibliography where the document names no number: as many as the 13 real
-/// files hold.
+/// Entries of a synthetic bibliography if the document gives no number: as many as the 13 real files have.
 const SYNTHETIC_ENTRIES: u64 = 9_733;
 
 #[derive(Serialize)]
@@ -44,7 +44,7 @@ pub fn bib_scan(py: Python<'_>, document: &str, progress: Option<Py<PyAny>>) -> 
     let mut listener = Listener::new(progress);
     let found = py.detach(|| {
         assay_bibtex::scan(&options, &mut |bytes_read, bytes_total| {
-            listener.tell(&ReadProgress {
+            listener.report(&ReadProgress {
                 bytes_read,
                 bytes_total,
             })
@@ -56,7 +56,7 @@ pub fn bib_scan(py: Python<'_>, document: &str, progress: Option<Py<PyAny>>) -> 
     )
 }
 
-/// Writes the script to an open file, which stays open.
+/// Writes the SQL script to an open file, which stays open.
 #[pyfunction]
 pub fn bib_write_sql(py: Python<'_>, document: &str, file_descriptor: i32) -> PyResult<String> {
     let options: SqlOptions = parsed(document, "SQL")?;
@@ -80,16 +80,17 @@ pub fn bib_replicate(py: Python<'_>, document: &str, file_descriptor: i32) -> Py
 
 #[pyfunction]
 pub fn bib_synthesize(py: Python<'_>, document: &str) -> PyResult<String> {
-    let asked: SynthesizeDocument = parsed(document, "synthesize")?;
-    let made =
-        py.detach(|| assay_bibtex::synthesize(Path::new(&asked.folder), asked.entries, asked.seed));
+    let options: SynthesizeDocument = parsed(document, "synthesize")?;
+    let made = py.detach(|| {
+        assay_bibtex::synthesize(Path::new(&options.folder), options.entries, options.seed)
+    });
     made.map(|made| printed(&made)).map_err(raise)
 }
 
-/// The file behind a descriptor that Python keeps open and closes itself.
+/// The file of a descriptor that Python keeps open and closes itself.
 pub fn borrowed(file_descriptor: i32) -> ManuallyDrop<File> {
-    // SAFETY: the caller hands over a descriptor that is open and stays so during the call; as the
-    // `File` is never dropped, nobody closes it twice.
+    // SAFETY: the caller passes a descriptor that is open and stays open during the call; the `File` is never
+    // dropped, so the descriptor is not closed here.
     ManuallyDrop::new(unsafe { File::from_raw_fd(file_descriptor) })
 }
 

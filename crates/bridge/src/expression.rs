@@ -1,4 +1,4 @@
-//! Takes one expression and what its names stand for; gives Python its value.
+//! Takes an expression and the values of its names; returns its value to Python.
 
 use assay_script::expression::{Origin, compile};
 use assay_values::{Random, Value};
@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 use crate::failure::Failure;
 
-/// A value as Python has it.
+/// A value passed from Python.
 #[derive(FromPyObject)]
 pub enum Given {
     Bool(bool),
@@ -16,7 +16,7 @@ pub enum Given {
     Text(String),
 }
 
-/// The value of an expression in which nothing is random but what `constants` name.
+/// The value of an expression with these constants; random functions use a fixed stream.
 #[pyfunction]
 pub fn evaluate(
     py: Python<'_>,

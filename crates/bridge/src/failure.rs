@@ -1,4 +1,4 @@
-//! Takes the engine's errors; gives the one exception Python knows, with its place and its words.
+//! Takes the engine's errors; returns the exception that Python gets, with place and message.
 
 use assay_drivers::SystemError;
 use assay_engine::EngineError as Engine;
@@ -7,14 +7,9 @@ use assay_values::SourceError;
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyOSError};
 use pyo3::prelude::*;
 
-pyo3::create_exception!(
-    _engine,
-    EngineError,
-    PyException,
-    "What the engine could not do."
-);
+pyo3::create_exception!(_engine, EngineError, PyException, "An error of the engine.");
 
-/// Everything an [`EngineError`] carries; what does not apply stays empty.
+/// The fields of an [`EngineError`]; those that do not apply stay empty.
 #[derive(Default)]
 pub struct Failure {
     pub kind: &'static str,
@@ -28,7 +23,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// The document Python handed over is not one the engine takes: our mistake.
+    /// An invalid document from Python: an internal error.
     pub fn document(message: impl std::fmt::Display) -> Self {
         Self {
             kind: "document",
@@ -96,7 +91,7 @@ impl From<ScriptError> for Failure {
     }
 }
 
-/// The engine's error as an exception; an interrupt is Python's own.
+/// The engine's error as an exception; an interrupt becomes Python's `KeyboardInterrupt`.
 pub fn raise(error: Engine) -> PyErr {
     match error {
         Engine::Script(error) => Failure::from(error).into_exception(),
@@ -122,7 +117,7 @@ fn in_context(kind: &'static str, error: SystemError, context: &str) -> PyErr {
     failure.into_exception()
 }
 
-/// What the operating system refused, with its number: Python knows a closed pipe by it.
+/// An error of the operating system with its number, by which Python recognizes a closed pipe.
 pub fn os_error(error: &std::io::Error) -> PyErr {
     let message = error.to_string();
     match error.raw_os_error() {

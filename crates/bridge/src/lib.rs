@@ -1,5 +1,5 @@
-//! Takes JSON documents from Python and hands them to the engine; gives JSON documents back. The only
-//! crate that knows Python. The interpreter is free while anything here works.
+//! Takes JSON documents from Python and passes them to the engine; returns JSON documents. The only crate
+//! that depends on Python. The interpreter lock is released while the engine works.
 
 mod bibliography;
 mod expression;

@@ -1,4 +1,4 @@
-//! Takes distributions as JSON and merges them; gives the JSON Schema of an observation.
+//! Takes distributions as JSON and merges them; also returns the JSON Schema of an observation.
 
 use assay_engine::Latency;
 use assay_histogram::{EncodedHistogram, merge_encoded};
@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use crate::failure::Failure;
 use crate::work::{parsed, printed};
 
-/// All samples of several distributions in one; a JSON list of `EncodedHistogram` in, a `Latency` out.
+/// Merges all samples of several distributions: takes a JSON list of `EncodedHistogram`, returns a `Latency`.
 #[pyfunction]
 pub fn merge_latency(py: Python<'_>, parts: &str) -> PyResult<String> {
     let parts: Vec<EncodedHistogram> = parsed(parts, "latency")?;
@@ -16,7 +16,7 @@ pub fn merge_latency(py: Python<'_>, parts: &str) -> PyResult<String> {
     Ok(printed(&Latency::from(&merged)))
 }
 
-/// The JSON Schema of what `drive` gives.
+/// The JSON Schema of the observation that `drive` returns.
 #[pyfunction]
 pub fn observation_schema() -> String {
     printed(&assay_engine::observation_schema())

@@ -1,11 +1,11 @@
-//! Takes what the engine tells of its progress; calls Python with it, and lets Ctrl-C in.
+//! Takes the engine's progress; passes it to Python, and checks for signals such as Ctrl-C.
 
 use std::ops::ControlFlow;
 
 use pyo3::prelude::*;
 use serde::Serialize;
 
-/// A Python callable, or none, and the first exception that came out of it or of a signal.
+/// An optional Python callable, and the first exception raised by it or by a signal.
 pub struct Listener {
     callback: Option<Py<PyAny>>,
     failure: Option<PyErr>,
@@ -19,9 +19,9 @@ impl Listener {
         }
     }
 
-    /// Tells Python; asks the engine to stop where Python raised, or the user pressed Ctrl-C.
-    pub fn tell(&mut self, progress: &impl Serialize) -> ControlFlow<()> {
-        let told = Python::attach(|py| -> PyResult<()> {
+    /// Reports to Python; breaks if Python raised an exception or the user pressed Ctrl-C.
+    pub fn report(&mut self, progress: &impl Serialize) -> ControlFlow<()> {
+        let reported = Python::attach(|py| -> PyResult<()> {
             py.check_signals()?;
             if let Some(callback) = &self.callback {
                 let text = serde_json::to_string(progress)
@@ -30,7 +30,7 @@ impl Listener {
             }
             Ok(())
         });
-        match told {
+        match reported {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
                 self.failure.get_or_insert(error);
@@ -39,9 +39,9 @@ impl Listener {
         }
     }
 
-    /// When clients that are ready begin: the nanoseconds since 1970 that Python's `ready` gives, or at once
-    /// where it gives none or there is no such callable.
-    pub fn ask_when_to_begin(&mut self, ready: Option<&Py<PyAny>>) -> ControlFlow<(), Option<u64>> {
+    /// When ready clients begin: at the nanoseconds since 1970 that Python's `ready` returns, or at once if
+    /// it returns `None` or there is no such callable.
+    pub fn start_time(&mut self, ready: Option<&Py<PyAny>>) -> ControlFlow<(), Option<u64>> {
         let Some(ready) = ready else {
             return ControlFlow::Continue(None);
         };
@@ -55,7 +55,7 @@ impl Listener {
         }
     }
 
-    /// The exception that ended the work, if one did: it goes before what the engine says of it.
+    /// The exception that ended the work, if any; it takes precedence over the engine's error.
     pub fn into_failure(self) -> Option<PyErr> {
         self.failure
     }

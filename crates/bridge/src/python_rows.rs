@@ -1,4 +1,4 @@
-//! Takes the rows of tables as Python makes them, a mapping from table to rows; gives them to a loader.
+//! Takes tables' rows from Python, as a mapping from table to rows; passes them to a load.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,17 +9,17 @@ use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyIterator, PyMapping, PyStri
 
 use crate::failure::Failure;
 
-/// Rows taken with one hold of the interpreter: enough that taking hold costs next to nothing for each.
+/// Rows read each time the interpreter lock is held: enough to make its cost per row negligible.
 const BATCH_ROWS: usize = 256;
 
-/// What iterating raised, for the caller to raise again.
+/// The exception raised while iterating, for the caller to raise again.
 pub type Raised = Arc<Mutex<Option<PyErr>>>;
 
 pub struct PythonRows {
-    /// From the last to the first.
+    /// In reverse order.
     tables: Vec<Table>,
     batch: Vec<Row>,
-    /// Only so many rows of the batch count.
+    /// How many rows of the batch are valid.
     filled: usize,
     taken: usize,
     raised: Raised,
@@ -28,22 +28,21 @@ pub struct PythonRows {
 struct Table {
     number: usize,
     name: String,
-    /// 0 where the document does not say.
+    /// 0 if the document does not define them.
     columns: usize,
     rows: Py<PyIterator>,
-    /// Rows of it so far.
+    /// Rows read so far.
     count: u64,
 }
 
 impl PythonRows {
     /// # Errors
-    /// If the mapping names a table that the document does not, or has something for it that
-    /// cannot be iterated over.
+    /// If the mapping has a table that the document does not have, or a value that cannot be iterated over.
     pub fn new(document: &LoadDocument, rows: &Bound<'_, PyMapping>) -> PyResult<Self> {
         let mut tables = Vec::new();
         for key in rows.keys()?.iter() {
             let name: String = key.extract()?;
-            let place = document.tables.iter().position(|one| one.name == name);
+            let place = document.tables.iter().position(|table| table.name == name);
             let Some(number) = place else {
                 let message = format!("source: rows for the table {name}, which is not loaded");
                 return Err(Failure::document(message).into_exception());
@@ -70,7 +69,7 @@ impl PythonRows {
         Arc::clone(&self.raised)
     }
 
-    /// Takes further rows of the table under way; none: it has no more.
+    /// Reads more rows of the current table; none are left if `filled` stays 0.
     fn fill(&mut self) -> Result<(), SourceError> {
         (self.filled, self.taken) = (0, 0);
         let Some(table) = self.tables.last_mut() else {
@@ -133,7 +132,7 @@ impl RowSource for PythonRows {
         }
     }
 
-    /// None that we know of.
+    /// The size of Python's input is unknown.
     fn bytes_read(&self) -> u64 {
         0
     }
@@ -162,7 +161,7 @@ fn read(cells: &Bound<'_, PyAny>, row: &mut Row) -> PyResult<()> {
     Ok(())
 }
 
-/// A whole number of 64 bits; a larger one travels as its text.
+/// An integer of 64 bits; a larger one is sent as text.
 fn whole(cell: &Bound<'_, PyAny>) -> Option<i64> {
     cell.cast::<PyInt>().ok()?.extract().ok()
 }

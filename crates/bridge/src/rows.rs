@@ -1,4 +1,4 @@
-//! Takes documents about rows from Python; gives loads, texts and measures of them.
+//! Takes documents about rows from Python; loads, exports and measures the rows.
 
 use std::ops::ControlFlow;
 use std::sync::{Arc, PoisonError};
@@ -21,9 +21,9 @@ use crate::progress::Listener;
 use crate::python_rows::PythonRows;
 use crate::work::{ended, parsed};
 
-const TELL_EVERY: Duration = Duration::from_millis(100);
+const REPORT_EVERY: Duration = Duration::from_millis(100);
 
-/// Who makes the rows.
+/// The source of the rows.
 #[derive(Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 enum SourceDocument {
@@ -36,14 +36,14 @@ struct RowProgress {
     rows: u64,
 }
 
-/// A source that can be loaded by several sessions at once, or by one.
+/// A source that can be divided between the sessions of a load.
 trait Divisible {
-    /// At most so many sources, whose rows together are all.
+    /// At most `most` sources, which together have all rows.
     fn parts(&self, most: u32) -> Result<Vec<Box<dyn RowSource + Send>>, EngineError>;
 }
 
 impl Divisible for SourceOptions {
-    /// One: a bibliography is read from its beginning.
+    /// A single source: a bibliography is read from the start.
     fn parts(&self, _most: u32) -> Result<Vec<Box<dyn RowSource + Send>>, EngineError> {
         let source = BibSource::new(self).map_err(EngineError::Source)?;
         Ok(vec![Box::new(source)])
@@ -59,7 +59,7 @@ impl Divisible for GeneratedDocument {
     }
 }
 
-/// Loads the rows of a source document, or those that a mapping from table to rows holds.
+/// Loads the rows of a source document, or of a mapping from table to rows.
 #[pyfunction]
 #[pyo3(signature = (document, source, progress=None))]
 pub fn load(
@@ -93,13 +93,13 @@ fn load_parts(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let mut listener = Listener::new(progress);
-    let report = py.detach(|| {
-        let mut tell = |told: &assay_engine::LoadProgress| listener.tell(told);
+    let loaded = py.detach(|| {
+        let mut report = |progress: &assay_engine::LoadProgress| listener.report(progress);
         let mut parts = parts()?;
         let sources = parts.iter_mut().map(|part| &mut **part as _).collect();
-        assay_engine::load_parts(document, sources, &mut tell)
+        assay_engine::load_parts(document, sources, &mut report)
     });
-    ended(listener, report.map_err(raise))
+    ended(listener, loaded.map_err(raise))
 }
 
 /// Writes the rows of one table to an open file, which stays open.
@@ -117,7 +117,7 @@ pub fn generate(
     let mut listener = Listener::new(progress);
     let written = py.detach(|| {
         let mut out = borrowed(file_descriptor);
-        let mut go_on = told_seldom(&mut listener);
+        let mut go_on = rate_limited(&mut listener);
         export(&dataset, &document, &mut *out, &mut go_on)
     });
     ended(
@@ -133,7 +133,7 @@ pub fn generate(
     )
 }
 
-/// Rows, bytes and checksums of the tables of a source that generates them.
+/// Rows, bytes and checksums of the tables of a generated source.
 #[pyfunction]
 #[pyo3(signature = (source, with_checksums=false, progress=None))]
 pub fn measure(
@@ -145,7 +145,7 @@ pub fn measure(
     let dataset = compiled(source)?;
     let mut listener = Listener::new(progress);
     let measured = py.detach(|| {
-        let mut go_on = |rows| listener.tell(&RowProgress { rows });
+        let mut go_on = |rows| listener.report(&RowProgress { rows });
         assay_datagen::measure(&dataset, with_checksums, &mut go_on)
     });
     let measured = match measured {
@@ -168,15 +168,15 @@ fn compiled(source: &str) -> PyResult<Arc<Dataset>> {
     }
 }
 
-/// Tells at most ten times a second how many rows there are.
-fn told_seldom(listener: &mut Listener) -> impl FnMut(u64) -> ControlFlow<()> {
-    let mut next = Instant::now() + TELL_EVERY;
+/// Reports the number of rows at most ten times a second.
+fn rate_limited(listener: &mut Listener) -> impl FnMut(u64) -> ControlFlow<()> {
+    let mut next = Instant::now() + REPORT_EVERY;
     move |rows| {
         let now = Instant::now();
         if now < next {
             return ControlFlow::Continue(());
         }
-        next = now + TELL_EVERY;
-        listener.tell(&RowProgress { rows })
+        next = now + REPORT_EVERY;
+        listener.report(&RowProgress { rows })
     }
 }

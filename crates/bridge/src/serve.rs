@@ -1,4 +1,4 @@
-//! Takes a serve document; plays a null server until a signal comes.
+//! Takes a serve document; runs a null server until a signal arrives.
 
 use assay_engine::ServeDocument;
 use pyo3::prelude::*;
@@ -7,8 +7,7 @@ use crate::failure::raise;
 use crate::progress::Listener;
 use crate::work::ended;
 
-/// Serves until a signal's handler raises, which is how it is ended and no failure; `ready` is told where
-/// it listens.
+/// Serves until a signal handler raises, which ends it without an error; `ready` gets the address.
 #[pyfunction]
 #[pyo3(signature = (document, ready=None))]
 pub fn serve(py: Python<'_>, document: &str, ready: Option<Py<PyAny>>) -> PyResult<String> {
@@ -18,8 +17,8 @@ pub fn serve(py: Python<'_>, document: &str, ready: Option<Py<PyAny>>) -> PyResu
     let served = py.detach(|| {
         assay_engine::serve(
             &document,
-            &mut |listening| caller.tell(listening),
-            &mut || signals.tell(&()),
+            &mut |listening| caller.report(listening),
+            &mut || signals.report(&()),
         )
     });
     ended(caller, served.map_err(raise))

@@ -1,4 +1,4 @@
-//! Takes a site document; gives Python a session with it, for schema, settings and questions.
+//! Takes a site document; returns a session to Python, for schema, settings and queries.
 
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
@@ -24,7 +24,7 @@ pub struct Rows {
 
 #[pymethods]
 impl Rows {
-    /// A list of tuples of text, `None` for NULL. Bytes that are no UTF-8 become U+FFFD.
+    /// A list of tuples of text, `None` for NULL. Bytes that are not UTF-8 become U+FFFD.
     #[getter]
     fn rows<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
         self.rows
@@ -45,17 +45,17 @@ impl Rows {
 pub fn query(py: Python<'_>, document: &str) -> PyResult<Vec<(String, Rows)>> {
     let document = DriveDocument::parse(document).map_err(raise)?;
     let mut listener = Listener::new(None);
-    let answered = py.detach(|| assay_engine::query(&document, &mut || listener.tell(&())));
+    let answered = py.detach(|| assay_engine::query(&document, &mut || listener.report(&())));
     if let Some(failure) = listener.into_failure() {
         return Err(failure);
     }
-    let rows = |one: assay_engine::Answered| {
+    let rows = |answered: assay_engine::Answered| {
         let rows = Rows {
-            columns: one.columns,
-            rows: one.rows,
+            columns: answered.columns,
+            rows: answered.rows,
             affected: 0,
         };
-        (one.transaction, rows)
+        (answered.transaction, rows)
     };
     Ok(answered.map_err(raise)?.into_iter().map(rows).collect())
 }
@@ -74,7 +74,7 @@ impl Session {
     fn new(py: Python<'_>, site: &str) -> PyResult<Self> {
         let site = SiteDocument::parse(site).map_err(raise)?;
         let mut listener = Listener::new(None);
-        let go_on = &mut || listener.tell(&());
+        let go_on = &mut || listener.report(&());
         let opened = py.detach(|| assay_engine::Session::open_while(&site, go_on));
         if let Some(failure) = listener.into_failure() {
             return Err(failure);
@@ -96,8 +96,8 @@ impl Session {
         })
     }
 
-    /// Executes one statement; counts its rows and digests them whatever their order. With the neutral
-    /// types of the columns, equal values are equal however a system prints them.
+    /// Executes one statement; counts its rows and digests them in any order. With the neutral types of the
+    /// columns, equal values have equal digests even if systems print them differently.
     #[pyo3(signature = (statement, types=None))]
     fn digest(
         &self,
@@ -112,7 +112,7 @@ impl Session {
             .collect::<Result<_, _>>()
             .map_err(|error: UnknownType| Failure::document(error.to_string()).into_exception())?;
         let answer =
-            self.while_heard(py, |open, go_on| open.digest_while(statement, types, go_on))?;
+            self.with_session(py, |open, go_on| open.digest_while(statement, types, go_on))?;
         Ok((answer.rows, format!("{:016x}", answer.digest)))
     }
 
@@ -123,12 +123,11 @@ impl Session {
 
 impl Session {
     fn ask(&self, py: Python<'_>, statement: &str, keep: Keep) -> PyResult<Answer> {
-        self.while_heard(py, |open, go_on| open.ask_while(statement, keep, go_on))
+        self.with_session(py, |open, go_on| open.ask_while(statement, keep, go_on))
     }
 
-    /// Lets `work` have the session, with a question whether to go on; an error of the statement is
-    /// raised.
-    fn while_heard(
+    /// Runs `work` with the session and a callback that checks for signals; raises an error of the statement.
+    fn with_session(
         &self,
         py: Python<'_>,
         work: impl FnOnce(
@@ -137,11 +136,11 @@ impl Session {
         ) -> Result<Answer, EngineError>
         + Send,
     ) -> PyResult<Answer> {
-        // The lock is taken inside: a thread that waits for it must not hold the interpreter.
+        // The lock is taken inside: a thread that waits for it must not hold the interpreter lock.
         let mut listener = Listener::new(None);
         let answered = py.detach(|| {
             let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-            let go_on = &mut || listener.tell(&());
+            let go_on = &mut || listener.report(&());
             open.as_mut().map(|open| work(open, go_on))
         });
         if let Some(failure) = listener.into_failure() {

@@ -1,4 +1,4 @@
-//! Takes the documents of driving and explaining; gives the engine's reports as JSON.
+//! Takes the documents of drives and scripts; returns the engine's reports as JSON.
 
 use std::cell::RefCell;
 
@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use crate::failure::{Failure, raise};
 use crate::progress::Listener;
 
-/// The document behind `text`, or an error that names it and says what is wrong where.
+/// Parses the document in `text`, or returns an error that names it and the place.
 pub fn parsed<T: DeserializeOwned>(text: &str, name: &str) -> PyResult<T> {
     serde_json::from_str(text)
         .map_err(|error| Failure::document(format!("{name} document: {error}")).into_exception())
@@ -35,21 +35,21 @@ pub fn drive(
         let listener = RefCell::new(listener);
         let observed = assay_engine::drive(
             &document,
-            &mut |told| listener.borrow_mut().tell(told),
-            &mut || listener.borrow_mut().ask_when_to_begin(ready.as_ref()),
+            &mut |progress| listener.borrow_mut().report(progress),
+            &mut || listener.borrow_mut().start_time(ready.as_ref()),
         );
         (listener.into_inner(), observed)
     });
     ended(listener, observed.map_err(raise))
 }
 
-/// Raises where this machine does not allow so many clients of a driver, on so many threads.
+/// Raises if this machine does not allow so many clients of a driver, on so many threads.
 #[pyfunction]
 pub fn check_clients(driver: &str, clients: u32, threads: u32) -> PyResult<()> {
     assay_engine::check_clients(driver, clients, threads).map_err(raise)
 }
 
-/// Raises where this machine does not allow so many sessions of a load.
+/// Raises if this machine does not allow so many sessions of a load.
 #[pyfunction]
 pub fn check_load_sessions(sessions: u32) -> PyResult<()> {
     assay_engine::check_load_sessions(sessions).map_err(raise)
@@ -59,12 +59,12 @@ pub fn check_load_sessions(sessions: u32) -> PyResult<()> {
 pub fn probe(py: Python<'_>, site: &str, upto: u32) -> PyResult<String> {
     let site = SiteDocument::parse(site).map_err(raise)?;
     let mut listener = Listener::new(None);
-    let go_on = &mut || listener.tell(&());
+    let go_on = &mut || listener.report(&());
     let found = py.detach(|| assay_engine::probe(&site, upto, go_on));
     ended(listener, found.map_err(raise))
 }
 
-/// The instruction list of a drive document's scripts; its site is not touched.
+/// The instructions of a drive document's scripts; no server is contacted.
 #[pyfunction]
 pub fn explain(document: &str) -> PyResult<String> {
     let document = DriveDocument::parse(document).map_err(raise)?;
@@ -73,7 +73,7 @@ pub fn explain(document: &str) -> PyResult<String> {
         .map_err(raise)
 }
 
-/// Whether the text spells a distribution of durations.
+/// Whether the text is a distribution of durations.
 #[pyfunction]
 pub fn is_distribution(text: &str) -> bool {
     assay_values::Distribution::parse(text).is_some()
@@ -87,16 +87,16 @@ pub fn statements(document: &str) -> PyResult<Vec<(String, String)>> {
     Ok(program
         .statements
         .iter()
-        .map(|one| {
+        .map(|statement| {
             (
-                program.scripts[one.script as usize].name.clone(),
-                one.text.clone(),
+                program.scripts[statement.script as usize].name.clone(),
+                statement.text.clone(),
             )
         })
         .collect())
 }
 
-/// (path, line, column, message, fix) of what a script probably does not mean.
+/// (path, line, column, message, fix) of a script's probable mistake.
 type ScriptWarning = (String, u32, u32, String, Option<String>);
 
 #[pyfunction]
@@ -104,7 +104,15 @@ pub fn script_warnings(document: &str) -> PyResult<Vec<ScriptWarning>> {
     let document = DriveDocument::parse(document).map_err(raise)?;
     let program = assay_engine::compile(&document).map_err(raise)?;
     Ok((program.warnings.into_iter())
-        .map(|one| (one.path, one.line, one.column, one.message, one.hint))
+        .map(|found| {
+            (
+                found.path,
+                found.line,
+                found.column,
+                found.message,
+                found.hint,
+            )
+        })
         .collect())
 }
 
@@ -134,7 +142,7 @@ pub fn split_statements(
         .map(|found| {
             found
                 .into_iter()
-                .map(|one| (one.text, one.line, one.column))
+                .map(|statement| (statement.text, statement.line, statement.column))
                 .collect()
         })
         .map_err(|error| Failure::from(error).into_exception())
@@ -171,7 +179,7 @@ pub fn build_info() -> String {
     })
 }
 
-/// The report, unless Python raised meanwhile: then that is what the caller gets.
+/// The report, or the exception if Python raised one meanwhile.
 pub fn ended<T: Serialize>(listener: Listener, report: PyResult<T>) -> PyResult<String> {
     match listener.into_failure() {
         Some(failure) => Err(failure),
