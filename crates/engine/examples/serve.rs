@@ -1,4 +1,4 @@
-//! Reads a serve document from a file and plays that null server until it is killed: the server without
+//! Reads a serve document from a file and runs that null server until it is killed: the server without
 //! Python.
 //!
 //! ```console

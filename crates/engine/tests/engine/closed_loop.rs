@@ -1,4 +1,4 @@
-//! Pauses, ramp-up and what belongs to a latency.
+//! Pauses, the ramp-up, and what is part of a latency.
 
 use std::ops::ControlFlow;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::support::{at_once, document, null_site, observe, outcomes, parsed, refused_document};
 
 #[test]
-fn pauses_between_transactions_are_no_part_of_any_latency() {
+fn pauses_between_transactions_are_not_part_of_any_latency() {
     let timed = |text: &str, more: Value| {
         let site = null_site(text, json!({ "delay": "constant:2ms" }));
         let run = observe(&document(site, &[text], more));
@@ -26,7 +26,7 @@ fn pauses_between_transactions_are_no_part_of_any_latency() {
         more["stop"] = json!({ "transactions": 10 });
         let (elapsed_ns, min_ns, p50_ns, ok) = timed(text, more);
         assert_eq!(ok, 10);
-        // The last think time of the document is cut off by the end.
+        // The last think time is cut off by the end of the run.
         assert!(
             elapsed_ns >= 10 * 22_000_000 + 9 * 20_000_000,
             "{elapsed_ns}"
@@ -34,7 +34,7 @@ fn pauses_between_transactions_are_no_part_of_any_latency() {
         assert!((2_000_000..10_000_000).contains(&min_ns), "{min_ns}");
         assert!(p50_ns < 18_000_000, "{p50_ns}");
     }
-    // A pause inside is one.
+    // A pause inside the transaction is part of it.
     let (_, min_ns, _, _) = timed(
         "SELECT 1;\n\\sleep 20 ms\n",
         json!({ "stop": { "transactions": 5 } }),
@@ -43,7 +43,7 @@ fn pauses_between_transactions_are_no_part_of_any_latency() {
 }
 
 #[test]
-fn think_times_are_drawn_anew_and_alike_for_equal_seeds() {
+fn think_times_differ_between_clients_and_are_equal_for_equal_seeds() {
     let elapsed = |seed: u64| {
         let run = observe(&document(
             null_site("think", json!({})),
@@ -58,7 +58,7 @@ fn think_times_are_drawn_anew_and_alike_for_equal_seeds() {
             .map(|end| end.elapsed_ns / 10_000_000)
             .collect::<Vec<_>>()
     };
-    // Other processes may delay a client: once of several times they do not.
+    // Other processes may delay a client: one of several attempts must succeed.
     let is_alike = (0..5).any(|_| {
         let (first, again) = (elapsed(5), elapsed(5));
         assert_ne!(first[0], first[1]);
@@ -68,8 +68,8 @@ fn think_times_are_drawn_anew_and_alike_for_equal_seeds() {
 }
 
 #[test]
-fn clients_begin_evenly_over_the_ramp_up_and_only_then_are_measured() {
-    // The first statement of every session fails, and that is before the measurement.
+fn clients_start_evenly_over_the_ramp_up_which_is_not_measured() {
+    // The first statement of every session fails before the measurement.
     let site = null_site(
         "ramp",
         json!({ "delay": "constant:5ms", "fail": "data@#1" }),
@@ -85,32 +85,33 @@ fn clients_begin_evenly_over_the_ramp_up_and_only_then_are_measured() {
     // Each client loses its session with its first statement: the first of two at once, the second in the
     // middle of the ramp-up.
     let site = null_site("spread", json!({ "lose": "#1" }));
-    let asked = document(
+    let two_clients = document(
         site,
         &["SELECT 1;"],
         json!({ "clients": 2, "ramp_up_s": 1.0, "stop": { "passes": 1 } }),
     );
-    let mut told = Vec::new();
+    let mut reports = Vec::new();
     let run = drive(
-        &parsed(&asked),
+        &parsed(&two_clients),
         &mut |progress| {
-            told.push((progress.elapsed_s, progress.clients_running));
+            reports.push((progress.elapsed_s, progress.clients_running));
             ControlFlow::Continue(())
         },
         &mut at_once,
     )
     .unwrap();
     assert_eq!(outcomes(&run), (0, 0, 0, 0));
-    let alone = told.iter().filter(|(_, running)| *running == 1).count();
-    assert!(alone >= 2, "{told:?}");
+    let alone = reports.iter().filter(|(_, running)| *running == 1).count();
+    assert!(alone >= 2, "{reports:?}");
     assert!(
-        told.iter()
+        reports
+            .iter()
             .all(|(at_s, running)| *running > 0 || *at_s > 0.5)
     );
 }
 
 #[test]
-fn a_wrong_pace_is_told_with_its_key() {
+fn an_error_in_the_pace_names_its_key() {
     for (key, value, expected) in [
         ("think_time", json!("sometimes"), "constant:1ms"),
         (

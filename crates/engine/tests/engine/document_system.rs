@@ -1,4 +1,4 @@
-//! A system that takes documents instead of SQL, and has no transactions, behind the same contract.
+//! A system with documents instead of SQL and without transactions, behind the same contract.
 
 use assay_engine::{Certainty, EngineError, Session, SiteDocument};
 use serde_json::{Value, json};
@@ -12,10 +12,10 @@ fn site(name: &str, options: Value) -> Value {
 }
 
 fn documents(site: Value, texts: &[&str], more: Value) -> Value {
-    let mut asked = document(site, texts, more);
-    asked["lexer"] = json!("json");
-    asked["identifiers"] = json!({ "table": ["a", "it's \"b\""] });
-    asked
+    let mut documents = document(site, texts, more);
+    documents["lexer"] = json!("json");
+    documents["identifiers"] = json!({ "table": ["a", "it's \"b\""] });
+    documents
 }
 
 #[test]
@@ -47,9 +47,9 @@ fn documents_are_driven_by_every_protocol_and_values_arrive_as_json() {
     }
 }
 
-/// Nothing can be rolled back, and nothing is: a failed statement is the last one of its transaction.
+/// Without transactions no rollback is sent: a failed statement is the last one of its transaction.
 #[test]
-fn without_transactions_a_failure_sends_nothing_further() {
+fn without_transactions_nothing_is_sent_after_a_failure() {
     let site = site(
         "no rollback",
         json!({ "fail": "constraint@#1", "lose": "#2" }),
@@ -60,7 +60,7 @@ fn without_transactions_a_failure_sends_nothing_further() {
         &[text],
         json!({ "stop": { "passes": 2 } }),
     ));
-    // Had a rollback been sent, the session would have been lost in it, and nothing be unknown.
+    // If a rollback were sent, the session would be lost in it, and nothing would be unknown.
     assert_eq!(outcomes(&run), (0, 0, 1, 1));
 }
 
@@ -75,7 +75,7 @@ fn an_abort_needs_no_transaction() {
 }
 
 #[test]
-fn what_begins_a_transaction_is_refused_at_its_place() {
+fn a_statement_that_begins_a_transaction_is_an_error_with_its_place() {
     let text = "{\"count\": \"a\"}\n  \\begin\n{\"count\": \"a\"}\n\\commit\n";
     let error = refused(&documents(site("refused", json!({})), &[text], json!({})));
     let EngineError::Script(error) = error else {
@@ -86,7 +86,7 @@ fn what_begins_a_transaction_is_refused_at_its_place() {
 }
 
 #[test]
-fn a_document_that_the_system_does_not_know_is_its_error() {
+fn an_unknown_document_is_an_error_of_the_system() {
     let run = observe(&documents(
         site("unknown", json!({})),
         &["{\"fly\": 1}"],

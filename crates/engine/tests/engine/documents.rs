@@ -1,4 +1,4 @@
-//! A wrong document is refused with the key that is wrong.
+//! An invalid document is rejected with the name of the wrong key.
 
 use assay_engine::{DriveDocument, LoadDocument, Session, SiteDocument};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ fn message(document: &Value) -> String {
 }
 
 #[test]
-fn the_key_that_is_wrong_is_named() {
+fn the_error_names_the_wrong_key() {
     let good = document(null_site("documents", json!({})), &["SELECT 1;"], json!({}));
     let with = |pointer: &str, value: Value| {
         let mut wrong = good.clone();
@@ -46,7 +46,7 @@ fn the_key_that_is_wrong_is_named() {
 }
 
 #[test]
-fn null_is_as_good_as_absent() {
+fn null_equals_an_absent_key() {
     let site = json!({
         "driver": "null", "unix": null, "host": null, "port": null, "file": null, "user": null,
         "password": null, "database": null, "tls": null, "ca_file": null,
@@ -60,14 +60,14 @@ fn null_is_as_good_as_absent() {
 }
 
 #[test]
-fn a_password_does_not_show() {
+fn a_password_is_not_printed() {
     let site = json!({ "driver": "null", "password": "hunter2" });
     let site = SiteDocument::parse(&site.to_string()).unwrap();
     assert!(!format!("{site:?}").contains("hunter2"));
 }
 
 #[test]
-fn an_unknown_driver_is_told_with_those_there_are() {
+fn an_unknown_driver_is_reported_with_the_known_ones() {
     let site = SiteDocument::parse(&json!({ "driver": "dbase" }).to_string()).unwrap();
     let message = Session::open(&site).err().unwrap().to_string();
     assert!(

@@ -1,4 +1,4 @@
-//! Whatever goes wrong, every transaction is accounted for.
+//! Whatever fails, every transaction is counted.
 
 use std::ops::ControlFlow;
 
@@ -10,7 +10,7 @@ use crate::support::{
 };
 
 #[test]
-fn a_statements_error_fails_its_transaction_and_is_told_in_the_systems_words() {
+fn a_statements_error_fails_its_transaction_and_keeps_the_systems_message() {
     let site = null_site("fail", json!({ "fail": "deadlock@#3" }));
     let run = observe(&document(
         site,
@@ -32,8 +32,8 @@ fn a_statements_error_fails_its_transaction_and_is_told_in_the_systems_words() {
 
 #[test]
 fn a_failure_in_an_open_transaction_is_rolled_back() {
-    // Statement 2 fails within BEGIN … COMMIT, so that the third must be the rollback. The session is lost
-    // at the third: were it the BEGIN of the next transaction, that one would be of unknown outcome.
+    // Statement 2 fails within BEGIN … COMMIT, so the third must be the rollback. The session is lost at the
+    // third: if that were the BEGIN of the next transaction, its outcome would be unknown.
     let site = null_site("rollback", json!({ "fail": "constraint@#2", "lose": "#3" }));
     let text = "BEGIN; UPDATE t SET a = 1; COMMIT;";
     let run = observe(&document(site, &[text], json!({ "stop": { "passes": 5 } })));
@@ -43,8 +43,8 @@ fn a_failure_in_an_open_transaction_is_rolled_back() {
 }
 
 #[test]
-fn an_abort_is_rolled_back_and_no_failure() {
-    // Were the rollback not sent, BEGIN would be the third statement, and the fourth the update.
+fn an_abort_is_rolled_back_and_is_no_failure() {
+    // Without the rollback, BEGIN would be the third statement, and the fourth the update.
     let site = null_site("abort", json!({ "fail": "data@#4" }));
     let text = "BEGIN; UPDATE t SET a = 1;\n\\abort\n";
     let run = observe(&document(site, &[text], json!({ "stop": { "passes": 3 } })));
@@ -69,7 +69,7 @@ fn an_expectation_that_is_not_met_is_a_failure() {
 }
 
 #[test]
-fn a_lost_session_leaves_one_unknown_and_the_other_clients_go_on() {
+fn a_lost_session_leaves_one_unknown_transaction_and_the_other_clients_continue() {
     let site = null_site("lost", json!({ "lose": "#5" }));
     let asked = document(
         site,
@@ -165,7 +165,7 @@ fn a_statement_that_takes_too_long_ends_its_client() {
 }
 
 #[test]
-fn an_interrupt_ends_the_run_and_gives_what_there_is() {
+fn an_interrupt_ends_the_run_and_returns_the_results_so_far() {
     let site = null_site("interrupt", json!({ "delay": "constant:2ms" }));
     let asked = document(
         site,
@@ -186,12 +186,12 @@ fn an_interrupt_ends_the_run_and_gives_what_there_is() {
         (run.ended_by.word(), ended(&run, "interrupted")),
         ("interrupted", 3)
     );
-    // Each was let finish what it was at.
+    // Each could finish its current transaction.
     assert_eq!(outcomes(&run), (run.outcomes.scheduled, 0, 0, 0));
 }
 
 #[test]
-fn an_interrupt_does_not_wait_for_a_statement_without_end() {
+fn an_interrupt_does_not_wait_for_an_endless_statement() {
     let site = null_site("hung", json!({ "stall": "3600s@#2" }));
     let asked = document(
         site,
@@ -216,7 +216,7 @@ fn an_interrupt_does_not_wait_for_a_statement_without_end() {
 }
 
 #[test]
-fn scripts_without_a_statement_do_not_hold_the_run_up() {
+fn scripts_without_a_statement_do_not_block_the_run() {
     let site = null_site("idle", json!({}));
     let asked = document(
         site,
@@ -229,8 +229,8 @@ fn scripts_without_a_statement_do_not_hold_the_run_up() {
 }
 
 #[test]
-fn a_wrong_script_is_told_with_its_place_before_anything_is_opened() {
-    // A site that would refuse everybody.
+fn an_error_in_a_script_has_its_place_and_comes_before_connecting() {
+    // A site that would refuse every client.
     let site = null_site("never opened", json!({ "refuse_after": "0" }));
     let error = refused(&document(site, &["SELECT 1;\n\\nonsense\n"], json!({})));
     let EngineError::Script(error) = error else {

@@ -1,5 +1,5 @@
-//! Groups of clients with different scripts and paces work at once, in one measured window, and each has
-//! results of its own.
+//! Groups of clients with different scripts and paces run at the same time, in one measured window, and each
+//! has its own results.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ fn group<'o>(run: &'o Observation, name: &str) -> &'o GroupReport {
 fn scheduled(group: &GroupReport) -> BTreeMap<&str, u64> {
     let types = group.outcomes_by_transaction.iter();
     types
-        .map(|one| (one.name.as_str(), one.outcomes.scheduled))
+        .map(|report| (report.name.as_str(), report.outcomes.scheduled))
         .collect()
 }
 
@@ -61,7 +61,7 @@ fn each_group_has_its_own_scripts_clients_pace_and_results() {
     assert_eq!(scheduled(arriving), BTreeMap::from([("A", 30)]));
     let ended = arriving.outcomes.ok;
     assert_eq!(ended + arriving.outcomes.skipped, 30);
-    // Its limit is of no other group.
+    // Its latency limit applies to no other group.
     assert_eq!(arriving.outcomes.late, ended);
     assert_eq!(run.outcomes.late, ended);
     assert!(arriving.passes.is_none() && arriving.all_ok.schedule_lag.is_some());
@@ -77,7 +77,7 @@ fn each_group_has_its_own_scripts_clients_pace_and_results() {
     assert_eq!(run.all_ok.count, all);
     let of_type = |name: &str| {
         let mut types = run.outcomes_by_transaction.iter();
-        types.find(|one| one.name == name).unwrap().outcomes
+        types.find(|report| report.name == name).unwrap().outcomes
     };
     assert_eq!(of_type("A").scheduled, 12 + 30);
     assert_eq!(of_type("B").scheduled, 12 + 6);
@@ -98,7 +98,7 @@ fn a_document_without_groups_has_one() {
 }
 
 #[test]
-fn a_wrong_group_is_named_with_its_key() {
+fn an_error_in_a_group_names_its_key() {
     let good = json!([
         { "name": "x", "scripts": ["A"], "clients": 1, "stop": { "passes": 1 } },
         { "name": "y", "scripts": ["B"], "clients": 1, "stop": { "passes": 1 } },
@@ -144,7 +144,7 @@ fn a_wrong_group_is_named_with_its_key() {
 }
 
 #[test]
-fn clients_share_a_list_of_numbered_transactions_whose_values_follow_the_number() {
+fn clients_share_a_list_of_numbered_transactions_whose_values_depend_on_the_number() {
     let run = |clients: u32, delay: &str, more: Value| {
         let values = Values::new();
         let site = null_site(

@@ -1,4 +1,4 @@
-//! Loading into a library in this process: all or nothing.
+//! Loading into a library in this process: all rows or none.
 
 use std::ops::ControlFlow;
 
@@ -21,12 +21,12 @@ impl Database {
             _folder: folder,
             site,
         };
-        database.ask("CREATE TABLE a (n INTEGER CHECK (typeof(n) = 'integer'), t TEXT)");
-        database.ask("CREATE TABLE b (n INTEGER CHECK (typeof(n) = 'integer'), t TEXT)");
+        database.execute("CREATE TABLE a (n INTEGER CHECK (typeof(n) = 'integer'), t TEXT)");
+        database.execute("CREATE TABLE b (n INTEGER CHECK (typeof(n) = 'integer'), t TEXT)");
         database
     }
 
-    fn ask(&self, statement: &str) -> Vec<Vec<Option<Box<[u8]>>>> {
+    fn execute(&self, statement: &str) -> Vec<Vec<Option<Box<[u8]>>>> {
         let site = SiteDocument::parse(&self.site.to_string()).unwrap();
         Session::open(&site)
             .unwrap()
@@ -36,7 +36,7 @@ impl Database {
     }
 
     fn counts(&self) -> (String, String) {
-        let row = &self.ask("SELECT (SELECT count(*) FROM a), (SELECT count(*) FROM b)")[0];
+        let row = &self.execute("SELECT (SELECT count(*) FROM a), (SELECT count(*) FROM b)")[0];
         let text =
             |cell: &Option<Box<[u8]>>| String::from_utf8(cell.as_ref().unwrap().to_vec()).unwrap();
         (text(&row[0]), text(&row[1]))
@@ -70,19 +70,19 @@ impl Database {
 fn all_rows_arrive_and_are_counted_for_each_table() {
     let database = Database::new();
     let report = database.load(Counting::new(2, 1000), u64::MAX).unwrap();
-    let told: Vec<_> = report
+    let loaded: Vec<_> = report
         .tables
         .iter()
         .map(|table| (&*table.name, table.rows, table.affected))
         .collect();
-    assert_eq!(told, [("a", 1000, 1000), ("b", 1000, 1000)]);
+    assert_eq!(loaded, [("a", 1000, 1000), ("b", 1000, 1000)]);
     assert_eq!(database.counts(), ("1000".into(), "1000".into()));
-    let row = &database.ask("SELECT t FROM b WHERE n = 999")[0];
+    let row = &database.execute("SELECT t FROM b WHERE n = 999")[0];
     assert_eq!(row[0].as_deref(), Some("row 999 of table 1".as_bytes()));
 }
 
 #[test]
-fn a_row_that_the_system_refuses_leaves_nothing() {
+fn a_row_that_the_system_rejects_leaves_nothing() {
     let database = Database::new();
     let mut source = Counting::new(2, 1000);
     source.wrong_at = Some(500);
@@ -96,7 +96,7 @@ fn a_row_that_the_system_refuses_leaves_nothing() {
 }
 
 #[test]
-fn a_source_that_fails_leaves_nothing_and_says_where() {
+fn a_source_that_fails_leaves_nothing_and_reports_its_place() {
     let database = Database::new();
     let mut source = Counting::new(2, 1000);
     source.fails_at = Some(700);
@@ -111,14 +111,14 @@ fn a_source_that_fails_leaves_nothing_and_says_where() {
 #[test]
 fn an_interrupted_load_leaves_nothing() {
     let database = Database::new();
-    // More rows than any machine loads in a tenth of a second, after which it is asked for the first time.
+    // More rows than any machine loads in a tenth of a second, when `progress` is first called.
     let error = database.load(Counting::new(2, 100_000_000), 1).unwrap_err();
     assert!(matches!(error, EngineError::Interrupted), "{error:?}");
     assert_eq!(database.counts(), ("0".into(), "0".into()));
 }
 
 #[test]
-fn a_table_that_the_document_does_not_name_is_an_error() {
+fn a_table_that_the_document_does_not_have_is_an_error() {
     let database = Database::new();
     let error = database.load(Counting::new(3, 10), u64::MAX).unwrap_err();
     assert!(matches!(&error, EngineError::Document(message) if message.contains("`tables`")));

@@ -1,4 +1,4 @@
-//! Rows that are generated on their way: what a system gives back is what was generated.
+//! Loading generated rows: a system returns what was generated.
 
 use assay_engine::{EngineError, Session, SiteDocument};
 use serde_json::json;
@@ -12,7 +12,7 @@ fn names() -> String {
 }
 
 #[test]
-fn a_library_gives_back_the_rows_that_were_generated() {
+fn a_library_returns_the_generated_rows() {
     let folder = tempfile::tempdir().unwrap();
     let site = json!({ "driver": "sqlite", "file": folder.path().join("data.db") });
     let columns: Vec<String> = COLUMNS
@@ -45,12 +45,12 @@ fn a_server_is_loaded_in_parts_of_either_format() {
     let Some(server) = Server::start(&[]) else {
         return;
     };
-    rows_come_back_as_generated(&server);
+    the_server_returns_the_generated_rows(&server);
     a_failing_source_leaves_nothing(&server);
-    a_row_that_the_server_refuses_leaves_nothing(&server);
-    a_value_that_cannot_travel_leaves_nothing(&server);
+    a_row_that_the_server_rejects_leaves_nothing(&server);
+    a_value_that_cannot_be_sent_leaves_nothing(&server);
     an_interrupt_leaves_nothing(&server);
-    an_address_where_nobody_listens_is_told(&server);
+    an_address_without_a_server_is_reported(&server);
 }
 
 fn server_type(of: &str) -> &str {
@@ -61,7 +61,7 @@ fn server_type(of: &str) -> &str {
     }
 }
 
-/// By COPY, in three sessions; without types in text.
+/// By COPY, in three sessions; without types as text.
 fn loading<'a>(server: &Server, bulk: &'a str, types: Vec<&'a str>) -> Loading<'a> {
     Loading {
         site: server.site(),
@@ -71,8 +71,8 @@ fn loading<'a>(server: &Server, bulk: &'a str, types: Vec<&'a str>) -> Loading<'
     }
 }
 
-fn rows_come_back_as_generated(server: &Server) {
-    // Everything but decimals, which go only in text.
+fn the_server_returns_the_generated_rows(server: &Server) {
+    // All columns except decimals, which are only sent as text.
     let binary: Vec<_> = COLUMNS
         .iter()
         .copied()
@@ -107,7 +107,7 @@ fn rows_come_back_as_generated(server: &Server) {
     }
 }
 
-/// An empty table of two numbers.
+/// An empty table with two integer columns.
 fn empty_table(server: &Server) {
     let mut session = server.session();
     session.execute("DROP TABLE IF EXISTS t").unwrap();
@@ -124,7 +124,7 @@ fn assert_empty(server: &Server) {
 
 fn a_failing_source_leaves_nothing(server: &Server) {
     empty_table(server);
-    // The last part has a row without a value.
+    // A row of the last part cannot be computed.
     let columns = [("id", "int", ":row"), ("n", "int", "1000 / (29000 - :row)")];
     let rows = dataset("30000", &columns);
     let loading = loading(server, "COPY t FROM STDIN", vec!["int", "int"]);
@@ -139,9 +139,9 @@ fn a_failing_source_leaves_nothing(server: &Server) {
     assert_empty(server);
 }
 
-fn a_row_that_the_server_refuses_leaves_nothing(server: &Server) {
+fn a_row_that_the_server_rejects_leaves_nothing(server: &Server) {
     empty_table(server);
-    // A part brings a key twice.
+    // A part has a duplicate key.
     let columns = [("id", "int", ":row - :row / 29000"), ("n", "int", "1")];
     let rows = dataset("30000", &columns);
     let loading = loading(server, "COPY t FROM STDIN", vec!["int", "int"]);
@@ -154,13 +154,13 @@ fn a_row_that_the_server_refuses_leaves_nothing(server: &Server) {
     assert_empty(server);
 }
 
-fn a_value_that_cannot_travel_leaves_nothing(server: &Server) {
+fn a_value_that_cannot_be_sent_leaves_nothing(server: &Server) {
     empty_table(server);
     let mut session = server.session();
     session
         .execute("ALTER TABLE t ALTER n TYPE smallint")
         .unwrap();
-    // The document says other types than the source makes.
+    // The document declares other types than the source's.
     let columns = [("id", "int", ":row"), ("n", "int", ":row * 4")];
     let rows = dataset("30000", &columns);
     let loading = loading(server, "COPY t FROM STDIN", vec!["int", "smallint"]);
@@ -186,7 +186,7 @@ fn an_interrupt_leaves_nothing(server: &Server) {
     assert_empty(server);
 }
 
-fn an_address_where_nobody_listens_is_told(server: &Server) {
+fn an_address_without_a_server_is_reported(server: &Server) {
     let mut loading = loading(server, "COPY t FROM STDIN", vec!["int", "int"]);
     loading.site = json!({ "driver": "postgresql", "unix": "/nowhere/at/all" });
     let rows = dataset("3", &[("id", "int", ":row"), ("n", "int", "1")]);

@@ -1,11 +1,11 @@
-//! Sessions that are lost, sessions of one transaction, and clients that come back.
+//! Lost sessions, a session for each transaction, and clients that reconnect.
 
 use serde_json::json;
 
 use crate::support::{document, ended, null_site, observe, outcomes, the_error};
 
 #[test]
-fn a_client_whose_session_was_lost_comes_back_and_goes_on() {
+fn a_client_whose_session_was_lost_reconnects_and_continues() {
     let site = null_site("return", json!({ "lose": "#5" }));
     let run = observe(&document(
         site,
@@ -14,7 +14,7 @@ fn a_client_whose_session_was_lost_comes_back_and_goes_on() {
             "clients": 2, "reconnect": { "after_loss": true }, "stop": { "transactions": 12 },
         }),
     ));
-    // Each session makes four transactions and loses the fifth; the last one makes two.
+    // Each session runs four transactions and loses the fifth; the last one runs two.
     assert_eq!(outcomes(&run), (20, 0, 0, 4));
     assert_eq!((run.reconnects, ended(&run, "done")), (4, 2));
     assert_eq!(the_error(&run).class, "lost connection");
@@ -22,7 +22,7 @@ fn a_client_whose_session_was_lost_comes_back_and_goes_on() {
 }
 
 #[test]
-fn what_was_lost_in_an_open_transaction_before_its_commit_is_known_to_be_undone() {
+fn a_transaction_that_is_lost_before_its_commit_is_known_to_be_undone() {
     for (lost_at, expected) in [(1, (0, 0, 1, 0)), (2, (0, 0, 1, 0)), (3, (0, 0, 0, 1))] {
         let site = null_site("undone", json!({ "lose": format!("#{lost_at}") }));
         let text = "BEGIN; UPDATE t SET a = 1; COMMIT;";
@@ -33,8 +33,8 @@ fn what_was_lost_in_an_open_transaction_before_its_commit_is_known_to_be_undone(
 }
 
 #[test]
-fn each_transaction_may_have_a_session_of_its_own() {
-    // In a kept session the second statement would fail.
+fn each_transaction_may_have_its_own_session() {
+    // In a shared session the second statement would fail.
     let site = null_site("own", json!({ "fail": "data@#2" }));
     let run = observe(&document(
         site.clone(),
@@ -44,14 +44,14 @@ fn each_transaction_may_have_a_session_of_its_own() {
     assert_eq!(outcomes(&run), (60, 0, 0, 0));
     assert_eq!(run.reconnects, 0);
 
-    // Those who are not let in fail, and are counted; those who are, go on.
-    let mut asked = document(
+    // Transactions whose session is refused fail and are counted; the others run.
+    let mut refusing = document(
         null_site("own refused", json!({ "delay": "constant:5ms" })),
         &["SELECT 1;"],
         json!({ "clients": 4, "connect_each_transaction": true, "stop": { "passes": 10 } }),
     );
-    asked["site"]["options"]["refuse_after"] = json!("2");
-    let run = observe(&asked);
+    refusing["site"]["options"]["refuse_after"] = json!("2");
+    let run = observe(&refusing);
     let (ok, _, failed, _) = outcomes(&run);
     assert_eq!((ok + failed, ended(&run, "done")), (40, 4));
     assert!(ok > 0 && failed > 0, "{:?}", run.outcomes);
@@ -61,7 +61,7 @@ fn each_transaction_may_have_a_session_of_its_own() {
 }
 
 #[test]
-fn in_an_open_loop_arrivals_wait_for_clients_to_come_back() {
+fn in_an_open_loop_arrivals_wait_for_clients_to_reconnect() {
     let site = null_site("open loss", json!({ "lose": "#10" }));
     let run = observe(&document(
         site,
@@ -75,7 +75,7 @@ fn in_an_open_loop_arrivals_wait_for_clients_to_come_back() {
     assert_eq!((run.outcomes.scheduled, run.outcomes.skipped), (100, 0));
     assert_eq!(run.outcomes.ok, 100 - run.outcomes.unknown);
     assert!(run.outcomes.unknown >= 9, "{:?}", run.outcomes);
-    // Where both are away at once, and only then, is there an outage.
+    // An outage is a time in which both have no session.
     for outage in &run.outages {
         assert!(outage.from_ns < outage.to_ns && outage.to_ns <= run.elapsed_ns);
     }

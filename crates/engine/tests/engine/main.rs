@@ -1,5 +1,5 @@
-//! The engine as a whole: first against a system with known delays and failures, then against a real
-//! server where this machine has one.
+//! Tests of the whole engine: against a system with known delays and failures, and against a real server if
+//! this machine has one.
 
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the message")]
 

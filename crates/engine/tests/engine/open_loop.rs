@@ -1,5 +1,4 @@
-//! In an open loop nothing that the system does changes what is asked of it, and what it keeps waiting is
-//! seen to wait.
+//! In an open loop the system cannot change the schedule, and the time that transactions wait is measured.
 
 use assay_engine::{Observation, TransactionReport};
 use serde_json::{Value, json};
@@ -15,11 +14,11 @@ fn the_ok(run: &Observation) -> &TransactionReport {
     run.transactions
         .iter()
         .find(|report| report.outcome.word() == "ok")
-        .expect("some transactions end well")
+        .expect("some transactions are ok")
 }
 
 #[test]
-fn all_arrivals_of_a_rate_are_made_and_their_three_times_fit_together() {
+fn all_arrivals_of_a_rate_are_run_and_latency_is_service_time_plus_lag() {
     for kind in ["constant", "poisson"] {
         let site = null_site(kind, json!({ "delay": "constant:2ms" }));
         let run = observe(&document(
@@ -33,7 +32,7 @@ fn all_arrivals_of_a_rate_are_made_and_their_three_times_fit_together() {
         if kind == "constant" {
             assert_eq!(run.outcomes.scheduled, 200);
         } else {
-            // A deviation of 14: beyond six of these it is another rate.
+            // Standard deviation 14: accept six deviations.
             assert!(
                 run.outcomes.scheduled.abs_diff(200) < 85,
                 "{:?}",
@@ -53,8 +52,8 @@ fn all_arrivals_of_a_rate_are_made_and_their_three_times_fit_together() {
 }
 
 #[test]
-fn a_stall_makes_those_late_that_arrive_meanwhile_and_only_one_slow() {
-    // 70 arrivals of 300 come while the one client is held up: they wait, but are served at once.
+fn a_stall_delays_the_arrivals_meanwhile_and_slows_only_one() {
+    // 70 of 300 arrivals come while the only client is stalled: they wait, but are then served at once.
     let site = null_site(
         "open stall",
         json!({ "delay": "constant:1ms", "stall": "700ms@#60" }),
@@ -75,7 +74,7 @@ fn a_stall_makes_those_late_that_arrive_meanwhile_and_only_one_slow() {
 }
 
 #[test]
-fn who_could_not_begin_within_the_limit_is_skipped_and_who_ended_beyond_is_late() {
+fn arrivals_that_start_beyond_the_limit_are_skipped_and_those_that_end_beyond_it_are_late() {
     let site = null_site(
         "limit",
         json!({ "delay": "constant:1ms", "stall": "800ms@#20" }),
@@ -90,23 +89,24 @@ fn who_could_not_begin_within_the_limit_is_skipped_and_who_ended_beyond_is_late(
     ));
     let outcomes = &run.outcomes;
     assert_eq!(outcomes.scheduled, 200);
-    // Of the 80 that came in the meantime those of the last 200 ms could still begin.
+    // Of the 80 that came meanwhile, those of the last 200 ms can still start.
     assert!((50..=80).contains(&outcomes.skipped), "{outcomes:?}");
-    // The one that was held up, and those that began shortly before they would have been skipped.
+    // The stalled one, and those that started shortly before they would have been skipped.
     assert!((1..=40).contains(&outcomes.late), "{outcomes:?}");
     assert_eq!(outcomes.ok + outcomes.skipped, 200);
     let lag = the_ok(&run).schedule_lag.as_ref().unwrap();
     assert!(lag.max_ns <= 201_000_000, "{lag:?}");
-    // Both types are held up alike.
+    // Both types are delayed alike.
     assert!(
-        (run.outcomes_by_transaction.iter()).all(|one| one.outcomes.skipped * 3 > outcomes.skipped),
+        (run.outcomes_by_transaction.iter())
+            .all(|report| report.outcomes.skipped * 3 > outcomes.skipped),
         "{:?}",
         run.outcomes_by_transaction
     );
 }
 
 #[test]
-fn what_nobody_has_begun_at_the_end_is_skipped_and_not_forgotten() {
+fn arrivals_not_started_at_the_end_are_counted_as_skipped() {
     let site = null_site("overload", json!({ "delay": "constant:50ms" }));
     for clients in [1, 2] {
         let run = observe(&document(
@@ -122,16 +122,16 @@ fn what_nobody_has_begun_at_the_end_is_skipped_and_not_forgotten() {
         assert!(outcomes.skipped >= 78, "{outcomes:?}");
         let seen: u64 = run.intervals.iter().map(|line| line.skipped).sum();
         assert_eq!(seen, outcomes.skipped);
-        // The wait counts: the last ones to begin had been due for most of the run.
+        // The wait counts: the last ones to start had been due for most of the run.
         assert!(the_ok(&run).latency.max_ns > 200_000_000);
         assert!(the_ok(&run).service_time.p50_ns < 100_000_000);
     }
 }
 
 #[test]
-fn equal_seeds_give_equal_choices_whoever_makes_them() {
+fn equal_seeds_make_equal_choices_with_any_number_of_clients() {
     let mix = |clients: u32, seed: u64| {
-        let mut asked = document(
+        let mut open = document(
             null_site("open mix", json!({})),
             &["SELECT 1;", "SELECT 2;"],
             json!({
@@ -139,11 +139,11 @@ fn equal_seeds_give_equal_choices_whoever_makes_them() {
                 "arrival": at_rate("poisson", 5000), "stop": { "duration_s": 0.2 },
             }),
         );
-        asked["scripts"][0]["weight"] = json!(2);
-        let run = observe(&asked);
+        open["scripts"][0]["weight"] = json!(2);
+        let run = observe(&open);
         let scheduled = run.outcomes_by_transaction.iter();
         scheduled
-            .map(|one| one.outcomes.scheduled)
+            .map(|report| report.outcomes.scheduled)
             .collect::<Vec<_>>()
     };
     assert_eq!(mix(3, 1), mix(7, 1));
@@ -153,17 +153,17 @@ fn equal_seeds_give_equal_choices_whoever_makes_them() {
 #[test]
 fn an_open_loop_has_no_passes_and_no_think_times() {
     let open = |more: Value| {
-        let mut asked = document(null_site("no", json!({})), &["SELECT 1;"], more);
-        asked["arrival"] = at_rate("constant", 10);
-        refused_document(&asked)
+        let mut open = document(null_site("no", json!({})), &["SELECT 1;"], more);
+        open["arrival"] = at_rate("constant", 10);
+        refused_document(&open)
     };
     assert!(open(json!({})).contains("stop.passes"));
     let timed = json!({ "stop": { "duration_s": 1 }, "think_time": "constant:1s" });
     assert!(open(timed).contains("think_time"));
 }
 
-/// Every second arrival takes 300 ms, and all of these are of the first of two threads: with two clients it
-/// keeps up with 6.7 of them a second, and 10 come. The other thread has a client to spare.
+/// Every second arrival takes 300 ms, and all of these belong to the first of two threads: with two clients
+/// it can run 6.7 of them a second, and 10 arrive. The other thread has a spare client.
 #[test]
 fn no_arrival_waits_while_a_client_is_free_on_another_thread() {
     let slow = "\\sleep 300 ms\nSELECT 1;";
@@ -176,15 +176,15 @@ fn no_arrival_waits_while_a_client_is_free_on_another_thread() {
             let run = observe(&document(site, &[slow, "SELECT 2;"], more.clone()));
             assert_eq!((run.threads, run.outcomes.ok), (threads, 40));
             let lag = run.all_ok.schedule_lag.as_ref().unwrap();
-            // Left to its own clients, the last of them would wait for 800 ms, and half of them for 400.
+            // With its own clients only, the last of them would wait 800 ms, and half of them 400 ms.
             assert!(lag.p95_ns < 150_000_000, "{threads} threads: {lag:?}");
         });
     }
 }
 
-/// All clients are busy for a while: what has come meanwhile goes to the first that is free, of any thread.
+/// All clients are busy for a while: the first free client, on any thread, takes what has arrived.
 #[test]
-fn a_backlog_is_begun_by_whichever_client_is_free_first() {
+fn the_first_free_client_on_any_thread_takes_the_backlog() {
     let slow = "\\if :transaction_number % 10 = 0\n\\sleep 500 ms\n\\endif\nSELECT 1;";
     let more = json!({
         "clients": 4, "threads": 4, "arrival": at_rate("constant", 40),
@@ -193,7 +193,7 @@ fn a_backlog_is_begun_by_whichever_client_is_free_first() {
     served("postgresql", json!({}), |site| {
         let run = observe(&document(site, &[slow], more));
         assert_eq!((run.outcomes.ok, run.outcomes.skipped), (80, 0));
-        // Eight of 80 take half a second: four clients would do them in a second, and each has a thread.
+        // Eight of 80 take half a second: four clients would need one second, and each has a thread.
         let lag = run.all_ok.schedule_lag.as_ref().unwrap();
         assert!(lag.p90_ns < 150_000_000, "{lag:?}");
     });

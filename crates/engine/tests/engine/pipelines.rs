@@ -1,4 +1,4 @@
-//! Several requests before the first answer, where the protocol has that; one by one where it has not.
+//! Several requests before the first answer if the protocol has pipelines; one by one otherwise.
 
 use assay_engine::Observation;
 use serde_json::json;
@@ -19,7 +19,7 @@ fn a_library_executes_a_pipeline_one_by_one_and_stops_at_the_first_error() {
     assert_eq!(outcomes(&run), (3, 0, 0, 0));
     assert_eq!(run.statements, 12);
 
-    // What stands behind the error is not executed; the transaction is rolled back.
+    // Statements after the error are not executed; the transaction is rolled back.
     let site = null_site("pipeline error", json!({ "fail": "constraint@#2" }));
     let run = observe(&document(
         site,
@@ -50,12 +50,16 @@ fn a_server_answers_a_pipeline_in_order() {
         assert_eq!(outcomes(&run), (15, 0, 0, 0));
         assert_eq!(server.value("SELECT count(*) FROM t"), "15");
         assert_eq!(run.statements, 60);
-        let counts: Vec<_> = run.per_statement.iter().map(|one| one.count).collect();
+        let counts: Vec<_> = run
+            .per_statement
+            .iter()
+            .map(|statement| statement.count)
+            .collect();
         assert_eq!(counts, [15; 4]);
     }
 }
 
-/// What `\\;` combines is one message in `simple`, and a pipeline elsewhere.
+/// Statements combined by `\\;` are one message with `simple`, and a pipeline otherwise.
 #[test]
 fn combined_statements_are_answered_one_by_one() {
     let combined = "BEGIN \\; INSERT INTO t VALUES (:client_id) \\; SELECT max(n) + 1 AS next FROM t \\; COMMIT;\n\
@@ -90,7 +94,7 @@ fn an_error_among_combined_statements_fails_the_rest() {
 }
 
 #[test]
-fn an_error_in_a_pipeline_fails_its_transaction_and_the_session_goes_on() {
+fn an_error_in_a_pipeline_fails_its_transaction_and_the_session_continues() {
     let wrong =
         "\\startpipeline\nBEGIN;\nSELECT 1/0;\nINSERT INTO t VALUES (1);\nCOMMIT;\n\\endpipeline\n";
     let Some((server, run)) = on_a_server(&[wrong, TEXT], "prepared") else {

@@ -1,4 +1,4 @@
-//! A transaction that the system gave up may be tried again, and is still one.
+//! A transaction that the system aborted may be retried, and still counts once.
 
 use serde_json::json;
 
@@ -35,7 +35,7 @@ fn an_attempt_after_a_deadlock_is_part_of_the_same_transaction() {
 }
 
 #[test]
-fn attempts_have_an_end_and_only_the_named_classes_have_any() {
+fn retries_are_limited_to_a_number_and_to_the_given_classes() {
     let site = |class: &str| null_site(class, json!({ "fail": format!("{class}@1.0") }));
     let run = |class: &str, retries| {
         observe(&document(
@@ -67,7 +67,7 @@ fn attempts_have_an_end_and_only_the_named_classes_have_any() {
 }
 
 #[test]
-fn real_deadlocks_are_tried_again_and_nothing_is_done_twice() {
+fn real_deadlocks_are_retried_and_nothing_is_done_twice() {
     let Some(server) = Server::start(&["deadlock_timeout=20ms"]) else {
         return;
     };

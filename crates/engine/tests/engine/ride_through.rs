@@ -1,4 +1,4 @@
-//! A server dies in the middle of a run, and comes back or does not.
+//! A server crashes in the middle of a run, and is restarted or not.
 
 use std::time::Duration;
 
@@ -8,33 +8,33 @@ use serde_json::{Value, json};
 use crate::support::server::Server;
 use crate::support::{document, ended, observe};
 
-/// Drives while the server dies after `crash_s`, and is started again after `start_s`, if it is.
-fn while_it_dies(more: Value, crash_s: f64, start_s: Option<f64>) -> Option<Observation> {
+/// Runs while the server crashes after `crash_s`, and is restarted after `start_s`, if given.
+fn while_it_crashes(more: Value, crash_s: f64, start_s: Option<f64>) -> Option<Observation> {
     let mut server = Server::start(&[])?;
     server.session().execute("CREATE TABLE t (n int)").unwrap();
-    let asked = document(
+    let crashing = document(
         server.site(),
         &["SELECT 1; INSERT INTO t VALUES (1);"],
         more,
     );
-    let driving = std::thread::spawn(move || observe(&asked));
+    let driving = std::thread::spawn(move || observe(&crashing));
     let wait = |seconds| std::thread::sleep(Duration::from_secs_f64(seconds));
     wait(crash_s);
     server.crash();
     if let Some(start_s) = start_s {
         wait(start_s - crash_s);
-        server.start_again();
+        server.restart();
     }
     Some(driving.join().unwrap())
 }
 
 #[test]
-fn a_restart_is_ridden_through_and_shows_as_a_hole() {
+fn a_run_survives_a_restart_which_shows_as_an_outage() {
     let more = json!({
         "clients": 4, "reconnect": { "after_loss": true }, "stop": { "duration_s": 6 },
     });
-    // Long enough to hold a whole second of the series, wherever the crash falls in one.
-    let Some(run) = while_it_dies(more, 1.0, Some(3.2)) else {
+    // Long enough to include a whole second, wherever the crash falls in one.
+    let Some(run) = while_it_crashes(more, 1.0, Some(3.2)) else {
         return;
     };
     assert_eq!((run.ended_by.word(), ended(&run, "done")), ("stop", 4));
@@ -44,7 +44,7 @@ fn a_restart_is_ridden_through_and_shows_as_a_hole() {
         panic!("{:?}", run.outages)
     };
     assert!(outage.to_ns - outage.from_ns > 1_500_000_000, "{outage:?}");
-    // The second in which the server was away from the beginning to the end.
+    // A second without a running server from start to end.
     let hole = run.intervals.iter().find(|line| line.ok == 0).unwrap();
     assert_eq!(hole.clients_connected, 0);
     assert!(run.intervals.iter().any(|line| line.clients_connected == 4));
@@ -52,13 +52,13 @@ fn a_restart_is_ridden_through_and_shows_as_a_hole() {
 }
 
 #[test]
-fn in_an_open_loop_the_outage_is_in_the_latency_of_all_that_came_meanwhile() {
+fn in_an_open_loop_an_outage_is_in_the_latency_of_the_arrivals_meanwhile() {
     let more = json!({
         "clients": 4, "reconnect": { "after_loss": true },
         "arrival": { "kind": "constant", "offered_rate_per_s": 100 },
         "stop": { "duration_s": 6 },
     });
-    let Some(run) = while_it_dies(more, 1.0, Some(2.6)) else {
+    let Some(run) = while_it_crashes(more, 1.0, Some(2.6)) else {
         return;
     };
     assert_eq!(run.outcomes.scheduled, 600);
@@ -68,24 +68,24 @@ fn in_an_open_loop_the_outage_is_in_the_latency_of_all_that_came_meanwhile() {
         run.outcomes
     );
     assert!(run.outcomes.skipped < 20, "{:?}", run.outcomes);
-    // A fourth of all came while nobody was there, and waited for up to its whole length.
+    // A quarter of all came during the outage, and waited for up to its whole length.
     assert!(run.all_ok.latency.p90_ns > 500_000_000);
     assert!(run.all_ok.service_time.p90_ns < 300_000_000);
 }
 
 #[test]
-fn clients_that_cannot_come_back_give_up_and_what_was_due_is_skipped() {
+fn clients_that_cannot_reconnect_end_and_their_arrivals_are_skipped() {
     let more = json!({
         "clients": 3, "reconnect": { "after_loss": true, "patience_s": 0.5 },
         "arrival": { "kind": "constant", "offered_rate_per_s": 100 },
         "stop": { "duration_s": 30 },
     });
-    let Some(run) = while_it_dies(more, 1.0, None) else {
+    let Some(run) = while_it_crashes(more, 1.0, None) else {
         return;
     };
     assert_eq!((run.ended_by.word(), ended(&run, "lost")), ("lost", 3));
     assert!(run.elapsed_ns < 10_000_000_000, "{}", run.elapsed_ns);
-    // Whatever was due until the last of them gave up.
+    // All arrivals that were due before the last of them ended.
     let due = run.elapsed_ns / 10_000_000;
     assert!(
         run.outcomes.scheduled.abs_diff(due) <= 1,
@@ -98,11 +98,11 @@ fn clients_that_cannot_come_back_give_up_and_what_was_due_is_skipped() {
 }
 
 #[test]
-fn a_session_for_each_transaction_rides_through_by_itself() {
+fn with_a_session_for_each_transaction_a_run_survives_without_reconnecting() {
     let more = json!({
         "clients": 2, "connect_each_transaction": true, "stop": { "duration_s": 5 },
     });
-    let Some(run) = while_it_dies(more, 1.0, Some(2.0)) else {
+    let Some(run) = while_it_crashes(more, 1.0, Some(2.0)) else {
         return;
     };
     assert_eq!((run.ended_by.word(), ended(&run, "done")), ("stop", 2));

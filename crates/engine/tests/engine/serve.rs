@@ -1,4 +1,4 @@
-//! The null servers, driven by our own clients over real sockets.
+//! The null servers, driven by the engine's clients over real sockets.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,18 +10,18 @@ use serde_json::{Value, json};
 
 use crate::support::{document, observe, outcomes};
 
-/// Lets `act` work with a server of the protocol that is told these options; gives what it served.
+/// Runs `act` with a server of the protocol with these options; returns what it served.
 pub fn served(protocol: &str, options: Value, act: impl FnOnce(Value)) -> Served {
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("null.sock");
     let text = json!({ "protocol": protocol, "unix": socket, "threads": 2, "options": options });
     let serving = ServeDocument::parse(&text.to_string()).unwrap();
     let is_over = AtomicBool::new(false);
-    let (tell, listens) = mpsc::channel();
+    let (ready_sender, ready_receiver) = mpsc::channel();
     let served = std::thread::scope(|scope| {
         let server = scope.spawn(|| {
             let mut ready = |_: &_| {
-                tell.send(()).unwrap();
+                ready_sender.send(()).unwrap();
                 ControlFlow::Continue(())
             };
             serve(&serving, &mut ready, &mut || {
@@ -32,12 +32,12 @@ pub fn served(protocol: &str, options: Value, act: impl FnOnce(Value)) -> Served
                 }
             })
         });
-        listens.recv().unwrap();
+        ready_receiver.recv().unwrap();
         act(json!({ "driver": protocol, "unix": socket, "user": "anybody" }));
         is_over.store(true, Ordering::Relaxed);
         server.join().unwrap()
     });
-    assert!(!socket.exists(), "the socket goes away with the server");
+    assert!(!socket.exists(), "the socket is removed with the server");
     served.unwrap()
 }
 
@@ -56,7 +56,7 @@ fn every_statement_of_many_clients_is_answered() {
     }
 }
 
-/// More rows than a socket holds: the server waits until they are taken, and goes on.
+/// More rows than a socket buffers: the server waits until they are read, and continues.
 #[test]
 fn a_large_answer_is_sent_as_fast_as_it_is_read() {
     for protocol in null_protocols() {
@@ -72,10 +72,9 @@ fn a_large_answer_is_sent_as_fast_as_it_is_read() {
     }
 }
 
-/// Neither the client that sends it nor the server that gathers it moves its bytes again with each piece:
-/// that took minutes.
+/// Neither the client nor the server may copy the statement again with each piece: that took minutes.
 #[test]
-fn one_statement_of_200_megabytes_is_sent_and_read_in_a_moment() {
+fn a_statement_of_200_megabytes_is_sent_and_received_fast() {
     for protocol in null_protocols() {
         served(protocol, json!({}), |site| {
             let site = SiteDocument::parse(&site.to_string()).unwrap();
@@ -85,26 +84,26 @@ fn one_statement_of_200_megabytes_is_sent_and_read_in_a_moment() {
             let answer = session.execute(&statement).unwrap();
             assert_eq!(answer.rows, 1, "{protocol}");
             assert!(begun.elapsed() < Duration::from_secs(20), "{protocol}");
-            // The session and the server go on, and hold nothing of it.
+            // Session and server still work, and have released the memory.
             assert_eq!(session.execute("SELECT 1").unwrap().rows, 1, "{protocol}");
         });
     }
 }
 
 #[test]
-fn a_client_that_goes_away_in_a_long_statement_leaves_its_place() {
+fn a_client_that_disconnects_in_a_long_statement_frees_its_place() {
     for protocol in null_protocols() {
-        let told = json!({ "delay": "constant:60s", "refuse_after": "1" });
-        served(protocol, told, |site| {
+        let options = json!({ "delay": "constant:60s", "refuse_after": "1" });
+        served(protocol, options, |site| {
             let impatient = json!({ "statement_timeout_s": 0.1, "stop": { "transactions": 1 } });
             let observation = observe(&document(site.clone(), &["SELECT 1"], impatient.clone()));
             assert_eq!(outcomes(&observation).3, 1, "{protocol}: unknown");
-            // The server needs a moment to see that it has gone.
+            // The server needs a moment to notice that the client has disconnected.
             let again = || observe(&document(site.clone(), &["SELECT 1"], impatient.clone()));
-            let is_let_in = std::iter::repeat_with(again)
+            let is_accepted = std::iter::repeat_with(again)
                 .take(100)
                 .any(|again| again.ended_by.word() == observation.ended_by.word());
-            assert!(is_let_in, "{protocol}: refused each time");
+            assert!(is_accepted, "{protocol}: refused each time");
         });
     }
 }

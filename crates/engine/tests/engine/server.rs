@@ -20,12 +20,12 @@ fn a_server_is_driven_by_an_event_loop() {
     assert!(session.server_version().contains("15") || !session.server_version().is_empty());
 
     prepared_selects_of_32_clients_on_2_threads(&server);
-    updates_count_what_was_driven(&server);
+    every_ok_update_is_in_the_database(&server);
     sleeps_on_either_side_are_in_the_latency(&server);
     a_failed_transaction_is_rolled_back(&server);
     large_answers_agree_among_clients(&server);
-    a_statement_that_cannot_be_prepared_is_told_with_its_place(&server);
-    a_bulk_load_in_a_script_is_no_statement(&server);
+    a_statement_that_cannot_be_prepared_is_reported_with_its_place(&server);
+    a_bulk_load_in_a_script_is_an_error(&server);
     a_statement_that_takes_too_long_ends_its_client(&server);
 }
 
@@ -38,13 +38,13 @@ fn prepared_selects_of_32_clients_on_2_threads(server: &Server) {
     ));
     assert_eq!(outcomes(&run), (6400, 0, 0, 0));
     assert_eq!((run.threads, run.ended_by.word()), (2, "stop"));
-    // Answers to a statement with parameters are nobody's measure.
+    // Answers to a statement with parameters are not compared.
     assert!(run.results.is_empty());
     let times = &run.transactions[0].latency;
     assert!(times.min_ns > 0 && times.min_ns <= times.p50_ns && times.p50_ns <= times.max_ns);
 }
 
-fn updates_count_what_was_driven(server: &Server) {
+fn every_ok_update_is_in_the_database(server: &Server) {
     let text =
         "\\set id random(1, 1000)\nBEGIN;\nUPDATE t SET n = n + 1 WHERE id = :id;\nCOMMIT;\n";
     for protocol in ["simple", "extended", "prepared"] {
@@ -98,7 +98,7 @@ fn a_failed_transaction_is_rolled_back(server: &Server) {
 }
 
 fn large_answers_agree_among_clients(server: &Server) {
-    // Rows of all sizes, so that messages are cut anywhere; 20 MB for each answer.
+    // Rows of all sizes, so that messages are split anywhere; 20 MB for each answer.
     let text = "SELECT i, repeat('x', i % 1500) FROM generate_series(1, 25000) i;";
     let run = observe(&document(
         server.site(),
@@ -113,20 +113,20 @@ fn large_answers_agree_among_clients(server: &Server) {
     );
 }
 
-fn a_statement_that_cannot_be_prepared_is_told_with_its_place(server: &Server) {
-    let asked = document(
+fn a_statement_that_cannot_be_prepared_is_reported_with_its_place(server: &Server) {
+    let unpreparable = document(
         server.site(),
         &["SELECT 1;\nSELECT nothing FROM nowhere;"],
         json!({ "clients": 4, "protocol": "prepared" }),
     );
-    let message = crate::support::refused(&asked).to_string();
+    let message = crate::support::refused(&unpreparable).to_string();
     assert!(
         message.contains("A.sql:2:1") && message.contains("nowhere"),
         "{message}"
     );
 }
 
-fn a_bulk_load_in_a_script_is_no_statement(server: &Server) {
+fn a_bulk_load_in_a_script_is_an_error(server: &Server) {
     let run = observe(&document(server.site(), &["COPY t FROM STDIN;"], json!({})));
     assert_eq!(outcomes(&run).0, 0);
     assert_eq!(run.errors.len(), 1, "{:?}", run.errors);

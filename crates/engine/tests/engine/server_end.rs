@@ -1,4 +1,4 @@
-//! A server that refuses, dies, or is not there.
+//! A server that refuses connections, crashes, or does not run.
 
 use std::ops::ControlFlow;
 
@@ -9,18 +9,18 @@ use crate::support::server::Server;
 use crate::support::{at_once, check, document, ended, observe, parsed, the_error};
 
 #[test]
-fn a_server_that_dies_under_way_ends_the_run_as_lost() {
+fn a_server_that_crashes_ends_the_run_as_lost() {
     let Some(mut server) = Server::start(&[]) else {
         return;
     };
-    let asked = document(
+    let crashing = document(
         server.site(),
         &["SELECT 1;", "SELECT pg_sleep(0.001);"],
         json!({ "clients": 16, "threads": 2, "stop": { "duration_s": 600 } }),
     );
     let mut is_alive = true;
     let run = drive(
-        &parsed(&asked),
+        &parsed(&crashing),
         &mut |progress| {
             if progress.done > 100 && is_alive {
                 server.crash();
@@ -34,7 +34,7 @@ fn a_server_that_dies_under_way_ends_the_run_as_lost() {
     check(&run);
     assert_eq!((run.ended_by.word(), ended(&run, "lost")), ("lost", 16));
     assert!(run.outcomes.ok > 100);
-    // Whoever was waiting for an answer cannot know what became of it.
+    // Transactions that waited for an answer have an unknown outcome.
     assert!(
         (1..=16).contains(&run.outcomes.unknown),
         "{:?}",
@@ -50,7 +50,7 @@ fn a_server_that_dies_under_way_ends_the_run_as_lost() {
 }
 
 #[test]
-fn a_server_without_room_is_asked_to_the_end_and_nothing_is_driven() {
+fn all_clients_try_a_full_server_and_nothing_is_run() {
     let Some(server) = Server::start(&["max_connections=20"]) else {
         return;
     };
@@ -66,10 +66,10 @@ fn a_server_without_room_is_asked_to_the_end_and_nothing_is_driven() {
     let error = the_error(&run);
     assert_eq!(error.class, "too many connections");
     assert_eq!(error.count as usize, ended(&run, "refused"));
-    // Others may sit on a few of the 20, so that some more than 20 of the 40 are refused.
+    // Other sessions may use some of the 20, so that a few more than 20 of the 40 are refused.
     assert!((20..=25).contains(&error.count), "{error:?}");
 
-    // Sessions of the run before may still be on their way out.
+    // Sessions of the previous run may still be closing.
     let site = SiteDocument::parse(&server.site().to_string()).unwrap();
     let found =
         std::iter::repeat_with(|| probe(&site, 40, &mut || ControlFlow::Continue(())).unwrap())
@@ -82,7 +82,7 @@ fn a_server_without_room_is_asked_to_the_end_and_nothing_is_driven() {
 }
 
 #[test]
-fn an_address_where_nobody_listens_is_refused_in_words() {
+fn an_address_without_a_server_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let site = json!({ "driver": "postgresql", "unix": folder.path().join("socket") });
     let run = observe(&document(
@@ -104,7 +104,7 @@ fn an_address_where_nobody_listens_is_refused_in_words() {
 }
 
 #[test]
-fn a_server_that_never_answers_is_given_up_in_time() {
+fn connecting_to_a_silent_server_times_out() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let site = json!({
         "driver": "postgresql", "host": "localhost", "connect_timeout_s": 0.3,

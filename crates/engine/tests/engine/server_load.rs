@@ -1,4 +1,4 @@
-//! Loading over a socket: rows go out while errors may come in.
+//! Loading over a socket: rows are sent while errors may arrive.
 
 use std::ops::ControlFlow;
 
@@ -26,7 +26,7 @@ fn a_server_is_loaded_by_copy() {
     a_failing_source_leaves_nothing(&server);
     an_interrupt_leaves_nothing(&server);
     a_failing_end_leaves_nothing(&server);
-    a_dead_session_is_told(&server);
+    a_closed_session_is_reported(&server);
 }
 
 fn try_load(
@@ -59,7 +59,7 @@ fn counts(server: &Server) -> String {
 }
 
 fn all_rows_arrive(server: &Server) {
-    // Several megabytes: far more than all buffers on the way hold.
+    // Several megabytes: far more than all buffers in between.
     let report = try_load(server, Counting::new(2, 200_000), "COMMIT", u64::MAX).unwrap();
     assert!(
         report
@@ -75,7 +75,7 @@ fn all_rows_arrive(server: &Server) {
     );
 }
 
-/// What stood before the failed load must stand after it.
+/// The rows from before the failed load must still be there.
 fn assert_untouched(server: &Server) {
     assert_eq!(counts(server), "200000 200000");
     assert_eq!(
@@ -85,7 +85,7 @@ fn assert_untouched(server: &Server) {
 }
 
 fn a_wrong_row_leaves_nothing(server: &Server) {
-    // The server says no in the middle, and then takes no more rows.
+    // The server reports an error in the middle, and then accepts no more rows.
     let mut source = Counting::new(2, 1_000_000);
     source.wrong_at = Some(1000);
     let error = try_load(server, source, "COMMIT", u64::MAX).unwrap_err();
@@ -127,7 +127,7 @@ fn a_failing_end_leaves_nothing(server: &Server) {
     assert_untouched(server);
 }
 
-fn a_dead_session_is_told(server: &Server) {
+fn a_closed_session_is_reported(server: &Server) {
     let after = "SELECT pg_terminate_backend(pg_backend_pid())";
     let error = try_load(server, Counting::new(2, 10), after, u64::MAX).unwrap_err();
     let EngineError::System(error, _) = error else {

@@ -1,4 +1,4 @@
-//! TLS between the socket and the driver, against a real server with a certificate of its own.
+//! TLS between the socket and the driver, against a real server with its own certificate.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -6,18 +6,18 @@ use std::process::{Command, Stdio};
 use assay_engine::{EngineError, Session, SiteDocument};
 use serde_json::{Value, json};
 
-use crate::support::server::{Server, give_away};
+use crate::support::server::{Server, give_to_server};
 use crate::support::{document, observe, outcomes};
 
 #[test]
-fn sessions_are_encrypted_as_asked() {
+fn sessions_are_encrypted_as_requested() {
     let folder = tempfile::tempdir().unwrap();
     if !make_certificate(folder.path()) {
-        // Past the test harness, which keeps to itself what a test that passes prints.
+        // Written to stderr directly, since the test harness hides the output of tests that pass.
         let _ = std::io::Write::write_all(
             &mut std::io::stderr(),
             concat!(
-                "skipped: no openssl on this machine to make a certificate with",
+                "skipped: no openssl on this machine to create a certificate",
                 "\n"
             )
             .as_bytes(),
@@ -53,10 +53,10 @@ fn sessions_are_encrypted_as_asked() {
     }
     let trusted = site("verify", Some(&certificate), "localhost");
     assert_eq!(is_encrypted(&trusted).unwrap(), "t");
-    // The authority alone counts, not the host.
+    // Only the authority counts, not the host.
     let by_authority = site("verify-ca", Some(&certificate), "127.0.0.1");
     assert_eq!(is_encrypted(&by_authority).unwrap(), "t");
-    // The certificate is for localhost, and known to nobody.
+    // The certificate is for localhost, and its authority is not installed.
     for wrong in [
         site("verify", Some(&certificate), "127.0.0.1"),
         site("verify", None, "localhost"),
@@ -82,7 +82,7 @@ fn sessions_are_encrypted_as_asked() {
 }
 
 #[test]
-fn a_server_without_tls_is_refused_only_where_it_is_required() {
+fn a_server_without_tls_is_rejected_only_if_it_is_required() {
     let Some(server) = Server::start(&[]) else {
         return;
     };
@@ -110,7 +110,7 @@ fn make_certificate(folder: &Path) -> bool {
             "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj",
         ])
         .args(["/CN=localhost", "-addext", "subjectAltName=DNS:localhost"])
-        // A certificate of an authority, which openssl makes by default, is none of a server.
+        // By default openssl creates a certificate of an authority, which is invalid for a server.
         .args(["-addext", "basicConstraints=critical,CA:FALSE", "-out"])
         .arg(folder.join("server.crt"))
         .arg("-keyout")
@@ -124,7 +124,7 @@ fn make_certificate(folder: &Path) -> bool {
         folder.join("server.key"),
     ] {
         if path.exists() {
-            give_away(&path);
+            give_to_server(&path);
         }
     }
     made.is_ok_and(|status| status.success())

@@ -1,5 +1,5 @@
-//! How clients are served over the whole time: who was not, what was under way at the end, and when the
-//! system answered no client.
+//! How clients are served over the measurement: clients without transactions, transactions running at the
+//! end, and times in which the system answered no client.
 
 use assay_engine::Observation;
 use serde_json::{Value, json};
@@ -8,12 +8,12 @@ use crate::support::{document, null_site, observe};
 
 const S: u64 = 1_000_000_000;
 
-fn run(name: &str, told: Value, text: &str, more: Value) -> Observation {
-    observe(&document(null_site(name, told), &[text], more))
+fn run(name: &str, options: Value, text: &str, more: Value) -> Observation {
+    observe(&document(null_site(name, options), &[text], more))
 }
 
 #[test]
-fn clients_that_end_nothing_are_seen_though_no_histogram_has_them() {
+fn clients_that_end_no_transaction_are_reported_although_no_histogram_has_them() {
     let run = run(
         "starved",
         json!({ "delay": "constant:2ms" }),
@@ -29,7 +29,7 @@ fn clients_that_end_nothing_are_seen_though_no_histogram_has_them() {
     assert!(under_way.oldest_ns > 14 * S / 10, "{under_way:?}");
     assert!(run.carried_over.longest_ns >= 22 * S / 10);
     let law = run.littles_law.expect("the loop is closed");
-    // Each of the three was at work all the time, and in no figure.
+    // Each of the three ran all the time, and is in no other figure.
     assert!(law.clients > 3.0 && law.clients_by_law < 1.05, "{law:?}");
 }
 
@@ -55,7 +55,7 @@ fn littles_law_holds_where_every_client_is_served() {
 }
 
 #[test]
-fn an_open_loop_has_no_law_of_its_clients() {
+fn littles_law_is_not_applied_to_an_open_loop() {
     let run = run(
         "open law",
         json!({}),
@@ -69,7 +69,7 @@ fn an_open_loop_has_no_law_of_its_clients() {
 }
 
 #[test]
-fn a_system_that_answers_nobody_has_stalled() {
+fn a_system_that_answers_no_client_has_stalled() {
     let run = run(
         "stalled",
         json!({ "delay": "constant:1ms", "stall": "1600ms@400ms" }),
@@ -84,13 +84,17 @@ fn a_system_that_answers_nobody_has_stalled() {
         "{stall:?}"
     );
     assert!(stall.to_ns - stall.from_ns > 14 * S / 10, "{stall:?}");
-    let in_seconds_ns: u64 = run.intervals.iter().map(|one| one.stalled_ns).sum();
+    let in_seconds_ns: u64 = run
+        .intervals
+        .iter()
+        .map(|interval| interval.stalled_ns)
+        .sum();
     assert_eq!(in_seconds_ns, stall.to_ns - stall.from_ns);
     assert!(run.intervals[0].stalled_ns < S, "{:?}", run.intervals[0]);
 }
 
 #[test]
-fn a_system_that_never_answers_again_has_a_line_for_each_second_of_it() {
+fn a_stall_to_the_end_has_an_interval_for_each_of_its_seconds() {
     let run = run(
         "stalled to the end",
         json!({ "delay": "constant:1ms", "stall": "3s@200ms" }),
@@ -107,19 +111,24 @@ fn a_system_that_never_answers_again_has_a_line_for_each_second_of_it() {
 
 #[test]
 fn slow_transactions_and_pauses_are_no_stalls() {
-    for (told, text) in [
+    for (options, text) in [
         (json!({ "delay": "constant:1100ms" }), "SELECT 1;"),
         (json!({}), "SELECT 1;\n\\sleep 1100 ms\n"),
         (json!({}), "SELECT 1;\n\\think 1100 ms\n"),
     ] {
-        let run = run(text, told, text, json!({ "stop": { "transactions": 2 } }));
+        let run = run(
+            text,
+            options,
+            text,
+            json!({ "stop": { "transactions": 2 } }),
+        );
         assert_eq!(run.stalls, [], "{text}");
         assert!(run.elapsed_ns >= S, "{text}");
     }
 }
 
 #[test]
-fn waiting_for_the_last_transaction_is_no_stall_and_is_told() {
+fn the_drain_is_no_stall_and_is_reported() {
     let run = run(
         "drained",
         json!({ "delay": "constant:1ms" }),
@@ -127,7 +136,7 @@ fn waiting_for_the_last_transaction_is_no_stall_and_is_told() {
         json!({ "clients": 3, "stop": { "duration_s": 0.7 } }),
     );
     assert_eq!(run.stalls, []);
-    // It began with the measurement, and its age is that at the stop.
+    // It started with the measurement, and its age is that at the stop.
     let oldest_ns = run.in_flight.oldest_ns;
     assert!((S / 2..=7 * S / 10).contains(&oldest_ns), "{oldest_ns}");
     let begun_ns = run.elapsed_ns - run.drained_ns;

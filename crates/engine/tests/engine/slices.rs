@@ -1,4 +1,4 @@
-//! Several processes drive parts of one numbered whole: together they do what one process alone does.
+//! Several processes drive parts of one numbered whole: together they do the same as a single process.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -10,8 +10,8 @@ use crate::serve::served;
 use crate::support::{check, document, null_site, observe, parsed};
 use crate::values::Values;
 
-/// Every value that the clients of these parts drew, and what was observed of each part. Each part is
-/// (first client, clients); the parts run at the same time, as those of several processes.
+/// Every value that the clients of these parts drew, and the observation of each part. Each part is (first
+/// client, clients); the parts run at the same time, as in several processes.
 fn driven(site: &Value, parts: &[(u32, u32)], more: &Value) -> (Vec<String>, Vec<Observation>) {
     let values = Values::new();
     let script = format!(
@@ -31,7 +31,7 @@ fn driven(site: &Value, parts: &[(u32, u32)], more: &Value) -> (Vec<String>, Vec
         let running: Vec<_> = (documents.iter())
             .map(|document| scope.spawn(|| observe(document)))
             .collect();
-        let ended = running.into_iter().map(|one| one.join().unwrap());
+        let ended = running.into_iter().map(|thread| thread.join().unwrap());
         ended.collect()
     });
     (values.sorted(), observed)
@@ -54,7 +54,7 @@ fn one_process_with_8_clients_and_four_with_2_draw_the_same() {
             let (together, parts) = driven(&site, &four, &more);
             assert_eq!(alone.len(), 64, "{more}");
             assert_eq!(together, alone, "{more}");
-            // On a server of known delays every transaction took at least as long, in either.
+            // On a server with known delays every transaction takes at least as long.
             let [whole] = &whole[..] else {
                 panic!("{more}")
             };
@@ -77,7 +77,7 @@ fn unix_ns() -> u64 {
 }
 
 #[test]
-fn clients_that_are_ready_begin_at_the_instant_they_are_given() {
+fn ready_clients_begin_at_the_given_instant() {
     for more in [
         json!({ "stop": { "transactions": 3 }, "clients": 4 }),
         json!({
@@ -85,7 +85,7 @@ fn clients_that_are_ready_begin_at_the_instant_they_are_given() {
             "arrival": { "kind": "constant", "offered_rate_per_s": 1000 },
         }),
     ] {
-        // Never early; and at the instant, unless other processes hold all processors: once of several times.
+        // Never early; and on time in one of several attempts, since other processes may use all processors.
         let is_punctual = (0..5).any(|_| {
             let site = null_site("ready", json!({ "delay": "constant:1ms" }));
             late_ns(&parsed(&document(site, &["SELECT 1;"], more.clone()))) < 5_000_000
@@ -94,18 +94,18 @@ fn clients_that_are_ready_begin_at_the_instant_they_are_given() {
     }
 }
 
-/// How long after the instant that its caller gives it a run of twelve transactions begins.
+/// How late a run of twelve transactions begins after the given instant.
 fn late_ns(document: &DriveDocument) -> i64 {
-    let mut times_asked = 0;
+    let mut ready_calls = 0;
     let begin = unix_ns() + 400_000_000;
     let began = Instant::now();
     let run = drive(document, &mut |_| ControlFlow::Continue(()), &mut || {
-        times_asked += 1;
+        ready_calls += 1;
         ControlFlow::Continue(Some(begin))
     });
     let run = run.unwrap();
     check(&run);
-    assert_eq!(times_asked, 1);
+    assert_eq!(ready_calls, 1);
     assert!(began.elapsed() >= Duration::from_millis(395));
     assert_eq!(run.outcomes.ok, 12);
     let late_ns = i64::try_from(run.started_unix_ns).unwrap() - i64::try_from(begin).unwrap();
@@ -115,15 +115,15 @@ fn late_ns(document: &DriveDocument) -> i64 {
 }
 
 #[test]
-fn a_caller_that_gives_up_when_clients_are_ready_has_driven_nothing() {
+fn nothing_is_run_if_the_caller_cancels_when_clients_are_ready() {
     let site = null_site("not ready", json!({}));
     let asked = document(site, &["SELECT 1;"], json!({}));
-    let given_up = drive(
+    let cancelled = drive(
         &parsed(&asked),
         &mut |_| ControlFlow::Continue(()),
         &mut || ControlFlow::Break(()),
     );
-    assert!(matches!(given_up, Err(EngineError::Interrupted)));
+    assert!(matches!(cancelled, Err(EngineError::Interrupted)));
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Whether a transaction is open the system itself says: what no reading of SQL can tell is rolled back where
-//! it must be, and nothing is where it need not.
+//! The system reports whether a transaction is open: statements that no SQL parser can judge are rolled back
+//! when needed, and only then.
 
 use serde_json::{Value, json};
 
@@ -10,11 +10,11 @@ use crate::support::{document, null_site, observe, outcomes, the_error};
 use crate::typed_values::are_sent_and_read_back;
 use assay_engine::{Certainty, Session, SiteDocument, null_protocols};
 
-/// Statements that look like an end of the transaction and are none.
+/// Statements that look like the end of a transaction and are not.
 const NO_ENDS: [&str; 2] = ["SELECT 'x; commit it'", "SELECT 'a;\nROLLBACK'"];
 
 /// Both rows of `t` are undone, since the third insertion fails; that of `u` is a transaction of its own,
-/// which stays only if the one before was rolled back.
+/// which only remains if the previous one was rolled back.
 fn failing(statement: &str) -> [String; 2] {
     [
         format!(
@@ -24,7 +24,7 @@ fn failing(statement: &str) -> [String; 2] {
     ]
 }
 
-/// Drives both in turn, thrice, on tables `t (a)` with a key and `u (a)` without.
+/// Runs both in turn, three times, on tables `t (a)` with a key and `u (a)` without.
 fn is_rolled_back(site: &Value, statement: &str) {
     for sql in ["DELETE FROM t", "DELETE FROM u"] {
         execute(site, sql);
@@ -66,13 +66,13 @@ fn tables(site: &Value) {
     execute(site, "CREATE TABLE u (a int NOT NULL)");
 }
 
-/// One text of several statements, as a file of statements may hold it.
+/// A text of several statements, as a plain file may contain.
 fn in_one_text(site: &Value, text: &str) -> Value {
-    let mut asked = document(site.clone(), &[text, "INSERT INTO u VALUES (1)"], json!({}));
-    for script in asked["scripts"].as_array_mut().unwrap() {
+    let mut plain = document(site.clone(), &[text, "INSERT INTO u VALUES (1)"], json!({}));
+    for script in plain["scripts"].as_array_mut().unwrap() {
         script["is_plain"] = json!(true);
     }
-    asked
+    plain
 }
 
 fn texts_of_several_statements(site: &Value) {
@@ -85,7 +85,7 @@ fn texts_of_several_statements(site: &Value) {
         (count(site, "t"), count(site, "u")),
         ("1".into(), "1".into())
     );
-    // It fails in the transaction that it has begun itself.
+    // It fails in the transaction that it has started.
     let text = "BEGIN; INSERT INTO t VALUES (8); INSERT INTO t VALUES (8); COMMIT";
     let run = observe(&in_one_text(site, text));
     assert_eq!(outcomes(&run), (1, 0, 1, 0), "{:?}", run.errors);
@@ -96,7 +96,7 @@ fn texts_of_several_statements(site: &Value) {
 }
 
 #[test]
-fn postgresql_says_itself_whether_a_transaction_is_open() {
+fn postgresql_reports_whether_a_transaction_is_open() {
     let Some(server) = Server::start(&[]) else {
         return;
     };
@@ -114,7 +114,7 @@ fn postgresql_says_itself_whether_a_transaction_is_open() {
     );
     are_sent_and_read_back(&site, "::jsonb");
 
-    // What the driver commits is committed, and errors of the commit are those of a statement.
+    // Commits by the driver work, and errors of the commit are errors of a statement.
     execute(
         &site,
         "CREATE TABLE late (a int UNIQUE DEFERRABLE INITIALLY DEFERRED)",
@@ -137,7 +137,7 @@ fn postgresql_says_itself_whether_a_transaction_is_open() {
 }
 
 #[test]
-fn mariadb_says_itself_whether_a_transaction_is_open() {
+fn mariadb_reports_whether_a_transaction_is_open() {
     let server = match MariaDb::mariadb() {
         Ok(server) => server,
         Err(reason) => return eprintln!("skipped: {reason}"),
@@ -157,7 +157,7 @@ fn mariadb_says_itself_whether_a_transaction_is_open() {
     );
     are_sent_and_read_back(&site, "");
 
-    // A procedure that commits leaves nothing to roll back, and nothing open.
+    // A procedure that commits leaves nothing to roll back, and no open transaction.
     execute(&site, "DELETE FROM t");
     execute(&site, "CREATE PROCEDURE finish() COMMIT");
     let scripts = [
@@ -170,7 +170,7 @@ fn mariadb_says_itself_whether_a_transaction_is_open() {
 }
 
 #[test]
-fn sqlite_says_itself_whether_a_transaction_is_open() {
+fn sqlite_reports_whether_a_transaction_is_open() {
     let folder = tempfile::tempdir().unwrap();
     let site = json!({ "driver": "sqlite", "file": folder.path().join("test.db") });
     tables(&site);
@@ -184,10 +184,10 @@ fn sqlite_says_itself_whether_a_transaction_is_open() {
     are_sent_and_read_back(&site, "");
 }
 
-/// The third statement fails within a transaction, so that the fourth must be the rollback. The session is lost
-/// at the fourth: were it the BEGIN of the next transaction, that one would have failed too.
+/// The third statement fails within a transaction, so the fourth must be the rollback. The session is lost at
+/// the fourth: if that were the BEGIN of the next transaction, that one would have failed too.
 #[test]
-fn the_null_systems_say_it_as_well() {
+fn the_null_systems_report_it_as_well() {
     let options = json!({ "fail": "data@#3", "lose": "#4" });
     let check = |site: Value| {
         let texts = failing(NO_ENDS[0]);
@@ -201,15 +201,15 @@ fn the_null_systems_say_it_as_well() {
         let classes: Vec<_> = run.errors.iter().map(|error| error.class).collect();
         assert_eq!(classes, ["data", "lost connection"]);
     };
-    check(null_site("said", options.clone()));
+    check(null_site("reported", options.clone()));
     for protocol in null_protocols() {
         served(protocol, options.clone(), check);
     }
 }
 
-/// One class of errors may leave a statement undone or unknown: only what is undone is tried again.
+/// One error class may leave a statement undone or unknown: only undone statements are retried.
 #[test]
-fn what_is_unknown_is_never_tried_again() {
+fn an_unknown_statement_is_never_retried() {
     let options = json!({ "fail": "timeout@#1", "unknown": "timeout@#2" });
     let again =
         json!({ "retries": { "most": 5, "classes": ["timeout"] }, "stop": { "passes": 2 } });
@@ -228,7 +228,8 @@ fn what_is_unknown_is_never_tried_again() {
         ]
     );
 
-    // In a transaction that can still be rolled back all of it is undone; at its commit nothing is known.
+    // In a transaction that can still be rolled back all of it is undone; at its commit the outcome is
+    // unknown.
     for (statement, expected) in [(2, (0, 0, 1, 0)), (3, (0, 0, 0, 1))] {
         let options = json!({ "unknown": format!("timeout@#{statement}") });
         let text = "BEGIN; UPDATE t SET a = 1; COMMIT;";

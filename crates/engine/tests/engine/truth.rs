@@ -1,5 +1,5 @@
-//! The measurer measured: a system that is as slow as it was told to be must come out so. A machine may
-//! always be slower than it was told, so times are held against lower bounds and against each other.
+//! The engine measures a system with known delays. A machine may always be slower, so times are compared with
+//! lower bounds and with each other.
 
 use std::ops::ControlFlow;
 
@@ -10,11 +10,11 @@ use crate::support::{
     at_once, check, document, null_site, observe, ok_count, outcomes, parsed, the_error,
 };
 
-/// Three digits: a percentile may come out this much below the truth.
+/// Three digits: a percentile may be this much below the true value.
 const DIGITS: f64 = 0.999;
 
-fn at_least(found_ns: u64, told_ns: u64) -> bool {
-    found_ns as f64 >= told_ns as f64 * DIGITS
+fn at_least(found_ns: u64, true_ns: u64) -> bool {
+    found_ns as f64 >= true_ns as f64 * DIGITS
 }
 
 #[test]
@@ -30,10 +30,10 @@ fn a_known_delay_is_in_every_percentile() {
     };
     assert_eq!((one.name.as_str(), one.count), ("A", 40));
     assert_eq!((two.name.as_str(), two.count), ("B", 40));
-    for (report, told_ns) in [(one, 3_000_000), (two, 6_000_000)] {
+    for (report, delay_ns) in [(one, 3_000_000), (two, 6_000_000)] {
         let times = &report.latency;
-        assert!(times.min_ns >= told_ns, "{times:?}");
-        assert!(times.mean_ns >= told_ns as f64, "{times:?}");
+        assert!(times.min_ns >= delay_ns, "{times:?}");
+        assert!(times.mean_ns >= delay_ns as f64, "{times:?}");
         for percentile in [
             times.p50_ns,
             times.p90_ns,
@@ -41,7 +41,7 @@ fn a_known_delay_is_in_every_percentile() {
             times.p99_ns,
             times.p99_9_ns,
         ] {
-            assert!(at_least(percentile, told_ns), "{times:?}");
+            assert!(at_least(percentile, delay_ns), "{times:?}");
         }
         assert!(times.max_ns >= times.min_ns);
     }
@@ -71,16 +71,16 @@ fn a_stall_is_in_the_maximum_and_not_in_the_median() {
     let times = &run.transactions[0].latency;
     assert!(times.max_ns >= 1_201_000_000, "{times:?}");
     assert!(times.p50_ns < times.max_ns / 2, "{times:?}");
-    // One of 60 lies above the 98th percentile and below nothing.
+    // One of 60 is above the 98th percentile and below none.
     assert!(at_least(times.p99_ns, 1_201_000_000), "{times:?}");
-    // It shows in the second in which the stalled transaction ended, and the one before is not left out.
+    // It shows in the second in which the stalled transaction ended, and the second before is not missing.
     assert!(run.intervals.len() >= 2);
     let longest = run.intervals.iter().map(|interval| interval.max_ns).max();
     assert_eq!(longest, Some(times.max_ns));
 }
 
 #[test]
-fn all_clients_begin_together_and_meet_the_same_stall() {
+fn all_clients_begin_together_and_see_the_same_stall() {
     let site = null_site(
         "shared stall",
         json!({ "delay": "constant:1ms", "stall": "700ms@300ms" }),
@@ -116,7 +116,7 @@ fn every_script_runs_once_a_pass_and_in_order() {
         (error.class, error.transaction.as_deref(), error.count),
         ("data", Some("B"), 3)
     );
-    // A pass with a failure in it has no latency, but it was made.
+    // A pass with a failure in it has no latency, but it is counted.
     assert_eq!(run.passes.as_ref().unwrap().count, 3);
     assert!(
         run.client_ends
@@ -126,7 +126,7 @@ fn every_script_runs_once_a_pass_and_in_order() {
 }
 
 #[test]
-fn a_mix_keeps_its_weights_and_repeats_itself() {
+fn a_mix_keeps_its_weights_and_is_repeatable() {
     let mix = |seed: u64| {
         let mut asked = document(
             null_site("mix", json!({})),
@@ -142,7 +142,7 @@ fn a_mix_keeps_its_weights_and_repeats_itself() {
     };
     let [a, b, c] = mix(1);
     assert_eq!((a + b, c), (8000, 0));
-    // 6000 expected with a standard deviation of 39: beyond six of these is a wrong mix.
+    // 6000 expected with a standard deviation of 39: accept six deviations.
     assert!((5766..=6234).contains(&a), "{a}");
     assert_eq!([a, b, c], mix(1));
     assert_ne!([a, b, c], mix(2));
@@ -150,7 +150,7 @@ fn a_mix_keeps_its_weights_and_repeats_itself() {
 
 #[test]
 fn warm_up_is_not_measured() {
-    // The first statement of each session fails and takes very long: all within the warm-up.
+    // The first statement of each session fails and takes very long, within the warm-up.
     let site = null_site(
         "warm-up",
         json!({ "delay": "constant:1ms", "fail": "data@#1", "stall": "200ms@#1" }),
@@ -166,21 +166,21 @@ fn warm_up_is_not_measured() {
 }
 
 #[test]
-fn a_duration_stops_the_run_and_elapsed_is_what_the_clock_says() {
+fn a_duration_stops_the_run_and_elapsed_is_by_the_clock() {
     let site = null_site("duration", json!({ "delay": "constant:40ms" }));
     let run = observe(&document(
         site,
         &["SELECT 1;"],
         json!({ "clients": 2, "stop": { "duration_s": 0.5 } }),
     ));
-    // A transaction under way at the end is brought to its end, and counts.
+    // A transaction running at the end is finished, and counts.
     assert!(run.elapsed_ns >= 500_000_000);
     assert_eq!(outcomes(&run).3, 0);
     assert_eq!(run.outcomes.scheduled, run.outcomes.ok);
 }
 
 #[test]
-fn answers_that_differ_are_noticed() {
+fn different_answers_are_reported() {
     // Without the table the count is answered by three rows, with it by one.
     let site = null_site("differing", json!({ "rows": "3" }));
     let scripts = [
@@ -204,11 +204,14 @@ fn answers_that_differ_are_noticed() {
         (differing.rows, differing.answers, differing.differing),
         (3, 3, 2)
     );
-    let told = differing
+    let difference = differing
         .first_difference
         .as_deref()
         .expect("it is described");
-    assert!(told.contains("3 rows") && told.contains("1 rows"), "{told}");
+    assert!(
+        difference.contains("3 rows") && difference.contains("1 rows"),
+        "{difference}"
+    );
     let same = of("C");
     assert_eq!((same.rows, same.answers, same.differing), (3, 3, 0));
     assert_eq!(same.first_difference, None);
@@ -216,32 +219,37 @@ fn answers_that_differ_are_noticed() {
 }
 
 #[test]
-fn progress_counts_up_to_what_the_observation_holds() {
+fn progress_counts_up_to_the_total_of_the_observation() {
     let site = null_site("progress", json!({ "delay": "constant:5ms" }));
     let asked = document(
         site,
         &["SELECT 1;"],
         json!({ "clients": 2, "stop": { "passes": 100 } }),
     );
-    let mut told = Vec::new();
+    let mut reports = Vec::new();
     let run: Observation = drive(
         &parsed(&asked),
         &mut |progress| {
-            told.push(progress.clone());
+            reports.push(progress.clone());
             ControlFlow::Continue(())
         },
         &mut at_once,
     )
     .unwrap();
     check(&run);
-    assert!(!told.is_empty());
-    assert!(told.iter().all(|progress| progress.scheduled == Some(200)));
-    assert!(told.windows(2).all(|pair| pair[0].done <= pair[1].done));
+    assert!(!reports.is_empty());
     assert!(
-        told.iter()
+        reports
+            .iter()
+            .all(|progress| progress.scheduled == Some(200))
+    );
+    assert!(reports.windows(2).all(|pair| pair[0].done <= pair[1].done));
+    assert!(
+        reports
+            .iter()
             .any(|progress| progress.done > 0 && progress.clients_running == 2)
     );
-    // Ten times a second at most, plus the one that a slow machine may squeeze in between.
+    // At most ten times a second, plus one that a slow machine may add.
     let limit = run.elapsed_ns.saturating_add(run.connect_ns) / 100_000_000 + 1;
-    assert!(told.len() as u64 <= limit, "{} > {limit}", told.len());
+    assert!(reports.len() as u64 <= limit, "{} > {limit}", reports.len());
 }

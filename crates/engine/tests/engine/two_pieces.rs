@@ -1,5 +1,5 @@
-//! A server whose error and whose «ready» come apart in the middle of a bulk load, which a real server
-//! does only now and then: its side of the protocol is played from fixed bytes.
+//! A server whose error and “ready” arrive separately in the middle of a bulk load, as with a real server
+//! only now and then: its side of the protocol is replayed from fixed bytes.
 
 use std::io::{Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -36,23 +36,23 @@ fn an_error_in_two_pieces_is_one_error() {
 
 fn play(mut stream: UnixStream) {
     let mut buffer = vec![0; 1 << 20];
-    let mut heard = |stream: &mut UnixStream| match stream.read(&mut buffer).unwrap() {
+    let mut receive = |stream: &mut UnixStream| match stream.read(&mut buffer).unwrap() {
         0 => panic!("the client hung up early"),
         count => count,
     };
-    heard(&mut stream);
+    receive(&mut stream);
     stream.write_all(&[AUTHENTICATED, READY].concat()).unwrap();
-    heard(&mut stream);
+    receive(&mut stream);
     stream.write_all(COPY_IN).unwrap();
     let mut taken = 0;
     while taken < 200_000 {
-        taken += heard(&mut stream);
+        taken += receive(&mut stream);
     }
     stream.write_all(ERROR).unwrap();
     while taken < 2_000_000 {
-        taken += heard(&mut stream);
+        taken += receive(&mut stream);
     }
-    // Rows have gone out since the error: now comes the rest of it.
+    // Rows were sent after the error: now the rest of it follows.
     std::thread::sleep(Duration::from_millis(10));
     stream.write_all(READY).unwrap();
     std::io::copy(&mut stream, &mut std::io::sink()).unwrap();

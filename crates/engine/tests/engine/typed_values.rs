@@ -1,11 +1,12 @@
-//! Values that are neither numbers nor texts: sent as the system has them, and read back as what they are.
+//! Values that are neither numbers nor texts: sent in the system's own types, and read back with the same
+//! type.
 
 use serde_json::{Value, json};
 
 use crate::support::{document, observe, outcomes};
 
-/// Puts a row into `kinds (d, t, ts, n, b, doc)`, reads it into variables, and finds it by these; with
-/// fractions of a second and without. `cast` is what the system wants behind its document to compare it.
+/// Inserts a row into `kinds (d, t, ts, n, b, doc)`, reads it into variables, and finds it by these; with and
+/// without fractions of a second. `cast` is what the system needs after a document to compare it.
 pub fn are_sent_and_read_back(site: &Value, cast: &str) {
     let text = format!(
         r#"

@@ -1,4 +1,4 @@
-//! Takes scripts; gives the values that their transactions had, written down by a program of the shell.
+//! Takes scripts; returns the values of their transactions, written to a file by a shell program.
 
 use std::fs;
 
@@ -14,14 +14,14 @@ impl Values {
         }
     }
 
-    /// A command of a script that writes these variables (`:a:b`) down.
+    /// A script command that writes these variables (`:a:b`) to the file.
     pub fn write(&self, variables: &str) -> String {
         let file = self.folder.path().join("values");
         let names = variables.replace(':', " :");
         format!("\\shell sh -c 'echo $* >>{}' values{names}", file.display())
     }
 
-    /// Everything that was written down, a line for each transaction, sorted.
+    /// All written values, a line for each transaction, sorted.
     pub fn sorted(&self) -> Vec<String> {
         let text = fs::read_to_string(self.folder.path().join("values")).unwrap_or_default();
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();

@@ -1,4 +1,4 @@
-//! Tables whose rows are generated, and loads of them.
+//! Generated tables, and loads of them.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use assay_engine::{EngineError, LoadDocument, LoadReport, Session, SiteDocument,
 use assay_values::ColumnType;
 use serde_json::{Value, json};
 
-/// The name, the type and the expression of each column of a table with everything in it.
+/// The name, the type and the expression of each column of a table with all types.
 pub const COLUMNS: &[(&str, &str, &str)] = &[
     ("id", "int", ":row + 1"),
     ("small", "smallint", "random(-32768, 32767)"),
@@ -60,7 +60,7 @@ pub fn types(columns: &[(&str, &str, &str)]) -> Vec<ColumnType> {
     types.collect()
 }
 
-/// How one table is loaded.
+/// The parameters of a load of one table.
 pub struct Loading<'a> {
     pub site: Value,
     pub bulk: &'a str,
@@ -96,14 +96,14 @@ impl Loading<'_> {
     }
 }
 
-/// The checksum that the generator itself gives for the table.
+/// The checksum of the table, computed by the generator.
 pub fn checksum(dataset: &Dataset) -> String {
     let mut go_on = |_| ControlFlow::Continue(());
     let measured = measure(dataset, true, &mut go_on).unwrap().unwrap();
     measured.tables[0].checksum.clone().unwrap()
 }
 
-/// Rows and digest of what the statement gives back.
+/// Rows and digest of the statement's answer.
 pub fn digest(site: &Value, statement: &str, types: Vec<ColumnType>) -> (u64, String) {
     let site = SiteDocument::parse(&site.to_string()).unwrap();
     let mut session = Session::open(&site).unwrap();

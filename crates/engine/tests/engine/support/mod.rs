@@ -1,4 +1,4 @@
-//! Documents, runs of them, and a server to run them against.
+//! Documents, runs of them, and the checks of every observation.
 
 pub mod generated;
 pub mod rows;
@@ -12,14 +12,14 @@ use assay_engine::{
 use assay_histogram::{EncodedHistogram, merge_encoded};
 use serde_json::{Value, json};
 
-/// A site of the null system with these options; each `name` is a site of its own.
+/// A site of the null system with these options; each `name` is a different site.
 pub fn null_site(name: &str, options: Value) -> Value {
     let mut options = options;
     options["site"] = json!(name);
     json!({ "driver": "null", "options": options })
 }
 
-/// A drive document with one script for each text, named `A`, `B`, …, and `more` laid over it.
+/// A drive document with one script for each text, named `A`, `B`, …, and the keys of `more`.
 pub fn document(site: Value, texts: &[&str], more: Value) -> Value {
     let script = |(number, text): (usize, &&str)| {
         let name = char::from(b'A' + u8::try_from(number).unwrap()).to_string();
@@ -48,7 +48,7 @@ pub fn at_once() -> ControlFlow<(), Option<u64>> {
     ControlFlow::Continue(None)
 }
 
-/// Drives to the end; what every observation must keep is checked here.
+/// Runs the document and checks what holds for every observation.
 pub fn observe(document: &Value) -> Observation {
     let observation = drive(
         &parsed(document),
@@ -60,7 +60,7 @@ pub fn observe(document: &Value) -> Observation {
     observation
 }
 
-/// As [`observe`], where nothing can be driven at all.
+/// As [`observe`], for a run that cannot start.
 pub fn refused(document: &Value) -> EngineError {
     drive(
         &parsed(document),
@@ -70,14 +70,14 @@ pub fn refused(document: &Value) -> EngineError {
     .unwrap_err()
 }
 
-/// Why the document itself is refused.
+/// The error of an invalid document.
 pub fn refused_document(document: &Value) -> String {
     DriveDocument::parse(&document.to_string())
         .unwrap_err()
         .to_string()
 }
 
-/// The sums that must hold whatever happens.
+/// The sums that must hold for every observation.
 pub fn check(observation: &Observation) {
     let outcomes = &observation.outcomes;
     let begun = outcomes.scheduled - outcomes.skipped;
@@ -89,7 +89,7 @@ pub fn check(observation: &Observation) {
     let reports = observation.transactions.iter();
     let of_types: u64 = reports.clone().map(|report| report.count).sum();
     assert_eq!(of_types, begun);
-    // What did not end well stands in no distribution of what did.
+    // Transactions that failed are in no distribution of `ok` transactions.
     let ok: u64 = (reports.filter(|report| report.outcome.word() == "ok"))
         .map(|report| report.count)
         .sum();
@@ -113,7 +113,7 @@ pub fn check(observation: &Observation) {
     check_groups(observation);
 }
 
-/// A line for each second and group, in which every sample stands exactly.
+/// One interval for each second and group; together they contain every sample exactly.
 fn check_intervals(observation: &Observation) {
     let groups = &observation.groups;
     for (place, line) in observation.intervals.iter().enumerate() {
@@ -129,21 +129,22 @@ fn check_intervals(observation: &Observation) {
     assert_eq!(whole(latencies), observation.all_ok.latency.encoded);
     let lags = lines().filter_map(|line| line.schedule_lag.as_ref());
     let of_types = observation.transactions.iter();
-    let of_types = of_types.filter_map(|one| one.schedule_lag.as_deref());
+    let of_types = of_types.filter_map(|report| report.schedule_lag.as_deref());
     assert_eq!(whole(lags.collect()), whole(of_types.collect()));
 }
 
-/// What the groups say adds up to what is said of all.
+/// The results of the groups add up to the totals.
 fn check_groups(observation: &Observation) {
     let groups = &observation.groups;
-    let sum = |of: fn(&Outcomes) -> u64| groups.iter().map(|one| of(&one.outcomes)).sum::<u64>();
+    let sum =
+        |of: fn(&Outcomes) -> u64| groups.iter().map(|group| of(&group.outcomes)).sum::<u64>();
     let all = &observation.outcomes;
-    assert_eq!(sum(|one| one.scheduled), all.scheduled);
-    assert_eq!(sum(|one| one.ok), all.ok);
-    assert_eq!(sum(|one| one.attempts), all.attempts);
-    let clients: u32 = groups.iter().map(|one| one.clients).sum();
+    assert_eq!(sum(|outcomes| outcomes.scheduled), all.scheduled);
+    assert_eq!(sum(|outcomes| outcomes.ok), all.ok);
+    assert_eq!(sum(|outcomes| outcomes.attempts), all.attempts);
+    let clients: u32 = groups.iter().map(|group| group.clients).sum();
     assert_eq!(clients, observation.clients);
-    let last_ns = groups.iter().map(|one| one.elapsed_ns).max();
+    let last_ns = groups.iter().map(|group| group.elapsed_ns).max();
     assert_eq!(last_ns, Some(observation.elapsed_ns));
     if let [only] = &groups[..] {
         assert_eq!(
@@ -167,13 +168,13 @@ pub fn outcomes(observation: &Observation) -> (u64, u64, u64, u64) {
     )
 }
 
-/// The one error of an observation.
+/// The only error of an observation.
 pub fn the_error(observation: &Observation) -> &ErrorReport {
     assert_eq!(observation.errors.len(), 1, "{:#?}", observation.errors);
     &observation.errors[0]
 }
 
-/// How many clients ended in each of these states.
+/// How many clients ended in this state.
 pub fn ended(observation: &Observation, state: &str) -> usize {
     observation
         .client_ends

@@ -1,4 +1,4 @@
-//! A source of rows that counts, and fails where it is told to.
+//! A source of numbered rows that can fail at a given row.
 
 use assay_values::{Row, RowSource, SourceError};
 
@@ -6,9 +6,9 @@ use assay_values::{Row, RowSource, SourceError};
 pub struct Counting {
     pub tables: usize,
     pub rows: u64,
-    /// The row of the last table that is wrong: its first cell is no number.
+    /// The row of the last table that is invalid: its first cell is not a number.
     pub wrong_at: Option<u64>,
-    /// The row of the last table before which the source itself fails.
+    /// The row of the last table at which the source fails.
     pub fails_at: Option<u64>,
     table: usize,
     next: u64,
@@ -41,7 +41,7 @@ impl RowSource for Counting {
         let is_last = self.table + 1 == self.tables;
         if is_last && self.fails_at == Some(number) {
             return Err(SourceError {
-                message: "told to fail".to_owned(),
+                message: "the source failed".to_owned(),
                 file: "rows.txt".to_owned(),
                 line: number,
                 column: 0,

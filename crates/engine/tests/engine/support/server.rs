@@ -1,4 +1,4 @@
-//! Takes a PostgreSQL of this machine; gives a private server for one test, and takes it down with it.
+//! Starts a private PostgreSQL server of this machine for one test, and stops it at the end.
 
 use std::fs;
 use std::net::TcpListener;
@@ -22,11 +22,11 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server with these settings (`name=value`); `None`, with the reason printed, where this machine
-    /// has none.
+    /// A server with these settings (`name=value`); `None`, with the reason printed, if this machine has
+    /// none.
     pub fn start(settings: &[&str]) -> Option<Self> {
         let Some(programs) = newest_programs() else {
-            // Past the test harness, which keeps to itself what a test that passes prints.
+            // Written to stderr directly, since the test harness hides the output of tests that pass.
             let _ = std::io::Write::write_all(
                 &mut std::io::stderr(),
                 concat!(
@@ -41,7 +41,7 @@ impl Server {
             .prefix("assay-engine-")
             .tempdir()
             .unwrap();
-        give_away(folder.path());
+        give_to_server(folder.path());
         let initdb = [
             "-U",
             "postgres",
@@ -86,22 +86,22 @@ impl Server {
         Session::open(&SiteDocument::parse(&self.site().to_string()).unwrap()).unwrap()
     }
 
-    /// The first cell of the first row of the answer.
+    /// The first cell of the answer's first row.
     pub fn value(&self, statement: &str) -> String {
         let answer = self.session().execute(statement).unwrap();
         let cell = answer.kept[0][0].as_deref().unwrap();
         String::from_utf8(cell.to_vec()).unwrap()
     }
 
-    /// The server's first process dies without a word, as in a crash.
+    /// Kills the server's main process, as in a crash.
     pub fn crash(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
     }
 
-    /// The same server again, on the same port; to be called by the thread that will end last, since the
-    /// server dies with the thread that started it.
-    pub fn start_again(&mut self) {
+    /// Restarts the server on the same port; to be called by the thread that ends last, since the server is
+    /// killed when the thread that started it ends.
+    pub fn restart(&mut self) {
         self.process = serve(
             &self.programs,
             self.folder.path(),
@@ -117,7 +117,7 @@ impl Server {
 
     fn wait_until_ready(&mut self) {
         let begun = Instant::now();
-        // Its socket is there a little before it lets anybody in.
+        // The socket exists a little before connections are accepted.
         let site = SiteDocument::parse(&self.site().to_string()).unwrap();
         while Session::open(&site).is_err() {
             let has_ended = self.process.try_wait().unwrap().is_some();
@@ -133,7 +133,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         if let Ok(None) = self.process.try_wait() {
-            // Immediate shutdown; the folder goes with it.
+            // Immediate shutdown; the folder is removed with it.
             let _ = Command::new("kill")
                 .args(["-QUIT", &self.process.id().to_string()])
                 .status();
@@ -142,7 +142,7 @@ impl Drop for Server {
     }
 }
 
-/// The server's process; what it says goes into its folder.
+/// Starts the server's process, with its log in its folder.
 fn serve(programs: &Path, folder: &Path, port: u16, settings: &[String]) -> Child {
     let log = fs::File::create(folder.join("log")).unwrap();
     program(programs, "postgres")
@@ -157,8 +157,8 @@ fn serve(programs: &Path, folder: &Path, port: u16, settings: &[String]) -> Chil
         .unwrap()
 }
 
-/// Lets the server's user own `path`, where this test is root.
-pub fn give_away(path: &Path) {
+/// Makes the server's user the owner of `path` if this test runs as root.
+pub fn give_to_server(path: &Path) {
     if is_root() {
         chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
     }
@@ -169,7 +169,7 @@ fn is_root() -> bool {
     fs::metadata("/proc/self").unwrap().uid() == 0
 }
 
-/// A program of the server, as a user it accepts, that dies with this test.
+/// A program of the server, as a user it accepts; it is killed when this test ends.
 fn program(programs: &Path, name: &str) -> Command {
     let mut command = Command::new("setpriv");
     command.args(["--pdeathsig", "QUIT"]);
