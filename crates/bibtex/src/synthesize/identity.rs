@@ -1,8 +1,8 @@
 //! Takes the number of an entry; gives its key, first author and year, and whose content it has.
 
+use super::files::{in_first_file, place_of};
 use super::streams::{Purpose, stream};
 use super::words::person;
-use super::{in_first_file, place_of};
 use crate::chance::chance;
 
 /// Entries outside the first file that have the key of an entry there, in a million; and those among

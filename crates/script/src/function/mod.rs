@@ -5,6 +5,7 @@ mod arguments;
 mod choices;
 mod format;
 mod hashes;
+mod moments;
 mod numbers;
 mod permutation;
 mod texts;

@@ -1,6 +1,7 @@
 //! Takes texts and numbers; gives values of the types that systems have beside them.
 
 use super::Arguments;
+use super::moments::{day, second};
 use crate::number::{Fault, number, plain, shown};
 use assay_values::calendar::{parse_date, parse_time, parse_timestamp};
 use assay_values::{Decimal, Random, Value, from_hex};
@@ -20,7 +21,7 @@ pub(super) fn date(x: Arguments<'_>, _: &mut Random) -> Made {
             parse_date(text.as_bytes())
         }
         Value::Timestamp(us) => i32::try_from(us.div_euclid(86_400_000_000)).ok(),
-        other => Some(super::times::day(other)?),
+        other => Some(day(other)?),
     };
     days.map(Value::Date)
         .ok_or_else(|| expected("a date", &x[0]))
@@ -34,7 +35,7 @@ pub(super) fn timestamp(x: Arguments<'_>, _: &mut Random) -> Made {
         }
         Value::Timestamp(us) => Some(*us),
         Value::Date(days) => Some(i64::from(*days) * 86_400_000_000),
-        other => Some(super::times::second(other)? * 1_000_000),
+        other => Some(second(other)? * 1_000_000),
     };
     us.map(Value::Timestamp)
         .ok_or_else(|| expected("a moment", &x[0]))
