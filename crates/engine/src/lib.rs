@@ -25,6 +25,7 @@ mod limits;
 mod load;
 mod null_server;
 mod observation;
+mod probe;
 mod query;
 mod session;
 mod timer;
@@ -48,5 +49,6 @@ pub use observation::{
     TransactionOutcomes, TransactionReport, TransactionsPerClient, Unfinished,
     schema as observation_schema,
 };
+pub use probe::{Probe, ProbeError, probe};
 pub use query::{Answered, query};
-pub use session::{Probe, ProbeError, Session, driver_names, probe};
+pub use session::{Session, driver_names};

@@ -8,10 +8,12 @@ use assay_script::{Lexer, of_json};
 use assay_values::{Distribution, Value};
 use serde::{Deserialize, Deserializer};
 
-use super::group::GroupDocument;
+use super::group::{GroupDocument, Order};
 use super::pace::{ArrivalDocument, ReconnectDocument, RetriesDocument, distribution};
-use super::site::positive_seconds;
-use super::{SiteDocument, null_is_default, parse};
+use super::reading::{null_is_default, parse};
+use super::seconds::{optional_seconds, seconds};
+use super::site::SiteDocument;
+use super::stop::StopDocument;
 use crate::EngineError;
 
 #[derive(Clone, Debug, Deserialize)]
@@ -122,16 +124,6 @@ pub struct ScriptDocument {
 
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
-pub enum Order {
-    /// Every script once, in the given order (a *pass*), then again.
-    #[default]
-    Sequence,
-    /// A weighted random choice for each transaction.
-    Mix,
-}
-
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
 pub enum Protocol {
     /// Every statement is sent as text, with its values inserted.
     #[default]
@@ -141,26 +133,6 @@ pub enum Protocol {
     /// Statements that read or change rows, and those with values, are prepared once for each client; the
     /// others are sent as text.
     Prepared,
-}
-
-/// The first limit reached ends a client, or the arrivals of an open loop.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct StopDocument {
-    /// For each client; passes that began after the warm-up count.
-    #[serde(default)]
-    pub passes: Option<u64>,
-    /// For each client; transactions that began after the warm-up count. An open loop has as many arrivals as
-    /// all its clients together.
-    #[serde(default)]
-    pub transactions: Option<u64>,
-    /// How many numbered transactions, from 0, all clients of the group share: a free client takes the next
-    /// number, which determines its script and random values.
-    #[serde(default)]
-    pub queue: Option<u64>,
-    /// Since the end of the warm-up. Running transactions are finished, or abandoned after `drain_s`.
-    #[serde(default, deserialize_with = "optional_seconds")]
-    pub duration_s: Option<Duration>,
 }
 
 impl DriveDocument {
@@ -191,67 +163,6 @@ impl DriveDocument {
     pub(super) fn script(&self, name: &str) -> Option<&ScriptDocument> {
         self.scripts.iter().find(|script| script.name == name)
     }
-
-    /// Checks keys against each other.
-    pub(crate) fn check(&self) -> Result<(), EngineError> {
-        let wrong = |key: &str, expected: &str| {
-            Err(EngineError::Document(format!(
-                "the drive document, key `{key}`: {expected}"
-            )))
-        };
-        let Some(groups) = &self.groups else {
-            if self.scripts.is_empty() {
-                return wrong("scripts", "expected at least one script");
-            }
-            if self.order.is_none() {
-                return wrong("order", "expected `sequence` or `mix`, or `groups`");
-            }
-            if self.clients.is_none() {
-                return wrong("clients", "expected the number of clients, or `groups`");
-            }
-            return GroupDocument::only(self).check(self, "");
-        };
-        if groups.is_empty() {
-            return wrong("groups", "expected at least one group");
-        }
-        if let Some(key) = self.of_one_group() {
-            return wrong(key, "expected this key in each of the `groups`");
-        }
-        for (place, group) in groups.iter().enumerate() {
-            if groups[..place].iter().any(|other| other.name == group.name) {
-                return wrong(
-                    &format!("groups[{place}].name"),
-                    "expected a name that no other group has",
-                );
-            }
-            group.check(self, &format!("groups[{place}]."))?;
-        }
-        let clients = groups.iter().map(|group| u64::from(group.of_clients()));
-        if clients.sum::<u64>() > u64::from(u32::MAX) {
-            return wrong("groups", "expected at most 4294967295 clients in total");
-        }
-        Ok(())
-    }
-
-    /// A key that is present although it belongs to a group.
-    fn of_one_group(&self) -> Option<&'static str> {
-        let stop = &self.stop;
-        let limits = [stop.passes, stop.transactions, stop.queue];
-        [
-            (self.order.is_some(), "order"),
-            (self.clients.is_some(), "clients"),
-            (self.first_client > 0, "first_client"),
-            (self.of_clients.is_some(), "of_clients"),
-            (self.arrival != ArrivalDocument::Closed, "arrival"),
-            (self.think_time.is_some(), "think_time"),
-            (self.keying_time.is_some(), "keying_time"),
-            (self.latency_limit_s.is_some(), "latency_limit_s"),
-            (self.retries != RetriesDocument::default(), "retries"),
-            (limits.iter().any(Option::is_some), "stop"),
-        ]
-        .into_iter()
-        .find_map(|(is_here, key)| is_here.then_some(key))
-    }
 }
 
 fn lexer<'de, D: Deserializer<'de>>(reader: D) -> Result<Lexer, D::Error> {
@@ -273,21 +184,6 @@ fn one() -> u32 {
 
 fn ten_seconds() -> Duration {
     Duration::from_secs(10)
-}
-
-fn seconds<'de, D: Deserializer<'de>>(reader: D) -> Result<Duration, D::Error> {
-    let seconds = Option::<f64>::deserialize(reader)?.unwrap_or(0.0);
-    Duration::try_from_secs_f64(seconds).map_err(|_| {
-        serde::de::Error::custom(format!("expected seconds, at least 0, found {seconds}"))
-    })
-}
-
-pub(super) fn optional_seconds<'de, D: Deserializer<'de>>(
-    reader: D,
-) -> Result<Option<Duration>, D::Error> {
-    #[derive(Deserialize)]
-    struct Positive(#[serde(deserialize_with = "positive_seconds")] Duration);
-    Ok(Option::<Positive>::deserialize(reader)?.map(|positive| positive.0))
 }
 
 fn variables<'de, D: Deserializer<'de>>(reader: D) -> Result<BTreeMap<String, Value>, D::Error> {

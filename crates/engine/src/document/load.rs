@@ -4,7 +4,8 @@ use assay_drivers::BulkForm;
 use assay_values::ColumnType;
 use serde::Deserialize;
 
-use super::{SiteDocument, null_is_default, parse};
+use super::reading::{null_is_default, parse};
+use super::site::SiteDocument;
 use crate::EngineError;
 
 /// Every session runs all of it, in the order of the fields.

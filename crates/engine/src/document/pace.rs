@@ -6,7 +6,7 @@ use assay_drivers::ErrorClass;
 use assay_values::Distribution;
 use serde::{Deserialize, Deserializer};
 
-use super::site::positive_seconds;
+use super::seconds::positive_seconds;
 
 /// When transactions start.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::{null_is_default, parse};
+use super::reading::{null_is_default, parse};
 use crate::EngineError;
 
 /// The address is either `unix` or `port`.

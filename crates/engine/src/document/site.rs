@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::{null_is_default, parse};
+use super::reading::{null_is_default, parse};
+use super::seconds::positive_seconds;
 use crate::EngineError;
 
 /// How to open a session. The address is `unix`, `host` with `port`, or `file`.
@@ -168,18 +169,4 @@ where
     D: serde::Deserializer<'de>,
 {
     Ok(Option::<ConnectTimeout>::deserialize(reader)?.map(|seconds| seconds.0))
-}
-
-/// A number of seconds above 0.
-pub(super) fn positive_seconds<'de, D>(reader: D) -> Result<Duration, D::Error>
-where
-    D: serde::Deserializer<'de>,
-{
-    let seconds = f64::deserialize(reader)?;
-    Duration::try_from_secs_f64(seconds)
-        .ok()
-        .filter(|duration| !duration.is_zero())
-        .ok_or_else(|| {
-            serde::de::Error::custom(format!("expected seconds above 0, found {seconds}"))
-        })
 }

@@ -3,6 +3,7 @@
 use assay_script::Program;
 use assay_values::{Distribution, Random};
 
+use crate::clock::nanoseconds;
 use crate::document::{ArrivalDocument, DriveDocument, GroupDocument, Order};
 
 /// The random stream of numbered transactions, separate from those of clients.
@@ -102,7 +103,7 @@ impl Group {
             ),
             think_time: group.think_time,
             keying_time: group.keying_time,
-            latency_limit_ns: group.latency_limit_s.map(super::plan::nanoseconds),
+            latency_limit_ns: group.latency_limit_s.map(nanoseconds),
             most_retries: group.retries.most,
             retried_classes: (group.retries.classes.iter())
                 .map(|class| class.word())

@@ -10,6 +10,7 @@ use assay_values::Value;
 use super::group::Group;
 use crate::EngineError;
 use crate::account::{GroupLayout, Layout, TypeLayout};
+use crate::clock::nanoseconds;
 use crate::document::{DriveDocument, Protocol};
 use crate::session::Site;
 
@@ -283,8 +284,4 @@ fn without_transactions(program: Program) -> Result<Program, EngineError> {
             hint: Some("remove it: each statement commits on its own in this system".to_owned()),
         })),
     }
-}
-
-pub fn nanoseconds(duration: std::time::Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

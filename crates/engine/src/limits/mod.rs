@@ -1,14 +1,14 @@
 //! Takes the threads and files that a run or a load needs; checks before it starts whether this machine
 //! allows them, and returns the numbers and the fix.
 
+mod consumer;
 mod counted;
 mod open_files;
 mod threads;
 
+pub use consumer::Consumer;
 pub use open_files::allow_many as allow_many_open_files;
 pub use threads::{refused, start};
-
-use std::fmt;
 
 use crate::EngineError;
 
@@ -22,13 +22,6 @@ pub struct Need {
     pub threads: u64,
     /// In addition to the files that this process has open already.
     pub open_files: u64,
-}
-
-/// What needs the resources, with its number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Consumer {
-    Clients(u64),
-    LoadSessions(u64),
 }
 
 impl Need {
@@ -117,15 +110,4 @@ impl Need {
 /// If it does not.
 pub fn check_load_sessions(sessions: u32) -> Result<(), EngineError> {
     Need::of_load(sessions as usize).check()
-}
-
-impl fmt::Display for Consumer {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (number, what) = match self {
-            Self::Clients(number) => (number, "client"),
-            Self::LoadSessions(number) => (number, "load session"),
-        };
-        let plural = if *number == 1 { "" } else { "s" };
-        write!(out, "{number} {what}{plural}")
-    }
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
-use super::Consumer;
+use super::consumer::Consumer;
 use super::counted::{field, groups, number_in, threads_of_all, threads_of_user};
 use crate::EngineError;
 

@@ -8,15 +8,15 @@ mod failure;
 mod part;
 mod prefetch;
 mod progress;
+mod source;
 
 pub use progress::{LoadProgress, LoadReport, TableReport};
+pub use source::Source;
 
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::time::Instant;
-
-use assay_values::RowSource;
 
 use crate::EngineError;
 use crate::document::LoadDocument;
@@ -27,9 +27,6 @@ use failure::Failure;
 use part::Part;
 use prefetch::prefetch;
 use progress::Gauge;
-
-/// A source of rows that may run on another thread.
-pub type Source<'s> = &'s mut (dyn RowSource + Send);
 
 /// Loads all rows of `source` in one session.
 ///

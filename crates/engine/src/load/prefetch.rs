@@ -7,8 +7,8 @@ use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 
 use assay_values::{Row, RowSource, SourceError};
 
-use super::Source;
 use super::failure::Failure;
+use super::source::Source;
 use crate::limits;
 use crate::session::no_thread;
 

@@ -6,29 +6,16 @@ use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::Sender;
 
-use assay_drivers::null::{ServerModel, SessionModel};
+use assay_drivers::null::ServerModel;
 use assay_drivers::{ErrorClass, SystemError};
-use mio::{Events, Poll, Token, Waker};
+use mio::{Events, Poll, Token};
 
-use super::Listening;
 use super::counts::Counts;
 use super::listener::Listener;
+use super::new_client::{NewClient, WorkerHandle};
+use super::report::Listening;
 use crate::session::LOOK_UP_EVERY;
-use crate::transport::Socket;
-
-/// A client that has connected.
-pub struct NewClient {
-    pub socket: Socket,
-    pub model: Result<SessionModel, SystemError>,
-}
-
-/// The channel to a worker.
-pub struct WorkerHandle {
-    pub new_clients: Sender<NewClient>,
-    pub waker: Waker,
-}
 
 pub struct Acceptor<'a> {
     listener: Listener,

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::Served;
+use super::report::Served;
 
 #[derive(Debug, Default)]
 pub struct Counts {

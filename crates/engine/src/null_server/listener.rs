@@ -9,7 +9,7 @@ use mio::event::Source;
 use mio::net::{TcpListener, UnixListener};
 use mio::{Interest, Registry, Token};
 
-use super::Listening;
+use super::report::Listening;
 use crate::EngineError;
 use crate::document::ServeDocument;
 use crate::transport::Socket;

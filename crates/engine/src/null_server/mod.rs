@@ -12,8 +12,12 @@
 mod acceptor;
 mod counts;
 mod listener;
+mod new_client;
+mod report;
 mod session;
 mod worker;
+
+pub use report::{Listening, Served};
 
 use std::num::NonZero;
 use std::ops::ControlFlow;
@@ -22,7 +26,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_drivers::null::ServerModel;
 use assay_drivers::servers::{NewServer, SERVERS};
-use serde::Serialize;
 
 use crate::EngineError;
 use crate::document::ServeDocument;
@@ -35,26 +38,6 @@ use worker::Worker;
 
 /// More threads would take processors from the client, and one serves some 100,000 statements a second.
 const MOST_THREADS: usize = 4;
-
-/// The address of a running server.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Listening {
-    pub protocol: String,
-    pub unix: Option<String>,
-    pub host: Option<String>,
-    pub port: Option<u16>,
-    /// How many files, and so about how many sessions, this process may open.
-    pub open_files_limit: u64,
-}
-
-/// The totals of a server.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Served {
-    pub sessions: u64,
-    /// Sessions that were refused.
-    pub refused: u64,
-    pub statements: u64,
-}
 
 /// The names of the protocols that [`serve`] speaks.
 #[must_use]

@@ -17,7 +17,7 @@ use assay_drivers::{Demand, SystemError, WireServer as _};
 use mio::event::{Event, Source as _};
 use mio::{Interest, Registry, Token};
 
-use super::acceptor::NewClient;
+use super::new_client::NewClient;
 use crate::clock::Clock;
 use crate::timer_queue::TimerQueue;
 use crate::transport::{Socket, Unsent};

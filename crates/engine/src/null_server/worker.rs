@@ -8,8 +8,8 @@ use std::time::Duration;
 use assay_drivers::servers::NewServer;
 use mio::{Events, Poll, Token, Waker};
 
-use super::acceptor::{NewClient, WorkerHandle};
 use super::counts::Counts;
+use super::new_client::{NewClient, WorkerHandle};
 use super::session::{NullSession, Scratch, Status, WorkerContext};
 use crate::clock::Clock;
 use crate::timer::Timer;

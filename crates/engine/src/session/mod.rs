@@ -7,7 +7,6 @@ mod cancellation;
 mod connect_errors;
 mod connection;
 mod local;
-mod probe;
 mod scratch;
 mod security;
 mod site;
@@ -16,7 +15,6 @@ pub use blocking_connection::BlockingConnection;
 pub use cancellation::{Cancellation, Halt, LOOK_UP_EVERY};
 pub use connect_errors::{RETRY_AFTER, lost, no_thread, out_of_resources, too_late, unreachable};
 pub use connection::Connection;
-pub use probe::{Probe, ProbeError, probe};
 pub use scratch::Scratch;
 pub use site::{Endpoints, LocalSite, Site, WireSite, driver_names, endpoint_of};
 

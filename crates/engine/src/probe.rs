@@ -4,10 +4,10 @@ use std::ops::ControlFlow;
 
 use serde::Serialize;
 
-use super::{Cancellation, Halt, Session, Site};
 use crate::EngineError;
 use crate::document::SiteDocument;
 use crate::limits::allow_many_open_files;
+use crate::session::{Cancellation, Halt, Session, Site};
 
 /// The result of opening sessions one after the other and keeping all open.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -1,0 +1,194 @@
+//! Takes a drive document; says what is wrong with it that no single key can be wrong about.
+
+use std::collections::BTreeMap;
+
+use super::drive::DriveDocument;
+use super::group::{GroupDocument, Order};
+use super::pace::{ArrivalDocument, RetriesDocument};
+use super::stop::StopDocument;
+use crate::EngineError;
+
+impl DriveDocument {
+    /// Checks keys against each other.
+    pub(crate) fn check(&self) -> Result<(), EngineError> {
+        let wrong = |key: &str, expected: &str| {
+            Err(EngineError::Document(format!(
+                "the drive document, key `{key}`: {expected}"
+            )))
+        };
+        let Some(groups) = &self.groups else {
+            if self.scripts.is_empty() {
+                return wrong("scripts", "expected at least one script");
+            }
+            if self.order.is_none() {
+                return wrong("order", "expected `sequence` or `mix`, or `groups`");
+            }
+            if self.clients.is_none() {
+                return wrong("clients", "expected the number of clients, or `groups`");
+            }
+            return GroupDocument::only(self).check(self, "");
+        };
+        if groups.is_empty() {
+            return wrong("groups", "expected at least one group");
+        }
+        if let Some(key) = self.of_one_group() {
+            return wrong(key, "expected this key in each of the `groups`");
+        }
+        for (place, group) in groups.iter().enumerate() {
+            if groups[..place].iter().any(|other| other.name == group.name) {
+                return wrong(
+                    &format!("groups[{place}].name"),
+                    "expected a name that no other group has",
+                );
+            }
+            group.check(self, &format!("groups[{place}]."))?;
+        }
+        let clients = groups.iter().map(|group| u64::from(group.of_clients()));
+        if clients.sum::<u64>() > u64::from(u32::MAX) {
+            return wrong("groups", "expected at most 4294967295 clients in total");
+        }
+        Ok(())
+    }
+
+    /// A key that is present although it belongs to a group.
+    fn of_one_group(&self) -> Option<&'static str> {
+        let stop = &self.stop;
+        let limits = [stop.passes, stop.transactions, stop.queue];
+        [
+            (self.order.is_some(), "order"),
+            (self.clients.is_some(), "clients"),
+            (self.first_client > 0, "first_client"),
+            (self.of_clients.is_some(), "of_clients"),
+            (self.arrival != ArrivalDocument::Closed, "arrival"),
+            (self.think_time.is_some(), "think_time"),
+            (self.keying_time.is_some(), "keying_time"),
+            (self.latency_limit_s.is_some(), "latency_limit_s"),
+            (self.retries != RetriesDocument::default(), "retries"),
+            (limits.iter().any(Option::is_some), "stop"),
+        ]
+        .into_iter()
+        .find_map(|(is_here, key)| is_here.then_some(key))
+    }
+}
+
+impl GroupDocument {
+    /// The group of a document without `groups`.
+    pub(super) fn only(document: &DriveDocument) -> Self {
+        Self {
+            name: String::new(),
+            scripts: (document.scripts.iter())
+                .map(|script| script.name.clone())
+                .collect(),
+            weights: BTreeMap::new(),
+            order: document.order.unwrap_or_default(),
+            clients: document.clients.unwrap_or_default(),
+            first_client: document.first_client,
+            of_clients: document.of_clients,
+            arrival: document.arrival,
+            think_time: document.think_time,
+            keying_time: document.keying_time,
+            latency_limit_s: document.latency_limit_s,
+            retries: document.retries.clone(),
+            stop: StopDocument {
+                duration_s: None,
+                ..document.stop
+            },
+        }
+    }
+
+    /// Checks keys against each other; `at` is the path of the group's keys.
+    fn check(&self, document: &DriveDocument, at: &str) -> Result<(), EngineError> {
+        let wrong = |key: &str, expected: &str| {
+            Err(EngineError::Document(format!(
+                "the drive document, key `{at}{key}`: {expected}"
+            )))
+        };
+        let stop = &self.stop;
+        if self.scripts.is_empty() {
+            return wrong("scripts", "expected at least one script");
+        }
+        if self.clients == 0 {
+            return wrong("clients", "expected at least 1, found 0");
+        }
+        if u64::from(self.of_clients()) < u64::from(self.first_client) + u64::from(self.clients) {
+            return wrong(
+                "of_clients",
+                "expected at least `first_client` + `clients`: these clients are a part of them",
+            );
+        }
+        if stop.duration_s.is_some() {
+            return wrong(
+                "stop.duration_s",
+                "expected next to `groups`: all groups are measured at the same time",
+            );
+        }
+        let has_limit =
+            stop.passes.is_some() || stop.transactions.is_some() || stop.queue.is_some();
+        if !has_limit && document.stop.duration_s.is_none() {
+            return wrong(
+                "stop",
+                "expected one of `passes`, `transactions`, `queue`, `duration_s`",
+            );
+        }
+        if [stop.passes, stop.transactions, stop.queue].contains(&Some(0)) {
+            return wrong("stop", "expected at least 1, found 0");
+        }
+        if stop.queue.is_some() && (stop.passes.is_some() || stop.transactions.is_some()) {
+            return wrong(
+                "stop.queue",
+                "the clients share one list of transactions; expected no `passes` and no `transactions`",
+            );
+        }
+        if self.order == Order::Mix {
+            if stop.passes.is_some() {
+                return wrong(
+                    "stop.passes",
+                    "a mix has no passes; expected `order` to be `sequence`",
+                );
+            }
+            let own = |name: &String| document.script(name).map_or(0, |script| script.weight);
+            if (self.scripts.iter()).all(|name| self.weight(name, own(name)) == 0) {
+                return wrong("scripts", "expected one weight above 0 for a mix");
+            }
+        }
+        if self.arrival != ArrivalDocument::Closed {
+            if stop.passes.is_some() {
+                return wrong(
+                    "stop.passes",
+                    "an open loop has no passes; expected `transactions` or `duration_s`",
+                );
+            }
+            if self.think_time.is_some() || self.keying_time.is_some() {
+                return wrong(
+                    if self.think_time.is_some() {
+                        "think_time"
+                    } else {
+                        "keying_time"
+                    },
+                    "an open loop has no pauses; expected none",
+                );
+            }
+        }
+        self.check_names(document, at)
+    }
+
+    /// Checks that the document has the scripts of this group and that weights name only those.
+    fn check_names(&self, document: &DriveDocument, at: &str) -> Result<(), EngineError> {
+        let unknown = |key: &str, name: &str| {
+            let known: Vec<_> = (document.scripts.iter())
+                .map(|script| script.name.as_str())
+                .collect();
+            Err(EngineError::Document(format!(
+                "the drive document, key `{at}{key}`: expected names of its scripts ({}), found `{name}`",
+                known.join(", ")
+            )))
+        };
+        if let Some(name) = (self.scripts.iter()).find(|name| document.script(name).is_none()) {
+            return unknown("scripts", name);
+        }
+        if let Some(name) = (self.weights.keys()).find(|name| !self.scripts.contains(name)) {
+            return unknown("weights", name);
+        }
+        Ok(())
+    }
+}
