@@ -1,1 +1,1 @@
-"""What our own tool costs: ratios against its peers, run alternately on the same machine."""
+"""Benchmarks of Assay itself: ratios to other tools, run alternately on the same machine."""

@@ -1,4 +1,4 @@
-"""Every benchmark of the tool itself, in turn: ``make bench``, or ``python -m benches NAME``."""
+"""Runs every benchmark of Assay itself: ``make bench``, or ``python -m benches NAME``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NAMES = sorted(
 
 
 def main() -> None:
-    """Runs those named on the command line, or all; each with the numbers given that it knows."""
+    """Runs those named on the command line, or all, with the options that each has."""
     parser = argparse.ArgumentParser(prog="python -m benches", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of {', '.join(NAMES)}")
     parser.add_argument("--rounds", type=int, help="how often each side is measured")

@@ -1,5 +1,5 @@
-"""The peers of `client_cost`: how they are started on a deployment, and what they say of
-themselves."""
+"""The other tools of `client_cost`: how they are started on a deployment, and how their output is
+read."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Work:
     peer: str
     """How the table names what it is compared with."""
     arguments: tuple[str, ...]
-    """The peer's own, for this work."""
+    """The other tool's options, for this work."""
     script: str
     variables: dict[str, int]
     floor: str | None = None
@@ -42,7 +42,7 @@ def needed(program: str) -> str | None:
 
 
 def pgbench(address: Address) -> list[str]:
-    """The command, up to what it is to do."""
+    """The command, without the work."""
     socket = Path(address.unix or "")
     port = socket.name.rpartition(".")[2]
     place = ["-h", str(socket.parent), "-p", port, "-U", address.user]
@@ -52,14 +52,14 @@ def pgbench(address: Address) -> list[str]:
 def pgbench_run(
     address: Address, work: Work, clients: int, stop: Sequence[str]
 ) -> tuple[list[str], re.Pattern[str]]:
-    """The command of one run, and where its output says how many transactions it did."""
+    """The command of one run, and the pattern of its transaction count."""
     many = [f"-c{clients}", f"-j{THREADS}", "-n", f"-Dscale={SCALE}"]
     command = [*pgbench(address), *work.arguments, *many, *stop, address.database]
     return command, re.compile(r"transactions actually processed: (\d+)")
 
 
 def sysbench(address: Address, script: str) -> list[str]:
-    """The command, up to what it is to do."""
+    """The command, without the work."""
     return [
         needed("sysbench") or "sysbench",
         script,
@@ -69,7 +69,7 @@ def sysbench(address: Address, script: str) -> list[str]:
         f"--mysql-db={address.database}",
         "--tables=1",
         f"--table-size={ROWS}",
-        # As our scripts draw them.
+        # As in our scripts.
         "--rand-type=uniform",
     ]
 
@@ -77,18 +77,18 @@ def sysbench(address: Address, script: str) -> list[str]:
 def sysbench_run(
     address: Address, work: Work, clients: int, stop: Sequence[str]
 ) -> tuple[list[str], re.Pattern[str]]:
-    """The command of one run, and where its output says how many transactions it did."""
+    """The command of one run, and the pattern of its transaction count."""
     command = [*sysbench(address, work.arguments[0]), f"--threads={clients}", *stop, "run"]
     return command, re.compile(r"transactions: +(\d+)")
 
 
 def fill_postgresql(address: Address) -> None:
-    """pgbench's own tables, which both sides use."""
+    """pgbench's own tables, used by both sides."""
     _run([*pgbench(address), "-i", "-q", f"-s{SCALE}", address.database])
 
 
 def fill_mariadb(address: Address) -> None:
-    """sysbench's own table, which both sides use."""
+    """sysbench's own table, used by both sides."""
     _run([*sysbench(address, "oltp_read_write"), "prepare"])
 
 

@@ -17,7 +17,7 @@ COUNTS = re.compile(r"transactions: (\d+)")
 
 @cache
 def program() -> Path:
-    """The compiled program, kept as long as this process."""
+    """The compiled program, kept until this process ends."""
     folder = tempfile.TemporaryDirectory(prefix="assay-floor-")
     _folders.append(folder)
     compiled = Path(folder.name) / "floor"

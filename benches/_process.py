@@ -1,4 +1,4 @@
-"""Takes a command; runs it to its end; gives its processor time, memory and transactions."""
+"""Takes a command; runs it to its end; returns its CPU time, memory and transactions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Run:
     transactions: int
     resident_peak_bytes: int
     observation: dict[str, Any]
-    """Our observation; empty for a peer."""
+    """Our observation; empty for another tool."""
 
 
 def run(command: Sequence[str], counts: re.Pattern[str] | None, given: str = "") -> Run:

@@ -1,6 +1,6 @@
-"""Reading BibTeX: `bibtosql`, which also prints the SQL, against two parsers that only parse.
+"""Reading BibTeX: `bibtosql`, which also prints the SQL, compared with two parsers that only parse.
 
-Every program runs as a process of its own, in turn with ours on the same files: those of the 13
+Every program runs as a process of its own, alternately with ours on the same files: those of the 13
 that it can read, enlarged so that the start of an interpreter does not count. The ratio is theirs ÷
 ours. Then ours alone on 1 GB, which the parsers would have to hold in memory many times over.
 """
@@ -36,7 +36,7 @@ READING = [
     "import json, sys; from assay import _engine\n"
     "_engine.bib_scan(json.dumps({'files': sys.argv[1:]}))",
 ]
-"""The reader alone, which is all that the parsers do."""
+"""The reader alone, as in the parsers."""
 
 OURS = {"bibtosql": BIBTOSQL, "reading alone": READING}
 
@@ -70,7 +70,7 @@ class Usage:
 
 @dataclass(frozen=True)
 class Enlarged:
-    """A file that was made, and what it holds."""
+    """A generated file and its content."""
 
     path: Path
     entries: int
@@ -116,7 +116,7 @@ def main(rounds: int = ROUNDS, large_bytes: int = LARGE_BYTES) -> None:
 
 
 def large(file: Enlarged, rounds: int) -> None:
-    """The second table: one file that is larger than anybody's bibliography."""
+    """The second table: one very large file."""
     usages = [run([*BIBTOSQL, str(file.path)]) for _ in range(rounds)]
     if any(usage.status for usage in usages):
         raise SystemExit(f"bibtosql refuses {file.path}")
@@ -141,7 +141,7 @@ def total_bytes(files: Sequence[Path]) -> int:
 
 
 def alternate(rounds: int, commands: Sequence[Sequence[str]]) -> list[list[float]]:
-    """Seconds of each, in turn; which goes first changes from round to round."""
+    """Seconds of each, alternately; the first one changes from round to round."""
     seconds: list[list[float]] = [[] for _ in commands]
     for number in range(rounds):
         turn = list(enumerate(commands))
@@ -154,7 +154,7 @@ def alternate(rounds: int, commands: Sequence[Sequence[str]]) -> list[list[float
 
 
 def run(command: Sequence[str]) -> Usage:
-    """One process from its start to its end; what it prints is thrown away."""
+    """One process from its start to its end; its output is discarded."""
     began = time.monotonic()
     process = subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL
@@ -165,7 +165,7 @@ def run(command: Sequence[str]) -> Usage:
 
 
 def resident_bytes(used: resource.struct_rusage) -> int:
-    """The largest resident memory, which Linux tells in KiB."""
+    """The largest resident memory, which Linux reports in KiB."""
     return used.ru_maxrss * 1024
 
 

@@ -1,13 +1,14 @@
-"""What a transaction costs our client, against pgbench, sysbench and the floor on one server.
+"""The CPU time of our client per transaction, compared with pgbench, sysbench and the floor on one
+server.
 
 The floor (`benches/floor`) is a client with the same system calls and nothing else: no script, no
-checks, no histograms. It shows how much of a cost is the kernel's and the server's.
+checks, no histograms. It shows which part of the cost is the kernel's and the server's.
 
-Each side runs for some seconds as a process of its own, in turn. Cost is the processor time of the
-whole process (user and system, as the kernel counts it) for each transaction that
-ended well; what a process takes for starting, connecting and preparing, measured by runs of a few
-transactions, is taken off on both sides. Ours is what a user gets: scripts, histograms, intervals
-and accounts, through `_engine.drive`. Durability is off, so that the client is a large part of all.
+Each side runs for some seconds as a process of its own, alternately. Cost is the CPU time of the
+whole process (user and system, as the kernel counts it) for each transaction that ended `ok`; the
+CPU time for starting, connecting and preparing, measured by runs of a few transactions, is
+subtracted on both sides. Ours is what users run: scripts, histograms, intervals and accounting,
+through `_engine.drive`. Durability is off, so that the client is a large part of the whole.
 """
 
 from __future__ import annotations
@@ -88,28 +89,28 @@ ROWED = {"rows": peers.ROWS}
 
 @dataclass(frozen=True)
 class Case:
-    """A line of the table: the work, how many clients do it, and what is aimed at."""
+    """A row of the table: the work, the number of clients, and the targets."""
 
     work: Work
     clients: int
     most_cost: float
-    """Ours ÷ the peer's."""
+    """Ours ÷ the other tool's."""
     most_of_floor: float | None = None
     """Ours ÷ the floor's; None: there is no floor for this work."""
     least_throughput: float = 1.0
-    """Ours ÷ the peer's."""
+    """Ours ÷ the other tool's."""
 
 
 @dataclass(frozen=True)
 class System:
-    """A server, and what is asked of it."""
+    """A server and its work."""
 
     choice: SystemChoice
     program: str
     fill: Callable[[Address], None]
     command: Callable[[Address, Work, int, Sequence[str]], tuple[list[str], re.Pattern[str]]]
     few: Callable[[int], list[str]]
-    """The peer's words for as few transactions as so many clients can do."""
+    """The other tool's options for the fewest transactions of this many clients."""
     during: Callable[[int], list[str]]
     cases: tuple[Case, ...]
 
@@ -213,7 +214,7 @@ def main(rounds: int = ROUNDS, seconds: int = SECONDS) -> None:
 
 
 def on_the_null_server(rounds: int, seconds: int) -> None:
-    """Many clients, on a server that costs next to nothing: the second table."""
+    """Many clients on the null server: the second table."""
     print("\nthe select alone, on a null server of the same protocol (a process of its own)\n")
     print("| clients | loop | what | found (least – most) | at most | |")
     print("|---:|---|---|---:|---:|---|")
@@ -241,7 +242,7 @@ def on_null(address: Address, clients: int, more: dict[str, Any], seconds: int) 
 
 
 def own_cost_us(run: Run) -> float:
-    """From our observation: of the measurement alone, without the many connections."""
+    """From our observation: the cost of the measurement alone, without opening the connections."""
     cost = run.observation["client_cost"]
     return float(cost["user_ns"] + cost["system_ns"]) / 1e3 / run.transactions
 
@@ -257,16 +258,17 @@ def found_row(clients: int, loop: str, what: str, found: Sequence[float], most: 
 
 @dataclass(frozen=True)
 class Side:
-    """One of those that are compared."""
+    """One of the programs that are compared."""
 
     few: Callable[[], Run]
-    """As few transactions as the clients can do: what starting, connecting and preparing costs."""
+    """The fewest transactions that the clients can do: the cost of starting, connecting and
+    preparing."""
     during: Callable[[int], Run]
-    """So many seconds of work."""
+    """This many seconds of work."""
 
 
 def sides_of(system: System, address: Address, case: Case) -> list[Side]:
-    """Ours, the peer, and the floor where there is one."""
+    """Ours, the other tool, and the floor where there is one."""
 
     def ours(stop: dict[str, int]) -> Run:
         return run_ours(document(address, case.work, case.clients, stop))
@@ -293,10 +295,10 @@ def sides_of(system: System, address: Address, case: Case) -> list[Side]:
 
 
 def alternate(sides: Sequence[Side], rounds: int, seconds: int) -> list[list[Cost]]:
-    """The costs of each side, in turn; which goes first changes from round to round."""
+    """The costs of each side, alternately; the first one changes from round to round."""
     starts_s = [min(side.few().cpu_s for _ in range(START_RUNS)) for side in sides]
     costs: list[list[Cost]] = [[] for _ in sides]
-    sides[-1].during(1)  # the server's memory is warm for the side that comes first
+    sides[-1].during(1)  # so that the server's memory is warm for the first side
     for number in range(rounds):
         first = number % len(sides)
         for which in [*range(first, len(sides)), *range(first)]:
@@ -307,7 +309,7 @@ def alternate(sides: Sequence[Side], rounds: int, seconds: int) -> list[list[Cos
 
 
 def row(case: Case, ours: Sequence[Cost], theirs: Sequence[Cost], *floors: Sequence[Cost]) -> str:
-    """The ratios, each against what was aimed at."""
+    """The ratios, each with its target."""
     cells = [case.work.name, case.clients, case.work.peer]
     for side in (ours, theirs, *floors):
         cells.append(f"{statistics.median(one.cost_us for one in side):.2f}")
@@ -331,7 +333,7 @@ def ratios(ours: Sequence[Cost], theirs: Sequence[Cost], what: str) -> list[floa
 def judged(
     found: Sequence[float], *, at_most: float | None = None, at_least: float | None = None
 ) -> list[str]:
-    """What was found, what was aimed at, and whether the median is within it."""
+    """The result, the target, and whether the median reaches it."""
     median = statistics.median(found)
     is_met = (at_most is None or median <= at_most) and (at_least is None or median >= at_least)
     aim = at_most if at_most is not None else at_least

@@ -1,10 +1,10 @@
-"""Loading, against each system's own client that reads a ready file: two million rows of six
-columns, and the half million entries of the bibliography, of 49.
+"""Loading, compared with each system's own client that reads a prepared file: two million rows of
+six columns, and the half million entries of the bibliography, of 49.
 
-Ours makes the rows on their way (52 replicas of 13 bibliographies; a text of 16 letters and five
-integers from a seed); the client's file was written beforehand. Both fill the same table without
-indexes, in turn, in one session and one transaction; the ratio is theirs ÷ ours in time, so ours ÷
-theirs in speed.
+Ours generates the rows during the load (52 replicas of 13 bibliographies; a text of 16 letters and
+five integers from a seed); the client's file was written before. Both fill the same table without
+indexes, alternately, in one session and one transaction; the ratio is theirs ÷ ours in time, so
+ours ÷ theirs in speed.
 
     python -m benches.loading --rounds 7 --only sqlite
 """
@@ -42,14 +42,15 @@ ROWS = 2_000_000
 
 IMPORT = {
     "postgresql": ("tsv", "\\copy {table} from '{file}'\n"),
-    # Without unique_checks=0: the server then gathers and sorts all rows first, at twice the cost.
+    # Without unique_checks=0: with it the server collects and sorts all rows first, at twice
+    # the cost.
     "mariadb": (
         "tsv",
         "load data local infile '{file}' into table {table} character set utf8mb4;\n",
     ),
     "sqlite": ("csv", ".import --csv {file} {table}\n"),
 }
-"""System → form of the ready file, and what its own client is told."""
+"""System → form of the prepared file, and the statement for its own client."""
 
 SIX_COLUMNS = {
     "name": ("char(16)", "text(16, 16)"),
@@ -59,19 +60,19 @@ SIX_COLUMNS = {
     "remainder": ("int", ":row % 4096"),
     "share": ("int", "random(1, 100)"),
 }
-"""Name → type, and the expression that makes the value."""
+"""Name → type, and the expression of the value."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """One set of rows, and how fast it is to be loaded."""
+    """One set of rows, and the target for its load."""
 
     title: str
     tables: tuple[Table, ...]
-    """The first is the one that the client fills too."""
+    """The client fills only the first one."""
     source: Mapping[str, Any]
     ready: Callable[[Path], Mapping[str, Path]]
-    """Writes the client's files into a folder; by their form."""
+    """Writes the client's files into a folder, by their form."""
     targets: Mapping[str, float]
     """System → least ratio."""
 
@@ -113,7 +114,7 @@ def row(name: str, work: Work, files: Mapping[str, Path], rounds: int) -> str:
 def alternate(
     rounds: int, ours: Callable[[], float], theirs: Callable[[], float]
 ) -> tuple[list[float], list[float]]:
-    """Seconds of each, in turn; which goes first changes from round to round."""
+    """Seconds of each, alternately; the first one changes from round to round."""
     seconds: tuple[list[float], list[float]] = ([], [])
     for number in range(rounds):
         turn = [(0, ours), (1, theirs)]
@@ -124,7 +125,7 @@ def alternate(
 
 @contextmanager
 def empty_table(deployment: Deployment, tables: tuple[Table, ...]) -> Iterator[None]:
-    """The tables as they are before a load, and gone afterwards."""
+    """Creates the tables before a load, and drops them afterwards."""
     dialect = registry.system(deployment.system).dialect
     drop(deployment, dialect, tables)
     with session(deployment.address) as opened:
@@ -158,7 +159,7 @@ def client_once(deployment: Deployment, work: Work, text: str) -> float:
 
 
 def six_columns() -> Work:
-    """The rows that are made from a seed."""
+    """The rows generated from a seed."""
     table = Table(
         name="six_columns",
         columns=tuple(Column(name, of, not_null=True) for name, (of, _) in SIX_COLUMNS.items()),
@@ -178,7 +179,7 @@ def six_columns() -> Work:
         asked = json.dumps({"table": table.name, "form": "csv"})
         with files["csv"].open("wb") as out:
             _engine.generate(json.dumps(source), asked, out.fileno())
-        # No text here holds a comma or needs a quote.
+        # No text here has a comma or needs quotes.
         with files["csv"].open("rb") as lines, files["tsv"].open("wb") as out:
             out.writelines(line.replace(b",", b"\t") for line in lines)
         return files
@@ -188,7 +189,7 @@ def six_columns() -> Work:
 
 
 def bibliography() -> Work:
-    """The rows that are read and replicated; their files are written by a server's COPY."""
+    """The rows that are read and replicated; a server's COPY writes their files."""
     workload = reader.read("bibsql")
     request = resolve(Experiment("bibsql", (), ()), workload, Silent()).request(replicas=REPLICAS)
     table = workload.tables[0].name

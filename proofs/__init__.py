@@ -1,6 +1,6 @@
-"""Long proofs: each module that has no leading underscore tries one promise many times.
+"""Long proofs: each module without a leading underscore tries one property many times.
 
-Such a module opens with the promise, says in ``CASES`` how often a whole run tries it, and has
-``prove(cases, seed, patience_s) -> Found``. ``make prove`` runs all of them and keeps what they
-found in ``docs/proofs/``; ``make test`` runs a short case of each (`tests/proofs`).
+It opens with the property, has in ``CASES`` the number of cases of a whole run, and ``prove(cases,
+seed, patience_s) -> Found``. ``make prove`` runs all of them and writes the results to
+``docs/proofs/``; ``make test`` runs a short case of each (`tests/proofs`).
 """

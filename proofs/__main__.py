@@ -1,4 +1,4 @@
-"""Runs proofs and keeps what they found: ``make prove``, or ``python -m proofs NAME``."""
+"""Runs proofs and writes their pages: ``make prove``, or ``python -m proofs NAME``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FOLDER = Path(__file__).parents[1] / "docs" / "proofs"
 
 
 def main() -> int:
-    """Exit status 1 where a promise was broken."""
+    """Exit status 1 if a case failed."""
     parser = argparse.ArgumentParser(prog="python -m proofs", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of {', '.join(NAMES)}")
     parser.add_argument("--cases", type=int, metavar="N", help="how often the promise is tried")

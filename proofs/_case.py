@@ -1,9 +1,9 @@
-"""Takes a case, one start of a program with hostile words or files; gives what was wrong with how
-it ended.
+"""Takes a case, one start of a program with hostile arguments or files; returns what was wrong with
+its end.
 
-A case is a child of this process, which has the program in memory already: thousands take
-minutes. It runs in a folder of its own, as leader of a session, without any program in its PATH and
-with limits on memory and on the size of files.
+A case is a fork of this process, which has the program in memory already: thousands take minutes.
+It runs in a folder of its own, as leader of a session, without any program in its PATH and with
+limits on memory and on the size of files.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PROGRAMS = {"assay": cli.main, "bibtosql": bibtosql.main, "bibsql": bibsql.main}
 MOST_MEMORY_BYTES = 1 << 30
 MOST_FILE_BYTES = 64 << 20
 TERMINATED_AFTER_S = 2.0
-"""A program that goes on for as long as it is asked to is ended by SIGTERM then."""
+"""A program without an end of its own gets SIGTERM after this time."""
 STATUSES = frozenset({0, 1, 2, 3})
 TERMINATED = (128 + signal.SIGTERM, -signal.SIGTERM)
 
@@ -60,9 +60,9 @@ class Case:
     """Path in the case's folder → content, beside the odd files that are always there."""
     environment: Mapping[str, str] = field(default_factory=dict)
     may_go_on: bool = False
-    """It works for as long as it is asked to, and is asked for much."""
+    """It runs for as long as its options say, which may be long."""
     judge: Callable[[int, Path], list[str]] | None = None
-    """Takes the exit status and the case's folder; gives what else is wrong."""
+    """Takes the exit status and the case's folder; returns what else is wrong."""
 
     @property
     def name(self) -> str:
@@ -73,7 +73,7 @@ class Case:
         )
 
     def shown(self) -> str:
-        """As somebody would type it."""
+        """As a command line."""
         variables = [f"{name}={shlex.quote(one)}" for name, one in self.environment.items()]
         words = [self.program, *map(shlex.quote, self.arguments)]
         return ascii(" ".join([*variables, *words]))[1:-1]
@@ -93,7 +93,7 @@ class Started:
     is_hung: bool = False
 
     def ended(self) -> tuple[str, list[str]] | None:
-        """(how it ended, what was wrong with that); None while it runs."""
+        """(how it ended, what was wrong); None while it runs."""
         pid, status, usage = os.wait4(self.pid, os.WNOHANG)
         if pid == 0:
             self._hurry()
@@ -111,7 +111,7 @@ class Started:
         return outcome, wrong
 
     def _hurry(self) -> None:
-        """Ends what goes on for too long."""
+        """Ends a case that takes too long."""
         now_s = time.monotonic()
         since_s = self.began_s if self.terminated_s is None else self.terminated_s
         if self.case.may_go_on and self.terminated_s is None:
@@ -147,7 +147,7 @@ class Started:
         return wrong
 
     def _left_behind(self) -> list[str]:
-        """Directories and files of ours; processes are found by who started the case."""
+        """Directories and files that are left; processes are found by the caller."""
         found = [one for one in self.folder.rglob("*") if _OURS.fullmatch(one.name)]
         found += list((self.folder / "tmp").iterdir())
         mounts = Path("/proc/self/mountinfo").read_text("utf-8")
@@ -163,7 +163,7 @@ class Started:
 def start(
     case: Case, number: int, folder: Path, patience_s: float, records: Path | None = None
 ) -> Started:
-    """Starts the case in ``folder``, which is made for it."""
+    """Starts the case in ``folder``, which is created."""
     for name in ("work", "home", "tmp"):
         (folder / name).mkdir(parents=True)
     make_odd_files(folder / "work", records)

@@ -1,4 +1,4 @@
-"""Takes a text and a random stream; gives the text as somebody could have broken it."""
+"""Takes a text and a random stream; returns the text with random mistakes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SIGNS = "\"'[]{}()=,.:;#\\-+*/<>|&^%$@!?`~ \t\n\r\x00\x1b\u202e\ufeff\U0001f4a5
 
 
 def mutated(text: str, random: Random) -> bytes:
-    """Broken in one place or a few; often still what it was."""
+    """Changed in one place or a few; sometimes unchanged."""
     for _ in range(random.choice((1, 1, 1, 2, 3, 6))):
         text = random.choice(_WAYS)(text, random)
     content = text.encode("utf-8", "surrogateescape")

@@ -1,4 +1,4 @@
-"""Puts files into a folder that a hostile or unlucky person could name."""
+"""Creates unusual files in a folder, which cases use as arguments."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PATHS = (
     "-", "--", "~", "~nobody-here/x", "file:x?mode=ro", "x\ty", "x\ny", "*", "script.sql@0",
     "script.sql@-1", "script.sql@99999999999999999999",
 )  # fmt: skip
-"""Names to try, of files that are there and of others."""
+"""Names to try, of existing and of missing files."""
 
 
 def make_odd_files(folder: Path, records: Path | None) -> None:

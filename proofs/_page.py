@@ -1,4 +1,4 @@
-"""Takes what a proof found; gives the page of ``docs/proofs`` that says so."""
+"""Takes the results of a proof; returns its page of ``docs/proofs``."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from assay import _engine
 from proofs._proof import Found
 
 MOST_FAULTS = 50
-"""So many faults are written out."""
+"""How many faults are listed."""
 
 
 def page(name: str, promise: str, found: Found, *, seed: int) -> str:
-    """The page: what was run, how often, on what, and how it ended."""
+    """The page: command, number of cases, versions, exit statuses."""
     build = json.loads(_engine.build_info())
     outcomes = [f"| {one} | {count:,} |" for one, count in sorted(found.outcomes.items())]
     faults = [f"```text\n{one}\n```\n" for one in found.faults[:MOST_FAULTS]]

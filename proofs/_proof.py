@@ -1,4 +1,4 @@
-"""What a proof gives, and which proofs there are."""
+"""The result of a proof, and the list of proofs."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ NAMES = tuple(
 )
 
 PATIENCE_S = 10.0
-"""Longer than this no case may take in a whole run."""
+"""The time limit of a case in a whole run."""
 
 SHORT_PATIENCE_S = 60.0
-"""In a short run, whose machine may be busy with other tests."""
+"""The time limit in a short run, on a machine that may be busy with other tests."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a proof found."""
+    """The results of a proof."""
 
     cases: int
     outcomes: Mapping[str, int]
-    """How cases ended (``assay plan, exit status 2``) → how many of them did."""
+    """How cases ended (``assay plan, exit status 2``) → their number."""
     faults: Sequence[str]
-    """One for each case that broke the promise: how to see it, and what was wrong."""
+    """One for each failed case: how to repeat it, and what was wrong."""

@@ -1,4 +1,4 @@
-"""Takes cases; tries them several at a time, and gives what was found."""
+"""Takes cases; runs several at a time, and returns the results."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _ORPHANS_ARE_GIVEN_S = 3.0
 
 
 def try_all(cases: Iterator[Case], patience_s: float, *, first: int = 0) -> Found:
-    """Tries every case; ``first`` is the number of the first one."""
-    # A process that a case leaves behind becomes a child of this one, and is seen.
+    """Runs every case; ``first`` is the number of the first one."""
+    # A process that a case leaves behind becomes a child of this one, and is found.
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     outcomes: Counter[str] = Counter()
     faults: list[str] = []
@@ -58,7 +58,7 @@ def try_all(cases: Iterator[Case], patience_s: float, *, first: int = 0) -> Foun
 
 
 def _records(base: Path) -> Path:
-    """A record of two runs, to be looked at in cases."""
+    """A record of two runs, which cases read."""
     file = base / "records.sqlite"
     words = ("run", "script.sql", "--on", "null,sqlite", "--transactions", "5")
     made = start(Case("assay", (*words, "--records", str(file))), 0, base / "making", 600.0)
@@ -70,7 +70,7 @@ def _records(base: Path) -> Path:
 
 
 def _orphans(running: list[Started]) -> list[str]:
-    """Processes that the case left, killed."""
+    """Kills the processes that the case left."""
     patience_s = time.monotonic() + _ORPHANS_ARE_GIVEN_S
     while found := _left_processes(running):
         if time.monotonic() > patience_s:
@@ -86,7 +86,7 @@ def _orphans(running: list[Started]) -> list[str]:
 
 
 def _left_processes(running: list[Started]) -> list[int]:
-    """Children of this process that are no case; those that have ended are reaped."""
+    """Children of this process that are not cases; ended ones are reaped."""
     known = {one.pid for one in running}
     listed = Path(f"/proc/self/task/{os.getpid()}/children").read_text("ascii").split()
     left = []

@@ -1,4 +1,4 @@
-"""Values to try: what belongs in an option, and what does not."""
+"""Values to try: valid and invalid ones for each option."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ PLAUSIBLE = {
     "stall": ("1.4s@5s",),
     "fail": ("deadlock@#10",),
     "lose": ("#100",),
-    # by what its value is called
+    # by the name of its value
     "N": ("1", "2", "3"),
     "S": ("0.05", "0.1"),
     "MS": ("1", "0", "5.5"),

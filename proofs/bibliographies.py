@@ -44,8 +44,8 @@ _SERVERS = ("sqlite", "postgresql", "mysql")
 
 
 def prove(cases: int, seed: int, patience_s: float, first: int = 0) -> Found:
-    """Reads so many damaged bibliographies."""
-    # What every case would do anew; a case is a copy of this process.
+    """Tries this many damaged bibliographies."""
+    # Imported once here: a case is a fork of this process.
     reader.read("bibsql")
     servers.servers()
     return try_all(_cases(first, cases, seed), patience_s, first=first)
@@ -75,7 +75,7 @@ def _some(random: Random, *words: Sequence[str], chance: float = 0.5) -> list[st
 
 
 def _judge(words: Sequence[str], status: int, folder: Path) -> list[str]:
-    """What is wrong with the script that a case has written."""
+    """What is wrong with the SQL script of a case."""
     is_file = "--output" in words
     file = folder / "work" / "x.sql" if is_file else folder / "stdout"
     script = file.read_bytes() if file.exists() else b""
@@ -93,7 +93,7 @@ def _damaged(random: Random) -> bytes:
 
 
 def _part(random: Random) -> bytes:
-    """Some of a real file, seldom all of it; half of the parts begin where an entry does."""
+    """Part of a real file, rarely all of it; half of the parts begin at an entry."""
     text = random.choice(_real())
     length = int(_MOST_BYTES ** random.uniform(0.3, 1))
     start = random.randrange(len(text))

@@ -31,18 +31,18 @@ _WEIGHTS = {
     "calibrate": 1, "null-server": 2, "get": 1,
 }  # fmt: skip
 _GO_ON = {"calibrate", "null-server", "generate"}
-"""Commands that work for as long as they are asked to."""
+"""Commands whose options set how long they run."""
 _LONG = {
     "on", "storage", "set", "script", "clients", "duration", "transactions", "warm_up", "ramp_up",
     "offered_rate", "think_time", "keying_time", "retries", "repetitions", "feed", "bib",
     "load_sessions", "allow_shell",
 }  # fmt: skip
-"""Options with which a run may be asked to go on."""
+"""Options that set how long a run takes."""
 _SHORT_RUN = {"on": "sqlite", "duration": "0.05", "clients": "2"}
 
 
 def prove(cases: int, seed: int, patience_s: float, first: int = 0) -> Found:
-    """Starts the programs so often."""
+    """Starts the programs this many times."""
     return try_all(_cases(first, cases, seed), patience_s, first=first)
 
 
@@ -62,7 +62,7 @@ def _cases(first: int, cases: int, seed: int) -> Iterator[Case]:
 
 
 def _assay(random: Random) -> tuple[list[str], bool]:
-    """(arguments, whether they may ask for much)."""
+    """(arguments, whether it may run for long)."""
     if random.random() < 0.03:
         return [_text(random) for _ in range(random.randint(0, 2))], False
     name = random.choices(COMMANDS, [_WEIGHTS.get(one, 2) for one in COMMANDS])[0]
@@ -125,7 +125,7 @@ def _target(random: Random, argument: click.Argument) -> str:
 
 
 def _words_of(random: Random, options: tuple[Option, ...]) -> list[str]:
-    """Arguments for a program with options of the original's kind."""
+    """Arguments for a program with the options of the originals."""
     words = []
     for option in random.sample(options, random.randint(0, 3)):
         spelled = random.choice(("-", "--")) + option.name[: random.choice((1, 3, 30))]

@@ -90,7 +90,7 @@ _RECORDS = ("--records", "records.sqlite")
 
 
 def prove(cases: int, seed: int, patience_s: float, first: int = 0) -> Found:
-    """Breaks so many files."""
+    """Tries this many files with mistakes."""
     return try_all(_cases(first, cases, seed), patience_s, first=first)
 
 
@@ -132,7 +132,7 @@ def _of_workload(name: str, broken: str, random: Random) -> Case:
     words = [command, "mine", "--on", random.choice(("sqlite", "null"))]
     if command == "generate":
         words = [command, "mine", "--part", "1/1000000"]
-    if command == "run":  # which may go on for as long as the file says
+    if command == "run":  # which may run for as long as the file says
         words += ["--duration", "0.05", "--clients", "2", "--bib", "small.bib", *_RECORDS]
         if name != "bibsql":
             words = [one for one in words if one not in ("--bib", "small.bib")]

@@ -1,4 +1,4 @@
-"""Real bibliographies and real systems for tests; what cannot be had is said."""
+"""Real bibliographies and real systems for tests, which are skipped where these are missing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from servers import SERVERS, directory_for_servers
 
 @pytest.fixture(scope="session")
 def beebe() -> Path:
-    """The folder of the 13 real bibliographies, brought as a user would."""
+    """The folder of the 13 real bibliographies, as `assay get` makes it."""
     done = subprocess.run([BIN / "assay", "get", "beebe"], capture_output=True, text=True)
     if done.returncode:
         pytest.skip(f"the real bibliographies cannot be had: {done.stderr.strip()}")
@@ -28,7 +28,7 @@ def beebe() -> Path:
 
 @pytest.fixture
 def laboratory(tmp_path: Path) -> Iterator[Path]:
-    """An empty folder with a record file of its own; afterwards no server is left behind."""
+    """An empty working folder; afterwards no server is left behind."""
     yield tmp_path
     state = tmp_path / "state"
     left = list(state.rglob("*.json")) if state.exists() else []
@@ -37,7 +37,7 @@ def laboratory(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def assay(laboratory: Path) -> Assay:
-    """Runs a command of ours in the laboratory."""
+    """Runs a command in this folder."""
 
     def run(
         *words: str | Path, program: str = "assay", stdin: str | None = None, **more: Any
@@ -58,7 +58,7 @@ def assay(laboratory: Path) -> Assay:
 
 @pytest.fixture(scope="session")
 def available() -> list[str]:
-    """Names of the systems that hold rows and whose programs are on this machine."""
+    """Names of the systems that store rows and whose programs are on this machine."""
     found = []
     for name in registry.systems():
         if name == "null":
@@ -80,6 +80,6 @@ def storage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Storage
 
 @pytest.fixture(params=SERVERS)
 def server(request: pytest.FixtureRequest) -> System:
-    """Each system that is a server, in turn."""
+    """Each system that is a server, one after another."""
     need(request.param)
     return registry.system(request.param)

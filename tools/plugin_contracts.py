@@ -1,4 +1,4 @@
-"""Takes the contracts of plugins; gives the page that describes them by member."""
+"""Takes the contracts of plugins; returns the page that describes their members."""
 
 from __future__ import annotations
 

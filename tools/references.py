@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/reference out of the program itself; with --check, says which file is out of date."""
+"""Generates docs/reference from the program; with --check, names files that are out of date."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ PAGES = {
 
 
 def main(arguments: list[str]) -> int:
-    """Writes all pages, or with ``--check`` compares them; the status says whether they hold."""
+    """Writes all pages, or with ``--check`` compares them; status 1 if one is out of date."""
     is_check = arguments == ["--check"]
     stale = []
     for name, page in PAGES.items():

@@ -1,4 +1,4 @@
-"""A script by itself is run, planned and explained, on a system whose times are known."""
+"""An ad hoc script is run, planned and explained, on a system with known delays."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_script_run_prints_one_document_with_throughput_times_and_cost(
     words = f"read.sql --on {ONE_MS} --set scale=10 --clients 4 --threads 2 --warm-up 0.2"
     document = ran(f"{words} --duration 1", capsys)
     (run,) = table(document, "runs")
-    # Two statements of a millisecond each, by four clients: not sooner, and not more of them.
+    # Two statements of a millisecond each, by four clients: no faster, and no more of them.
     assert 0 < run["throughput_per_s"] <= 2000
     assert run["latency_p50_ns"] >= 2_000_000
     assert run["client_cpu_per_transaction_ns"] > 0
@@ -82,7 +82,7 @@ def test_an_offered_rate_that_is_not_reached_is_a_warning(
     document = ran(words, capsys)
     assert "offered-rate-not-reached" in warned(document)
     (times,) = table(document, "transactions")
-    # At most a hundred of the 400 get their turn in a second, the last of them 0.75 s late.
+    # At most a hundred of the 400 are begun in a second, the last of them 0.75 s late.
     assert times["count"] <= 101
     assert times["schedule_lag_max_ns"] > 600_000_000
     assert times["service_time_p50_ns"] < 100_000_000 < times["latency_p50_ns"]

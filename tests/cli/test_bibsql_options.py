@@ -1,4 +1,4 @@
-"""Options of bibtosql and bibsql are spelled as those programs allow."""
+"""Options of bibtosql and bibsql are read as in the original programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""bibtosql and bibsql as a person uses them: whole programs, real clients."""
+"""bibtosql and bibsql as users run them: whole programs, real clients."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BIB = """\
 
 
 def program(name: str, *arguments: str, **given: object) -> subprocess.CompletedProcess[str]:
-    """The program as it is installed, without depending on where; it reads nothing by default."""
+    """Runs the installed program; its standard input is empty by default."""
     if "input" not in given:
         given.setdefault("stdin", subprocess.DEVNULL)
     code = f"from assay.bibsql.commands.{name} import main; main()"

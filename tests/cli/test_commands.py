@@ -1,4 +1,4 @@
-"""Every command helps in the same way, and commands that start nothing answer as they promise."""
+"""Help of every command, and the commands that start no server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A damaged copy of loaded data is named, loaded anew and replaced; no check is blamed for it."""
+"""A damaged copy of loaded data is reported, loaded again and replaced; no check fails."""
 
 from __future__ import annotations
 

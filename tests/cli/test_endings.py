@@ -1,4 +1,4 @@
-"""Runs that do not end by themselves: transactions without an end, pauses, programs of scripts."""
+"""Signals and time limits end runs whose transactions, pauses or shell commands do not end."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from assay.record import DEFAULT_FILE_NAME, Store
 
 ASSAY = Path(sys.executable).parent / "assay"
 HANG_S = 60
-"""Only a hang takes so long."""
+"""The limit after which a test counts as hung."""
 
 ENDLESS = (
     "with recursive n(x) as (select 1 union all select x + 1 from n) select count(*) from n;\n"
@@ -74,7 +74,7 @@ def test_a_signal_ends_a_pause(folder: Path, system: str, number: signal.Signals
 def test_a_signal_ends_a_program_with_all_that_it_has_started(
     folder: Path, system: str, number: signal.Signals
 ) -> None:
-    # Of the two that it starts, one is deaf to a polite signal.
+    # Of the two that it starts, one ignores SIGTERM.
     (folder / "program.sh").write_text(
         "sh -c 'trap \"\" TERM; while :; do sleep 1; done' &\nsleep 600 &\n"
         "echo $$ > new; mv new begun; wait\n"

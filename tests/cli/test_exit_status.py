@@ -1,5 +1,5 @@
-"""1: a measured run failed; else 3: the system under test or the machine is at fault. Other runs of
-the experiment go on."""
+"""Exit status 1: a measured run failed; else 3: the system under test or the machine is at fault.
+Other runs of the experiment continue."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ size = "900k"
 
 @pytest.fixture
 def nobody() -> str:
-    """The URL of a server at a port where nobody listens."""
+    """The URL of a port where nothing listens."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         return f"postgresql://me:geheim@127.0.0.1:{taken.getsockname()[1]}/db"

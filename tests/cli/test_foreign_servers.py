@@ -1,5 +1,5 @@
-"""A service that speaks a server's protocol and has not its catalogue (a pooler, a proxy, another
-database) is driven all the same; that its settings are unknown is said."""
+"""A service with a server's protocol but without its catalogue (a pooler, a proxy, another
+database) can be driven; its settings are reported as unknown."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WORDS = ("--transactions", "20", "--records", "r.sqlite", "--format", "json")
 
 @contextmanager
 def null_server(*words: str) -> Iterator[str]:
-    """Its address."""
+    """The address of the null server."""
     with subprocess.Popen(
         [BIN / "assay", "null-server", "--port", "0", *words], stdout=subprocess.PIPE, text=True
     ) as server:
@@ -48,7 +48,7 @@ def test_a_service_without_readable_settings_is_driven(
             timeout=60,
         )
         assert "internal error" not in ended.stderr
-        # Told to refuse, it refuses the first statement of the measurement as well.
+        # With --refuse it also refuses the first statement of the measurement.
         assert ended.returncode == (1 if "--fail" in how else 0), ended.stderr
         report = json.loads(ended.stdout)
         assert "settings-unknown" in [one["name"] for one in report["warnings"]]

@@ -1,4 +1,4 @@
-"""Rows as files: any part of them is that part of the whole."""
+"""`assay generate` writes rows to files, whole or in parts."""
 
 from __future__ import annotations
 

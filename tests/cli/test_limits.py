@@ -1,4 +1,4 @@
-"""More threads or open files than this machine allows: said with the numbers and the cure, before
+"""More threads or open files than this machine allows: refused with the numbers and the fix, before
 anything is started."""
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def test_an_ordinary_user_has_a_thread_limit(folder: Path) -> None:
     if os.geteuid() == 0:
         if shutil.which("setpriv") is None:
             pytest.skip("no setpriv on this machine")
-        # Root is exempt from the limit. This user is not, and may still read our files.
+        # Root is exempt from the limit. This user is not, and can still read our files.
         caps = "+dac_override"
         user = ("setpriv", "--reuid=61234", "--clear-groups", f"--inh-caps={caps}")
         user = (*user, f"--ambient-caps={caps}", "--")

@@ -1,4 +1,5 @@
-"""A record that is locked when a run ends: the measurement is in a rescue file, and comes back."""
+"""A record that is locked when a run ends: the measurement goes to a rescue file, which can be
+merged."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""A number that cannot be is refused with the name of its option or key and its range, wherever it
-is given."""
+"""An invalid number is refused with the name of its option or key and its range, on the command
+line and in files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NEVER = (
     "\u0661",
     "1e999",
 )
-"""Of no quantity that an option holds."""
+"""Outside the range of every option."""
 
 EXPERIMENT = """\
 workload = "tpcb"
@@ -55,7 +55,7 @@ NUMBERS = [(name, one) for name, one in options() if isinstance(one.type, Number
 
 
 def said(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """What is said where this ends with 2."""
+    """The message of a command that ends with 2."""
     status = run_program(words)
     out, err = capsys.readouterr()
     assert status == 2, (words, err)
@@ -74,7 +74,7 @@ def test_no_option_declares_a_range_of_its_own() -> None:
 def test_an_option(command: str, option: click.Option, capsys: pytest.CaptureFixture[str]) -> None:
     assert isinstance(option.type, Number)
     for value in NEVER:
-        # A short name stands before the long one.
+        # A short name comes before the long one.
         message = said([command, "tpcb", f"{option.opts[-1]}={value}"], capsys)
         assert f"{option.opts[-1]}': expected {option.type.quantity.expected}, found" in message
 

@@ -1,4 +1,4 @@
-"""However a command ends, it has its exit status and says why, and never a traceback."""
+"""Every way to end a command has an exit status and a message, and no traceback."""
 
 from __future__ import annotations
 

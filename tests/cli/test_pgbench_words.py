@@ -1,4 +1,4 @@
-"""pgbench's short options mean what they mean there, and its scripts come from files and pipes."""
+"""pgbench's short options have the same meaning, and scripts come from files and pipes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A log gets one line per run and stage; a terminal gets bars that are taken away again."""
+"""A log gets one line per run and stage; a terminal gets progress bars, which are cleared."""
 
 from __future__ import annotations
 

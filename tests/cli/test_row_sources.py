@@ -1,5 +1,5 @@
-"""Rows from a package that is not ours: a reader of CSV files, registered as any source of rows is,
-and used by a workload through the command line."""
+"""A row source of another package: a reader of CSV files, registered by an entry point and used by
+a workload through the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person gets to read where something is wrong, in words that help."""
+"""Error messages, as users read them."""
 
 from __future__ import annotations
 

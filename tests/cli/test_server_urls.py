@@ -1,5 +1,5 @@
-"""A URL that leads nowhere, or to another server: the message names it, what was expected, the
-cause and the fix, and no password."""
+"""The URL of no server or of another server: the message has the URL, what was expected, the cause
+and the fix, and no password."""
 
 from __future__ import annotations
 

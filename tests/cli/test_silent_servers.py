@@ -1,4 +1,5 @@
-"""A server that completes the login and then never answers is given up, with its address."""
+"""A server that completes the login and then does not answer ends the run, and its address is
+reported."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ NOTICES = _message(b"N", b"SNOTICE\0C00000\0Mhello\0\0") * 100
 
 @contextlib.contextmanager
 def impostor(said: bytes) -> Iterator[int]:
-    """Its port. It says ``said`` again and again behind the login."""
+    """Its port. After the login it sends ``said`` repeatedly."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
         def serve() -> None:

@@ -1,4 +1,4 @@
-"""Streams that are full, closed or without a reader cost no measurement and no sentence."""
+"""Output streams that are full, closed or without a reader lose no measurement and no message."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CLOSED = "standard output is closed"
 
 
 def shell(words: str, streams: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Runs `assay` with these words and redirections, as a shell would."""
+    """Runs `assay` with these arguments and redirections in a shell."""
     (folder / "one.sql").write_text("SELECT 1;\n")
     line = f'"{sys.executable}" -c "$ASSAY" {words} {streams}'
     return subprocess.run(

@@ -1,5 +1,5 @@
-"""Where a program is started: a mask that takes its own rights, a directory that is gone, names
-that are no text, a user without a name. Each works, or is a sentence with the cure."""
+"""Unusual environments of the program: a umask that denies the owner, a deleted directory, file
+names that are not UTF-8, a user without a name. Each works, or ends with a message and the fix."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def run(
 
 def test_a_umask_that_denies_the_owner_is_overridden(tmp_path: Path, script: Path) -> None:
     words = ("run", script, "--on", "sqlite", "--transactions", "1", "--records", "r.sqlite")
-    for _ in range(2):  # the second one looks at what the first has left
+    for _ in range(2):  # the second one reads what the first has left
         ended = run(tmp_path, *words, umask=0o777)
         assert ended.returncode == 0, ended.stderr
     mode = stat.S_IMODE((tmp_path / "r.sqlite").stat().st_mode)

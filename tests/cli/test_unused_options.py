@@ -1,4 +1,4 @@
-"""An option that would have no effect on what is asked for is refused, with what to do."""
+"""An option that would have no effect is refused, with what to do."""
 
 from __future__ import annotations
 

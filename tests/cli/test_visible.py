@@ -1,4 +1,4 @@
-"""Nothing that a server, a file name or a script says reaches a terminal as a command to it."""
+"""Control characters from a server, a file name or a script do not reach the terminal."""
 
 from __future__ import annotations
 

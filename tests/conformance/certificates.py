@@ -34,7 +34,7 @@ class Certificates:
 @contextmanager
 def certificates(client: str) -> Iterator[Certificates]:
     """``authority``, ``server`` (for the host localhost), ``client`` (of that user), ``stranger``
-    (another authority), and ``alone``, which no authority has signed."""
+    (signed by another authority), and ``alone`` (self-signed)."""
     if shutil.which("openssl") is None:
         pytest.skip("no openssl on this machine to make certificates with")
     with TemporaryDirectory(prefix="assay-test-tls-", dir="/var/tmp") as name:

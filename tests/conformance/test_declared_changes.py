@@ -1,5 +1,5 @@
-"""What a test says of the data it changes holds on real systems: one that may change them gets them
-anew, one that says it does not is refused the statement that would."""
+"""``changes_data`` on real systems: a test that may change the data gets fresh ones, and one that
+declares no changes is refused a statement that writes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HIDDEN = {
     "postgresql": "DO $$ BEGIN DELETE FROM data WHERE id = 1; END $$;\n",
     "mariadb": "SELECT 1\\; DELETE FROM data WHERE id = 1;\n",
 }
-"""Statements whose first word does not say that they write."""
+"""Statements that write although their first word is not that of a writing statement."""
 
 
 @SYSTEMS

@@ -1,4 +1,4 @@
-"""What a dialect spells is what its private server, and that server's own client, take."""
+"""A dialect's statements are accepted by its private server and by that server's own client."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.server
 
 
 def awkward() -> Table:
-    """Names that are reserved, every type, and a column whose values no index entry holds."""
+    """Reserved names, every type, and a column whose values are too long for an index entry."""
     simple = ["int", "bigint", "float", "double", "text", "date", "timestamp", "bool", "bytes"]
     types = [*simple, "decimal(9,2)", "char(3)", "varchar(9)"]
     columns = [Column(f"c_{number}", word) for number, word in enumerate(types)]
@@ -43,7 +43,7 @@ def awkward() -> Table:
 def test_the_server_accepts_the_dialects_statements(server: System, storage: StorageFacts) -> None:
     dialect, table, dice = server.dialect, awkward(), random.Random(1)
     user, key, order = map(dialect.identifier, ("user", "key", "order"))
-    # Alike for longer than an index looks, and too mixed to be packed into an entry of one.
+    # Equal for longer than an index entry, and too random to be compressed into one.
     entries = ["ä☃" * 100 + "".join(dice.choices("äß☃☂", k=31_800)) for _ in range(2)]
     rows = ", ".join(f"({n}, {n}, '{n}', {dialect.literal(e)})" for n, e in enumerate(entries))
     engines = [spec.levels for spec in server.option_specs if spec.name == "engine"]

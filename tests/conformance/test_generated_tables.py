@@ -1,4 +1,4 @@
-"""The same tables and rows on every system: what is made is kept, and a copy brings it back."""
+"""Every system stores the same generated tables and rows, and a copy restores them."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Rows:
 
 @pytest.fixture(params=["sqlite", "postgresql", "mariadb"])
 def system(request: pytest.FixtureRequest, available: list[str]) -> System:
-    """Each system that holds rows, in turn."""
+    """Each system that stores rows, one after another."""
     if request.param not in available:
         pytest.skip(f"{request.param} is not on this machine")
     return registry.system(request.param)
@@ -180,7 +180,9 @@ def test_a_copy_restores_the_loaded_data(
         before = pooled.deployment.settings
         ask(pooled.deployment, f"DELETE FROM {line}")
         ask(pooled.deployment, "CREATE TABLE left_over (a INTEGER)")
-        assert pooled.load(rows.tables, rows.request, Silent()) is dataset  # nobody has told
+        assert (
+            pooled.load(rows.tables, rows.request, Silent()) is dataset
+        )  # not reported by anything
         pooled.forget()
         again = pooled.load(rows.tables, rows.request, Silent())
         assert (again.how, again.rows) == ("restored", dataset.rows)
@@ -205,7 +207,7 @@ def test_the_buffer_is_sized_from_the_data_and_has_counters(
         sized = pooled.size_buffer(dataset, 0.01)
         assert sized.buffer_bytes == system.buffer_bytes(pooled.deployment)
         assert sized.buffer_bytes is not None and sized.data_to_buffer is not None
-        # As asked for, but for what the system rounds up to.
+        # As requested, up to the system's rounding.
         assert 0.009 < sized.data_to_buffer <= 0.01
         assert digests(pooled, rows.tables) == rows.checksums
         counts = isinstance(system, Counters)
@@ -234,7 +236,7 @@ def test_a_transaction_has_the_requested_isolation_level(
                     opened.execute(statement)
                 opened.execute("INSERT INTO t VALUES (1)")
                 if question is not None:
-                    time.sleep(0.2)  # one of them tells what it knew a tenth of a second ago
+                    time.sleep(0.2)  # one of the counters may be a tenth of a second old
                     assert opened.execute(question).rows == [(level,)]
                 for statement in system.dialect.rollback():
                     opened.execute(statement)

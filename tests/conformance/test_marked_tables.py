@@ -1,4 +1,4 @@
-"""On a server that is not ours: what a killed Assay left is replaced, what others have is not."""
+"""On a foreign server, tables of a killed Assay are replaced and those of others are kept."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def system(request: pytest.FixtureRequest) -> System:
 
 @pytest.fixture
 def url(system: System, storage: StorageFacts, laboratory: Path) -> Iterator[str]:
-    """Of a server, or of a file, that Assay did not make for itself."""
+    """The URL of a server, or of a file, that Assay did not create."""
     if not isinstance(system, SessionLimit):
         file = laboratory / "theirs.db"
         file.touch()

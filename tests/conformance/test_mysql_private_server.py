@@ -1,4 +1,4 @@
-"""What only a private MariaDB has: its storage engines, handles, words and users."""
+"""A private MariaDB: its storage engines, file handles, messages and users."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_a_setting_that_is_not_in_effect_is_named_with_the_fix(
 
 
 def test_it_leaves_the_temporary_tables_of_other_servers_alone(storage: StorageFacts) -> None:
-    """A server removes what looks like temporary tables from its folder for them when it starts."""
+    """At its start a server removes what looks like temporary tables from its folder for them."""
     others = Path("/tmp/#sql-temptable-of-another-server.MAI")
     others.touch(mode=0o666)
     user = server_user()
@@ -89,7 +89,7 @@ def test_it_leaves_the_temporary_tables_of_other_servers_alone(storage: StorageF
         with provisioned(MARIADB, storage) as deployment:
             assert deployment.data_directory is not None
             tmpdir = ask(deployment, "SELECT @@tmpdir")
-            # By another path: this one may have colons, at which the setting is divided.
+            # By another path: this one may have colons, which separate the values of the setting.
             assert Path(str(tmpdir[0][0])).resolve() == deployment.data_directory.parent / "tmp"
         assert others.exists()
     finally:
@@ -137,11 +137,11 @@ def test_a_table_lives_in_the_engine_and_compares_byte_by_byte(storage: StorageF
 
 
 def test_each_session_holds_a_handle_of_a_myisam_table(storage: StorageFacts) -> None:
-    """What the bibsql paper saw of bibtab.MYD with 256 clients."""
+    """As in the bibsql paper with bibtab.MYD and 256 clients."""
     with provisioned(MARIADB, storage, options={"engine": "MyISAM"}, connections=40) as deployment:
         ask(deployment, "CREATE TABLE t (a INT) ENGINE = MyISAM")
         before = MARIADB.sample(deployment)
-        # Each session holds the table under a lock, so that each has it open.
+        # Each session locks the table, so that each has it open.
         with ExitStack() as held:
             for _ in range(40):
                 opened = held.enter_context(session(deployment.address))

@@ -1,4 +1,4 @@
-"""A password that nothing names is asked for on a terminal, and only there."""
+"""A missing password is prompted for on a terminal, and only there."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_password_is_prompted_for_only_on_a_terminal(
 
 
 def at_a_terminal(laboratory: Path, words: tuple[str, ...], typed: str) -> tuple[int, str]:
-    """The status of ``assay``, and what a person sees who types this when asked."""
+    """The status of ``assay``, and the terminal's output when this is typed at the prompt."""
     ours, its = pty.openpty()
     with subprocess.Popen(
         # A session of its own whose terminal is this one.

@@ -1,5 +1,6 @@
-"""Scripts as people publish them mean here what they mean to pgbench: both run them, in the same
-modes, on one server; what one accepts the other accepts, and both leave the same rows.
+"""Published scripts have the same meaning as in pgbench. Both run them, in the same modes, on one
+server: what one accepts the other accepts, and both leave the same rows. `current_query()` records
+what was sent: in `simple` the very text.
 
 `current_query()` puts on record what was sent: in `simple` the very text.
 """
@@ -132,7 +133,7 @@ INSERT INTO said SELECT 1 /* :scale */; -- :client_id
     "rows from the client": Wild("COPY said FROM STDIN;"),
     "a transaction that is never ended": Wild("BEGIN; INSERT INTO said VALUES ('open');", ALL),
     "an error": Wild("SELECT 1 / 0;", ALL),
-    # In the other modes pgbench binds NULL; we refuse a name that nothing sets in all of them.
+    # In the other modes pgbench binds NULL; Assay refuses a name that nothing sets, in all modes.
     "no such variable": Wild("INSERT INTO said VALUES (:nothing);"),
 }  # fmt: skip
 
@@ -162,8 +163,8 @@ def words_of(deployment: Deployment) -> list[str]:
 
 
 def left(deployment: Deployment) -> list[str]:
-    """What the transactions left in `said`, which is empty afterwards; without what sets statements
-    apart in one text."""
+    """What the transactions left in the table `said`, which is emptied; without what separates
+    several statements in one text."""
     rows = ask(deployment, "SELECT t FROM said")
     ask(deployment, "TRUNCATE said")
     return sorted(re.sub(r"[;\s]+", " ", str(text)).replace(" ", "") for (text,) in rows)

@@ -1,4 +1,5 @@
-"""A script of pgbench runs as it stands on tables that pgbench itself has made, and elsewhere too.
+"""pgbench's TPC-B-like script, as its manual prints it, runs unchanged on tables that pgbench
+created, and on other systems. Afterwards every delta that was acknowledged is in all four tables.
 
 The script is pgbench's TPC-B-like one, as its manual prints it; what it does to the balances is
 looked at afterwards: every delta that was acknowledged is in all four tables.
@@ -84,14 +85,14 @@ def test_the_tpcb_like_script_runs_on_tables_of_pgbench(
         check_balances(ask(deployment, BALANCES)[0], 200)
         prepared = ran([*words, "--protocol", "prepared", "--duration", "1"], capsys)
         check_balances(ask(deployment, BALANCES)[0], 200 + ended_ok(prepared))
-        # What was there before is there still: a script by itself drops nothing.
+        # The old rows are still there: an ad hoc script drops nothing.
         assert ask(deployment, "SELECT count(*) FROM pgbench_accounts") == [(str(ACCOUNTS),)]
 
 
 def test_the_same_text_runs_on_mariadb(
     script: Path, storage: StorageFacts, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    # END is no statement there, and everything else is the same.
+    # END is no statement there; everything else is the same.
     script.write_text(TPCB_LIKE.replace("END;", "COMMIT;"))
     with provisioned(registry.system("mariadb"), storage) as deployment:
         for statement in _schema(deployment):
@@ -120,7 +121,7 @@ def test_the_same_text_runs_on_sqlite(
 
 
 def _schema(deployment: Deployment | None) -> list[str]:
-    """pgbench's tables and rows at scale 1, as any of the systems takes them."""
+    """pgbench's tables and rows at scale 1, in SQL that all systems accept."""
     engine = " ENGINE=InnoDB" if deployment is not None else ""
     numbers = (
         "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {}) "
@@ -128,7 +129,7 @@ def _schema(deployment: Deployment | None) -> list[str]:
     )
     statements = [f"CREATE TABLE {name} ({columns}){engine}" for name, columns in TABLES.items()]
     if deployment is not None:
-        # A session's own limit, and each statement here is a session: ten thousands by ten.
+        # The limit is per session, and each statement here is a session: ten times ten thousand.
         tens = "SELECT 0 d" + "".join(f" UNION ALL SELECT {digit}" for digit in range(1, 10))
         places = ", ".join(f"({tens}) t{power}" for power in range(5))
         number = " + ".join(f"t{power}.d * {10**power}" for power in range(5))

@@ -1,4 +1,4 @@
-"""What only a private PostgreSQL has: its checksums, locale, processes, words and users."""
+"""A private PostgreSQL: its checksums, locale, processes, messages and users."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PostgreSQL's URLs are read as libpq reads them, and what cannot be used is named."""
+"""PostgreSQL's URLs are read as libpq reads them, and unusable parts are named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A private server of any system is what was asked for, says what it is not, and leaves nothing."""
+"""A private server of any system has the requested settings, reports those it lacks, and leaves
+nothing."""
 
 from __future__ import annotations
 
@@ -25,8 +26,8 @@ from servers import ask, provisioned, with_client
 pytestmark = pytest.mark.server
 
 AT_ONCE = {"postgresql": (signal.SIGQUIT, "received immediate shutdown request")}
-"""A signal that ends a server as a crash does, and what is told of it, where it is not SIGKILL: for
-that would leave shared memory behind, which only the server itself could clear away."""
+"""A signal that ends a server like a crash, and what is reported of it, where it is not SIGKILL:
+that would leave shared memory behind, which only the server itself can remove."""
 
 
 def test_a_run_can_connect_and_its_facts_can_be_read(server: System, storage: StorageFacts) -> None:
@@ -74,7 +75,7 @@ def test_over_tcp_it_requires_the_password_that_no_record_has(
             with pytest.raises(_engine.EngineError) as refusal:
                 _engine.Session(json.dumps(stranger))
             assert refusal.value.kind == "system"
-        # The same server by its URL is somebody's: it is used, and not looked into.
+        # The same server by its URL is a foreign one: it is used, and not inspected.
         with server.attach(SystemChoice(server.name, url=url_of(server, deployment))) as reached:
             assert (reached.is_private, reached.server_pid) == (False, None)
             assert (reached.version, reached.connection_limit) == (
@@ -95,7 +96,7 @@ def url_of(server: System, deployment: Deployment) -> str:
 def test_a_setting_is_read_back_and_in_effect_for_every_session(
     server: System, storage: StorageFacts
 ) -> None:
-    """Whatever the letter case; also by our own user, who has no way in when the server is full."""
+    """In any letter case; also for our own user, who cannot connect when the server is full."""
     with provisioned(server, storage, {"Max_Connections": "12"}, connections=50) as deployment:
         assert deployment.settings["max_connections"] == "12"
         assert deployment.connection_limit == 12
@@ -142,7 +143,7 @@ def test_a_killed_server_has_a_reason_and_is_cleaned_up(
 def test_it_runs_where_the_path_has_blanks_colons_backslashes_and_quotes(
     server: System, storage: StorageFacts
 ) -> None:
-    # Longer than the path of a socket may be, too.
+    # It is also longer than the path of a socket may be.
     odd = Path(storage.directory, "a b:c\\d'e\"f$g;h," + "long" * 25)
     odd.mkdir(mode=0o755)
     try:

@@ -1,5 +1,5 @@
-"""A session that may only read is held to it by the server, however a statement hides that it
-writes: behind another one, in a function, in a query."""
+"""The server enforces a read-only session, even where a write is hidden: after another statement,
+in a function, in a query."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows that a source makes in Python are in the system what they are in Python, type by type."""
+"""Rows made in Python are stored with the same values, for each type."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Servers that do not answer: what was given up is cancelled, and stopped processes are taken
-down."""
+"""Servers that do not answer: statements are cancelled, and stopped processes are ended."""
 
 from __future__ import annotations
 
@@ -21,9 +20,9 @@ from running import server_of, started
 from servers import SERVERS, ask, provisioned
 
 HANG_S = 100
-"""Only a hang takes so long."""
+"""The limit after which a test counts as hung."""
 
-# No sleep of MariaDB's: to kill one it may need two seconds.
+# Not SLEEP on MariaDB, which may need two seconds to kill it.
 ENDLESS = {
     "postgresql": "select pg_sleep(600)",
     "mariadb": "select benchmark(1000000000000, md5('a'))",
@@ -57,7 +56,7 @@ def test_timed_out_statements_are_cancelled_on_the_server(
 
 
 def stopped(child: subprocess.Popen[str], stage: str = "  drive ") -> list[psutil.Process]:
-    """The server's processes, once this stage has begun, all of them stopped."""
+    """The server's processes, all stopped after this stage has begun."""
     assert child.stderr is not None
     said = iter(child.stderr.readline, "")
     assert any(line.startswith(stage) for line in said), "it ended before"

@@ -1,4 +1,4 @@
-"""TLS as the systems' own clients have it, by the words of the URL, against real servers."""
+"""TLS with the URL parameters of the systems' own clients, against real servers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ USER = "tls"
 
 @dataclass(frozen=True)
 class Words:
-    """How a system spells TLS: in its settings, in its URLs, and when it is asked."""
+    """A system's TLS settings, URL parameters and query."""
 
     settings: dict[str, str]
     """Those of the certificates: setting → file."""
@@ -39,9 +39,9 @@ class Words:
     cipher: str
     """A query for the cipher of the session; nothing or NULL: not encrypted."""
     user: tuple[str, ...]
-    """Statements that make the user, who needs a certificate."""
+    """Statements that create the user, who needs a certificate."""
     open_database: str
-    """One that the user may enter."""
+    """A database that the user may open."""
 
 
 WORDS = {
@@ -102,7 +102,7 @@ class Server:
 
 @contextmanager
 def serving(system: System, storage: StorageFacts, own: str) -> Iterator[Server]:
-    """A server that shows the certificate ``own`` and takes those of ``authority``."""
+    """A server that has the certificate ``own`` and accepts those of ``authority``."""
     words = WORDS[system.name]
     with certificates(USER) as made:
         files = {"crt": made.crt(own), "key": made.key(own), "ca": made.crt("authority")}
@@ -147,7 +147,7 @@ def test_encryption_and_verification_follow_the_url(
             with pytest.raises(SystemRefused, match=said) as refusal:
                 at.cipher(url)
             assert fix in str(refusal.value.hint)
-        # Where authorities are named, they count.
+        # If authorities are named, they are used.
         only = at.url(encrypted if server.name == "postgresql" else None, authority=stranger)
         with pytest.raises(SystemRefused, match="not signed by an authority"):
             at.cipher(only)
@@ -179,7 +179,7 @@ def test_a_run_configured_only_by_the_environment(
 ) -> None:
     """As psql is run: nothing but the scheme is said, and the record says where the rest was."""
     need = pytest.importorskip("assay.registry").system("postgresql")
-    # Fails where the setting of PGOPTIONS has not come to the session.
+    # Fails if the session does not have the setting of PGOPTIONS.
     script = "SELECT 1 / (current_setting('statement_timeout') = '12s')::int;\n"
     (laboratory / "one.sql").write_text(script)
     with serving(need, storage, "server") as at:

@@ -1,4 +1,4 @@
-"""A check of consistency only reads: one that writes is refused, and the data stay as they are."""
+"""A consistency check only reads: one that writes is refused, and the data are unchanged."""
 
 from __future__ import annotations
 
@@ -45,6 +45,6 @@ def test_a_check_that_writes_is_refused_with_its_file(name: str, storage: Storag
                 ask(text)
         assert ask("SELECT * FROM t WHERE a <> :a;") == [(0, True)]
         assert ask("SELECT * FROM t;") == [(1, False)]
-        # A mistake that is none of writing is the check's own result.
+        # Any other error is the check's own result.
         assert ask("SELECT nothing FROM t;") == [(None, False)]
         assert opened.execute("SELECT a FROM t").rows == [("1",)]

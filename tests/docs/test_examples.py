@@ -1,4 +1,4 @@
-"""Every command of the README and the guides runs, and where its output is shown, it is that."""
+"""Every command of the README and the guides runs and prints the output shown."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def files(page: Path) -> Iterator[tuple[str, str]]:
 
 
 def masked(line: str) -> str:
-    """The line with its numbers and its spacing out of the way."""
+    """The line without its numbers and spacing."""
     return " ".join(re.sub(r"\d[\d.]*", "#", line).split())
 
 

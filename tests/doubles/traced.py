@@ -1,4 +1,6 @@
-"""A null system and a storage that say what happens to them, and fail where they are told to.
+"""A null system and a storage that log what happens to them, and fail at a given event. ``STORY``
+has a word for each event, in order: ``storage+`` when it is up, ``storage-`` when it is taken down,
+``load!`` when that fails.
 
 ``STORY`` has a word for each event, in order: ``storage+`` when it is up, ``storage-`` when it is
 taken down, ``load!`` when that fails.
@@ -25,7 +27,7 @@ from assay.systems.null import NULL
 class Story:
     words: list[str] = field(default_factory=list)
     fails_in: str = ""
-    """The first event of this name fails; the next one of that name goes well."""
+    """The first event of this name fails; the next one succeeds."""
     error: BaseException = field(default_factory=lambda: SystemRefused("told to fail"))
 
     def tell(self, event: str, sign: str = "") -> None:
@@ -50,7 +52,7 @@ class TracedDialect(NullDialect):
         return super().bulk_statement(table)
 
     def session_read_only(self) -> list[str]:
-        """Asked for where the rules of the data are: behind a load, and behind the last step."""
+        """Used by the consistency checks: after a load, and after the last step."""
         STORY.tell("check")
         return []
 

@@ -1,4 +1,4 @@
-"""The import rule of ARCHITECTURE.md, walked over every import of the program."""
+"""Checks every import of the program against the import rule of ARCHITECTURE.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A database's name stands in its own folder and nowhere else in the program."""
+"""A database's name is in its own folder and nowhere else in the program."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ EXAMPLE = re.compile(r"^\s*(\$ )?(assay|bibsql|bibtosql) ")
 
 RECORD_FILE = re.compile(r"assay-records\.sqlite|https://www\.postgresql\.org/docs/\S*")
 OWN_STORE = re.compile(r"assay-records\.sqlite|\bsqlite3\b|sqlite_master|sqlite_errorcode|SQLite")
-"""The record is kept in an SQLite file: there it is our tool and not a system under test."""
+"""The record is an SQLite file: there SQLite is not a system under test."""
 
 SHARED_DIALECT_FILES = {"__init__", "protocol", "standard"}
 
@@ -53,7 +53,7 @@ def test_no_database_is_named_outside_its_folder() -> None:
 
 
 OLDER_WORDS = re.compile(r'"--bib"|"bib"|``bib`` is the key of older files')
-"""Options and experiment files that say so are still taken."""
+"""Older options and experiment files that still work."""
 
 
 def test_bibliographies_are_known_to_their_own_row_source_alone() -> None:

@@ -1,5 +1,5 @@
-"""Statements stand in dialects, in systems' own folders and in workloads; rooms ask a dialect for
-theirs, so that a system that takes no SQL needs nothing but a dialect of its own."""
+"""SQL statements are in dialects, systems and workloads. Rooms take theirs from a dialect, so that
+a system without SQL needs only a dialect."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python" / "assay"
 
 HOMES = {"dialects", "systems", "record"}
-"""The record is a file of ours, whose SQL no system under test ever sees."""
+"""The record's SQL is never sent to a system under test."""
 
 STATEMENT = re.compile(
     r"\b(SELECT|INSERT INTO|DELETE FROM|TRUNCATE|UPDATE \S+ SET|(CREATE|DROP|ALTER) (TABLE|INDEX)"

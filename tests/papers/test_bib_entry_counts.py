@@ -1,4 +1,4 @@
-"""Bibliographies that Debian packages hold: the same entries as another parser finds in them."""
+"""Bibliographies of Debian packages have the entries that another parser finds."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ PACKAGES = {
 """Package → the end of the folder in it, and files there."""
 
 FEWEST = {"ExampleReferences.bib": 200, "bib.bib": 30, "knitr-packages.bib": 10}
-"""So many entries the larger of them have at least: two parsers that find nothing agree as well."""
+"""The least number of entries of the larger ones, since two parsers that find nothing agree too."""
 
 EXPLAINED: dict[tuple[str, str], str] = {}
-"""(file, key) → why only one of the two has the entry. Nothing differs today."""
+"""(file, key) → why only one of the two has the entry. No difference is known."""
 
 
 @pytest.fixture(scope="session", params=PACKAGES)
 def package(request: pytest.FixtureRequest) -> list[Path]:
-    """The package's bibliographies, brought as those of `bibsql` are, and kept like them."""
+    """The package's bibliographies, downloaded and kept like those of `bibsql`."""
     inside, names = PACKAGES[request.param]
     folder = input_folder() / "debian" / request.param
     files = [folder / name for name in names]
@@ -48,7 +48,7 @@ def package(request: pytest.FixtureRequest) -> list[Path]:
 def test_the_entries_are_those_of_another_parser(package: list[Path]) -> None:
     for file in package:
         ours = our_keys(file)
-        with pybtex.errors.capture():  # undefined macros, of which we warn as well
+        with pybtex.errors.capture():  # undefined macros, which are warnings in ours too
             parsed: BibliographyData = bibtex.Parser().parse_file(str(file))
         theirs = sorted(parsed.entries)
         differing = {(file.name, key) for key in set(ours) ^ set(theirs)}

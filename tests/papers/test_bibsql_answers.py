@@ -1,4 +1,4 @@
-"""The 28 counts on the 9,733 real entries, on every system, by themselves and with replicas."""
+"""The 28 counts on the 9,733 real entries, on every system, with and without replicas."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_replicas_multiply_the_counts_or_leave_them(
 
 
 def test_a_wrong_count_makes_the_run_failed(assay: Assay, beebe: Path, tmp_path: Path) -> None:
-    """One entry that a check counts is repaired; nothing else changes but the known answer."""
+    """One entry that a check counts is corrected, which changes only that count."""
     import shutil
 
     folder = Path(shutil.copytree(reader.read("bibsql").folder, tmp_path / "bibsql"))

@@ -1,4 +1,5 @@
-"""Bad input ends before a system is touched, with its place; what is good loads when asked to."""
+"""Bad input ends before a system is touched, with its place; with --keep-going good entries are
+loaded."""
 
 from __future__ import annotations
 

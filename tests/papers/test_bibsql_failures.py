@@ -1,4 +1,4 @@
-"""Servers that die, limits that are met, clients that are many: the run ends, and says how."""
+"""Servers that die, connection limits, many clients: the run ends with the reason."""
 
 from __future__ import annotations
 

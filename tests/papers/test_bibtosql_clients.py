@@ -1,4 +1,4 @@
-"""What bibtosql writes, the real clients load; and it is what `assay run` loads, row for row."""
+"""The real clients load bibtosql's scripts with the same rows as `assay run`."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def digests(deployment: Deployment) -> dict[str, tuple[int, str]]:
 
 
 def load_by_client(address: Address, system: str, files: list[Path], script: Path) -> None:
-    """``bibtosql … | client``, as a person types it, with a file in place of the pipe."""
+    """``bibtosql … | client``, with a file in place of the pipe."""
     under_test = registry.system(system)
     command, environment = under_test.client_command(address)
     words = ["--server", under_test.dialect.server_names[0]]

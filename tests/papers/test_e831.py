@@ -1,4 +1,4 @@
-"""The E831 tests on real systems: many clients leave what one leaves, and where they do not it is
+"""The E831 tests on real systems: many clients leave the rows of one client, and differences are
 found."""
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def test_concurrent_sets_leave_the_rows_of_a_single_client(assay: Assay, system:
             "sets=statements,transactions,disjoint", "--set", "records=400", "--clients", "6",
             *IN_MEMORY,
         )  # fmt: skip
-        # Other processes can delay a set until the next overtakes it: such a run proves nothing.
+        # Other processes can delay a set until the next one overtakes it: such a run is repeated.
         if ended.status == 0 or "or clients met" not in ended.err:
             break
     assert ended.status == 0, ended.err
@@ -43,7 +43,7 @@ def test_concurrent_sets_leave_the_rows_of_a_single_client(assay: Assay, system:
 
 
 def test_a_lost_row_of_one_client_is_found(assay: Assay, tmp_path: Path) -> None:
-    """The fourth client ends the row of one name and begins no new one."""
+    """The fourth client ends the row of one name and adds no new one."""
     folder = Path(shutil.copytree(registry.workload_folder("e831"), tmp_path / "losing"))
     script = folder / "set.sql"
     text = script.read_text("utf-8")

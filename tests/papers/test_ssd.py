@@ -1,5 +1,5 @@
-"""The SSD tests on real systems: keys are found, new rows are new, and the server's own counters
-tell a narrow range from a wide one."""
+"""The SSD tests on real systems: keys are found, new rows are no duplicates, and the server's own
+counters distinguish a narrow range from a wide one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_inserts_of_many_clients_into_few_tables_are_never_duplicates(
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_every_row_is_found_by_each_of_its_keys(assay: Assay, system: str) -> None:
-    """`select.sql` computes what the generator put there, and expects one row."""
+    """`select.sql` computes the generated keys, and expects one row."""
     need(system)
     ended = assay(
         "run", "ssd.select-wide", "--on", system, "--set", "tables=3", "--set", "rows=200",

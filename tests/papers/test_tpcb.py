@@ -1,4 +1,4 @@
-"""Debit and credit on real systems: every sum agrees, and one that does not is found."""
+"""TPC-B-like tests on real systems: all sums agree, and one that does not is found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A short case of every long proof; `make prove` runs them whole."""
+"""A short case of every proof; `make prove` runs them in full."""
 
 from __future__ import annotations
 

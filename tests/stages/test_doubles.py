@@ -1,4 +1,4 @@
-"""Systems of other kinds than ours keep the contracts, and are run as any other: one that takes
+"""Systems of other packages keep the contracts and are run like built-in ones: one that takes
 documents and no SQL, and one of three nodes."""
 
 from __future__ import annotations

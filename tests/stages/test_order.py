@@ -1,4 +1,5 @@
-"""What is done and undone in which order, wherever it fails: told by a null system that says so.
+"""The order of set-up and teardown, with a failure at each stage, logged by a null system. A story
+has a word for each event: ``storage+`` is up, ``storage-`` is taken down, ``load!`` failed.
 
 A story has a word for each event: ``storage+`` is up, ``storage-`` is taken down, ``load!`` failed.
 """
@@ -33,7 +34,7 @@ def story(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 class Told(Silent):
-    """Tells the story where clients are driven."""
+    """Adds to the story when clients are driven."""
 
     def __init__(self, story: Any) -> None:
         self._story = story
@@ -44,7 +45,7 @@ class Told(Silent):
 
 
 def run(story: Any, records: Path, **words: Any) -> list[str]:
-    """The states of the runs, in their order; what ends the experiment is raised."""
+    """The states of the runs, in their order; raises what ends the experiment."""
     asked, _ = experiment(
         Words(str(doubles.WORKLOAD), on=("traced",), storage=("traced",), **words)
     )

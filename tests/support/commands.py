@@ -1,4 +1,4 @@
-"""Our commands as a user runs them, and which systems this machine has."""
+"""Runs commands as users do, and finds which systems this machine has."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Assay = Callable[..., "Ended"]
 
 
 class Ended:
-    """A command that ended: status, what it wrote, and what it put on record."""
+    """A command that has ended: status, output, and its record."""
 
     def __init__(self, done: subprocess.CompletedProcess[str], laboratory: Path) -> None:
         self.status = done.returncode
@@ -40,13 +40,13 @@ class Ended:
 
     @property
     def document(self) -> Any:
-        """Standard output as the one JSON document it must be."""
+        """Standard output, which must be one JSON document."""
         return json.loads(self.out)
 
 
 @cache
 def why_missing(system: str) -> str | None:
-    """Why this machine cannot have the system; None where it can."""
+    """Why this machine does not have the system; None where it has."""
     try:
         with provision(SystemChoice(system), StorageChoice(), connections=None):
             return None
@@ -55,6 +55,6 @@ def why_missing(system: str) -> str | None:
 
 
 def need(system: str) -> None:
-    """Skips the test, saying why, where the system's programs are not on this machine."""
+    """Skips the test, with the reason, where the system's programs are not on this machine."""
     if reason := why_missing(system):
         pytest.skip(reason)

@@ -1,5 +1,5 @@
-"""Systems and storages that stand in for those of other packages, found as these are found: by the
-entry points of a distribution on the path."""
+"""Systems and storages in place of those of other packages, found by the entry points of a
+distribution on the path."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WORKLOAD = FOLDER / "workload"
 
 @contextmanager
 def registered() -> Iterator[None]:
-    """In the block the doubles are in the registry."""
+    """Within the block the doubles are in the registry."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(FOLDER)
         registry._entries.cache_clear()

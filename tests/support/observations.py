@@ -1,4 +1,4 @@
-"""Invented observations: nothing happened, except for what a test says."""
+"""Invented observations: empty, except for what a test sets."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def error(**changes: Any) -> dict[str, Any]:
 
 
 def observation(**changes: Any) -> Observation:
-    """The whole of it, with these keys otherwise."""
+    """A whole observation, with these keys replaced."""
     numbers = ("elapsed_ns", "drained_ns", "connect_ns", "statements", "reconnects")
     lists = (
         "outcomes_by_transaction",

@@ -1,4 +1,4 @@
-"""pgbench on this machine, and how it and we reach one private server."""
+"""pgbench on this machine, and the address of a private server for both programs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def port_of(address: Address) -> str:
 
 
 def url_of(deployment: Deployment) -> str:
-    """The private server by URL, as if it were somebody's own."""
+    """The URL of the private server, as of a foreign one."""
     address = deployment.address
     socket = socket_of(address)
     where = {

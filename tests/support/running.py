@@ -1,4 +1,4 @@
-"""Our commands while they run: what they have on record, and the server that they started."""
+"""Commands while they run: their record, and the server that they started."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from commands import BIN
 
 @contextmanager
 def started(laboratory: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
-    """``assay`` in the background, in the laboratory; ended with the block whatever happens."""
+    """``assay`` in the background; ended with the block in every case."""
     with subprocess.Popen(
         [BIN / "assay", *words],
         cwd=laboratory,

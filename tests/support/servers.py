@@ -1,4 +1,4 @@
-"""Private servers for tests: brought up, asked, and spoken to by their own client."""
+"""Private servers for tests: brought up, queried, and used by their own client."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from assay.systems import System
 from assay.systems.options import TRANSPORT
 
 SERVERS = [name for name in registry.systems() if TRANSPORT in registry.system(name).option_specs]
-"""The systems that are processes of their own, which clients reach at a socket or at a port."""
+"""The systems that are processes of their own, which clients reach at a socket or a port."""
 
 
 @contextmanager
@@ -41,7 +41,7 @@ def provisioned(
     options: Mapping[str, str] | None = None,
     connections: int | None = None,
 ) -> Iterator[Deployment]:
-    """A server of ours until the end of the block; then nothing is left of it."""
+    """A private server until the end of the block; then nothing is left of it."""
     choice = SystemChoice(system.name, settings=settings or {}, options=options or {})
     with (
         server_directory(storage) as directory,
@@ -59,7 +59,7 @@ def ask(deployment: Deployment, statement: str) -> list[tuple[str | None, ...]]:
 def with_client(
     system: System, deployment: Deployment, script: str
 ) -> subprocess.CompletedProcess[str]:
-    """What the system's own client makes of a script on its standard input."""
+    """Runs the system's own client with a script on its standard input."""
     arguments, environment = system.client_command(deployment.address)
     return subprocess.run(
         arguments,

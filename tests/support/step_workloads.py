@@ -1,4 +1,4 @@
-"""A small workload of one table, whose test the caller writes."""
+"""A small workload of one table, with a test given by the caller."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ SCRIPTS = {
 
 
 def folder_of(folder: Path, test: str, **scripts: str) -> Path:
-    """The workload's folder; ``scripts``: more of them, or others in their place, by name."""
+    """The workload's folder; ``scripts``: further or other ones, by name."""
     folder.mkdir(exist_ok=True)
     (folder / "workload.toml").write_text(HEAD + test, encoding="utf-8")
     for name, text in {**SCRIPTS, **{f"{one}.sql": text for one, text in scripts.items()}}.items():
@@ -59,7 +59,7 @@ def folder_of(folder: Path, test: str, **scripts: str) -> Path:
 
 
 def ran(folder: Path, *on: str, records: Path | None = None, **words: Any) -> ExperimentRecord:
-    """The test, run by `lab.run` as the command line would; what is on record of it."""
+    """Runs the test by `lab.run` like the command line; returns its record."""
     records = records or folder / "records.sqlite"
     asked, _ = experiment(Words(str(folder), on=on or ("null",), **words))
     result = lab.run(asked, records=records, progress=Silent())

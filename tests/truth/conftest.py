@@ -1,4 +1,4 @@
-"""Null systems, and a real server, for the tests of what is measured."""
+"""Null systems, and a real server, for the tests of measurements."""
 
 from __future__ import annotations
 

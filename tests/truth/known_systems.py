@@ -1,4 +1,4 @@
-"""Drives systems whose behaviour is known through the whole engine, and checks its accounts."""
+"""Drives systems of known behaviour through the whole engine, and checks the transaction counts."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def drive(
     progress: Callable[[str], None] | None = None,
     **document: Any,
 ) -> Observation:
-    """What the engine observes of clients that run the scripts (name → text) on the site."""
+    """The engine's observation of clients that run the scripts (name → text) on the site."""
     texts = {"only": scripts} if isinstance(scripts, str) else scripts
     whole = {
         "site": site,
@@ -71,7 +71,7 @@ def drive(
 
 
 def assert_accounts_balance(observation: Observation) -> None:
-    """Every transaction that was asked for is accounted for, once, wherever it is told."""
+    """Every transaction is accounted for, exactly once, in every table."""
     outcomes = observation["outcomes"]
     ended = {name: outcomes[name] for name in ("ok", "aborted", "failed", "unknown")}
     assert outcomes["scheduled"] == sum(ended.values()) + outcomes["skipped"], outcomes
@@ -88,6 +88,6 @@ def assert_accounts_balance(observation: Observation) -> None:
 
 
 def times(observation: Observation, outcome: str = "ok", what: str = "latency") -> Any:
-    """The distribution of the one transaction type's times that ended so."""
+    """The distribution of the only transaction type's latencies with that outcome."""
     (found,) = [one for one in observation["transactions"] if one["outcome"] == outcome]
     return found[what]

@@ -1,4 +1,4 @@
-"""Whatever goes wrong, every transaction is accounted for, and only what ended well is so told."""
+"""Every transaction is accounted for, whatever fails, and only successful ones are `ok`."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_killed_server_leaves_unknown_transactions(protocol: str, tmp_path: Pa
         server.close()
     outcomes = observation["outcomes"]
     assert observation["ended_by"] == "lost"
-    # Each client has lost the transaction it was in, unless it was between two.
+    # Each client has lost its transaction, unless it was between two.
     assert outcomes["ok"] > 100 and 1 <= outcomes["unknown"] + outcomes["failed"] <= 8
 
 
@@ -65,7 +65,7 @@ def test_lost_sessions_and_errors_are_counted_by_outcome(
     assert outcomes["ok"] > 0
     classes: Counter[str] = Counter()
     for one in observation["errors"]:
-        # Of one class some can be undone and others not, depending on what was asked.
+        # In one class some can be undone and others unknown, depending on the statement.
         classes[one["class"]] += one["count"]
     assert classes["deadlock"] > 0 and classes["constraint"] > 0
     assert classes["lost connection"] == 4

@@ -1,4 +1,4 @@
-"""A seed decides everything that is random: the same again, and never the same for two clients."""
+"""A seed determines everything that is random: the same in each run, different for each client."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A part of generated rows is that part of the whole, wherever and whenever it is made."""
+"""A part of generated rows equals that part of the whole, independently of the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A system that hangs and a client that was suspended are told apart; neither goes unnoticed."""
+"""A stalled system and a suspended client are distinguished, and both are reported."""
 
 from __future__ import annotations
 

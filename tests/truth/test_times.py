@@ -1,21 +1,21 @@
-"""What is measured is what happened: known delays come out as they were told."""
+"""Measurements are right: known delays are found in the latencies."""
 
 from __future__ import annotations
 
 import pytest
 from known_systems import IN_PROCESS, PROTOCOLS, NullSystem, drive, times
 
-# Long enough that what the machine itself adds is far below one in a hundred.
+# Long enough that the machine's own delays are far below 1 %.
 LEAST_MS, MOST_MS = 200, 300
 SHARES = {"p50_ns": 0.5, "p90_ns": 0.9, "p95_ns": 0.95, "p99_ns": 0.99, "p99_9_ns": 0.999}
 
 
 def deviations(protocol: str, null_system: NullSystem) -> dict[str, float]:
-    """How far each quantile lies from that of the distribution, relative to it."""
+    """The relative deviation of each quantile from that of the distribution."""
     with null_system(protocol, delay=f"uniform:{LEAST_MS}ms..{MOST_MS}ms") as site:
         observation = drive(
             site,
-            # A thread for each of them, where the system lives in this process.
+            # A thread for each client, where the system is embedded.
             clients=300 if protocol == IN_PROCESS else 600,
             threads=1,
             protocol="prepared",
@@ -34,7 +34,7 @@ def deviations(protocol: str, null_system: NullSystem) -> dict[str, float]:
 def test_the_quantiles_of_a_known_distribution_are_found(
     protocol: str, null_system: NullSystem
 ) -> None:
-    # What others do on this machine meanwhile comes and goes; a mistake of ours stays.
+    # Other programs delay one try or another; a mistake of ours delays all of them.
     wrong = dict.fromkeys(SHARES, 1.0)
     for _ in range(3):
         found = deviations(protocol, null_system)
@@ -56,7 +56,7 @@ def test_a_stall_at_a_constant_rate_shows_in_the_latency_and_not_in_the_service_
             stop={"duration_s": 5},
         )
     assert observation["outcomes"]["ok"] >= 990
-    # 280 of 1,000 transactions came while it stood still, and two of them were at work.
+    # 280 of 1,000 transactions arrived during the stall, and two were running.
     response, service = times(observation), times(observation, what="service_time")
     assert response["p99_ns"] > 1.2e9
     assert service["p99_ns"] < 0.1e9

@@ -1,4 +1,4 @@
-"""Invented but complete records: what `lab.run` would hand to a `Store`, with round numbers."""
+"""Invented but complete records: what `lab.run` would pass to a `Store`, with round numbers."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def latency(middle_ns: int) -> dict[str, Any]:
 
 
 def observation(cell: Cell, elapsed_ns: int, **changes: Any) -> dict[str, Any]:
-    """All clients pass once over the two checks, and all is well."""
+    """All clients run the two checks once, without errors."""
     each = cell.clients
     scheduled = each * len(CHECKS)
     values = {

@@ -1,5 +1,5 @@
-"""Takes a JSON Schema; gives one line for each field of each type: its name, its type, and whether
-it may be left out. Two schemas with the same lines describe the same documents."""
+"""Takes a JSON Schema; returns one line for each field of each type: its name, its type, and
+whether it is optional. Two schemas with the same lines describe the same documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A script by itself is a workload without tables, whose variables come from the command line."""
+"""An ad hoc script is a workload without tables, whose variables come from the command line."""
 
 from __future__ import annotations
 

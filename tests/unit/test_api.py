@@ -1,4 +1,4 @@
-"""`import assay` gives typed values, the same as the reports have, and its examples run."""
+"""`import assay` returns typed values with the numbers of the reports, and its examples run."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_everything_public_is_there_documented_and_imported_late() -> None:
         assert name == "__version__" or found.__doc__, name
     with pytest.raises(AttributeError, match="no attribute 'rnu'"):
         _ = assay.rnu  # type: ignore[attr-defined]
-    # The program must not pay for it at its start.
+    # It must not make the start of the program slower.
     code = "import assay, sys; print('assay.api' in sys.modules, 'assay.lab' in sys.modules)"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert said.stdout == "False False\n"

@@ -1,4 +1,5 @@
-"""What is wrong with a script reaches Python with its place and its cure, before anything starts.
+"""Mistakes in a script reach Python with their place and fix, before anything starts.
+`crates/script/tests/bad_scripts.rs` has the table of all mistakes.
 
 The table of all mistakes stands in crates/script/tests/bad_scripts.rs.
 """

@@ -1,4 +1,4 @@
-"""Tables that cannot be made are refused before a server starts, at the line that is wrong."""
+"""Invalid tables are refused before a server starts, at the wrong line."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ passes = 1
 
 @dataclass(frozen=True)
 class Bad:
-    """One mistake: ``wrong`` in place of ``right``; the message, the hint, and what stands in the
-    line that is blamed."""
+    """One mistake: ``wrong`` in place of ``right``; the message, the hint, and the content of the
+    reported line."""
 
     right: str
     wrong: str

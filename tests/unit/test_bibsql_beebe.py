@@ -1,4 +1,4 @@
-"""The bibliographies come from where they are, whole or not at all."""
+"""The bibliographies are copied or downloaded, completely or not at all."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def bare_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 def package(folder: Path, names: list[str]) -> Path:
-    """A Debian package that holds these files, made by Debian's own tool."""
+    """A Debian package with these files, made by Debian's own tool."""
     inside = folder / "root" / "usr/share/tex" / beebe.manifest().folder
     inside.mkdir(parents=True)
     (folder / "root" / "DEBIAN").mkdir()

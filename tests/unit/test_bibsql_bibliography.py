@@ -1,4 +1,4 @@
-"""What a run reads is what was asked, or a clear error."""
+"""A run reads the requested files, or ends with a clear error."""
 
 from __future__ import annotations
 

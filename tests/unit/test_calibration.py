@@ -1,4 +1,4 @@
-"""What the client can do at most: measured, kept, found again, and held against a run."""
+"""The client's maximum throughput: measured, stored, found again, and compared with a run."""
 
 from __future__ import annotations
 

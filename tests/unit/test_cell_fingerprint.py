@@ -71,7 +71,7 @@ def test_a_recorded_cell_has_the_fingerprint_of_the_planned_one(name: str) -> No
 
 @pytest.mark.parametrize("name", CELLS)
 def test_fields_at_their_defaults_change_nothing(name: str) -> None:
-    """As with a record of before they were there, or a program that has new ones."""
+    """As in a record without these fields, or a program with new ones."""
     document: dict[str, Any] = dataclasses.asdict(CELLS[name])
     for kind, part in ((Cell, document), (Driving, document["driving"])):
         for field in dataclasses.fields(kind):

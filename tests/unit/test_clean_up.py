@@ -1,4 +1,4 @@
-"""What is made is undone in reverse order, of every kind, in every way that a program can end."""
+"""Resources of every kind are undone in reverse order, in every way that a program can end."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
 
 @dataclass(frozen=True)
 class Told(Resource):
-    """Says into a list that it is undone."""
+    """Notes in a list that it is undone."""
 
     kind = "told"
     name: str

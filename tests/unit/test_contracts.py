@@ -1,5 +1,4 @@
-"""The contracts of systems and storages: every registered one keeps them, and what breaks them is
-said, all at once."""
+"""Every registered system and storage keeps its contract, and violations are reported together."""
 
 from __future__ import annotations
 

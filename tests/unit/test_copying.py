@@ -1,4 +1,4 @@
-"""A copy of a data directory is the directory, or it is not there."""
+"""A copy of a data directory is complete, or there is none."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ MEBIBYTE = 1 << 20
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """Files as servers leave them: empty ones, one with holes, a link, folders closed to others."""
+    """Files as servers leave them: empty ones, a sparse one, a link, folders without access for
+    others."""
     folder = tmp_path / "data"
     (folder / "base" / "1").mkdir(parents=True)
     (folder / "base" / "1" / "empty").touch()
@@ -39,7 +40,7 @@ def data(tmp_path: Path) -> Path:
 
 
 def contents(folder: Path) -> dict[str, object]:
-    """Everything below a folder by its path: bytes, the end of a link, or the mode of a folder."""
+    """Everything below a folder by its path: bytes, a link's target, or a folder's mode."""
     found: dict[str, object] = {}
     for path in folder.rglob("*"):
         name, mode = str(path.relative_to(folder)), path.lstat().st_mode
@@ -95,7 +96,7 @@ def test_a_copy_is_found_only_by_its_facts(
     assert copies.find({**facts, "version": "15.2"}) is None
     assert copies.make(facts, data, dataset()) == made, "who comes second finds it there"
 
-    # What somebody put in its place is not taken for it, and a file of theirs stays.
+    # A foreign file in its place is not used, and is kept.
     file = made.folder / "dataset.json"
     file.write_text(file.read_text().replace("15.1", "15.2"))
     (made.folder / "notes.txt").touch()

@@ -1,4 +1,4 @@
-"""What a device was written: compared with what is known to have been written."""
+"""The bytes that a device wrote, compared with those that are known to be written."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def mounted(tmp_path: Path) -> Iterator[Path]:
 
 
 def written(point: Path, work: int, size: int, rounds: int) -> int:
-    """Bytes the device was written while ``rounds`` pieces of ``size`` bytes were, each flushed."""
+    """The bytes that the device wrote for ``rounds`` writes of ``size`` bytes, each flushed."""
     found = devices_under(point)
     assert found is not None
     before = found.transferred()
@@ -55,7 +55,7 @@ def test_small_flushed_writes_count_as_the_bytes_that_the_device_wrote(mounted: 
         os.write(file, bytes(64 * MIB))
         os.fsync(file)
         small = written(mounted, file, 8 << 10, 256)
-        # What is flushed may bring an inode and a journal block or two of 4 KiB along.
+        # Each flush may also write an inode and one or two journal blocks of 4 KiB.
         assert 2 * MIB <= small <= 2 * MIB + 256 * 4 * (4 << 10)
         large = written(mounted, file, 16 * MIB, 2)
         assert 32 * MIB <= large <= 34 * MIB

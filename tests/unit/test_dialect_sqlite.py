@@ -1,4 +1,4 @@
-"""The dialect's text means to SQLite what it should: Python's own copy of the library is asked."""
+"""The SQLite dialect's statements, tried with Python's own SQLite library."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_table_is_made_with_its_names_keys_and_indexes(made: sqlite3.Connectio
         assert indexes.items() >= {"strtab_key": False, "strtab_code": True}.items()
         row = ("k", 7, "000042", "20261231", "1.50", "é'x")
         made.execute(SQLITE.bulk_statement(TABLE), row)
-        # The key is the row's own number: no index besides.
+        # The key is the rowid: there is no further index.
         assert made.execute('SELECT rowid FROM strtab WHERE "order" = 7').fetchone() == (7,)
         stored = made.execute("SELECT * FROM strtab").fetchone()
         assert stored == ("k", 7, "000042", "20261231", 1.5, "é'x")

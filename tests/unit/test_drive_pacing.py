@@ -1,4 +1,4 @@
-"""How far apart clients start, and how many are at work whenever one does."""
+"""How far apart clients start, and how many run at the same time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How clients are driven: what a test says, what an experiment says over it, and what cannot be."""
+"""How clients are driven: declared by a test, overridden by an experiment, or refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A length of time may have its unit, in options and in files; a plain number keeps its own."""
+"""A duration may have a unit, in options and in files; a plain number has the unit of its key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An experiment file means the same as the words, and its mistakes have lines."""
+"""An experiment file means the same as command-line arguments, and its mistakes have lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words of a command line mean one experiment, or say what is wrong with them."""
+"""The arguments of a command line become an experiment, or an error message."""
 
 from __future__ import annotations
 

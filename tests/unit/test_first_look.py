@@ -1,4 +1,4 @@
-"""What a run ends with: few lines, whatever happened, and none of them wider than the terminal."""
+"""The first look at the end of a run: few lines, in every case, none wider than the terminal."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from assay.record import Store
 
 
 def lost(classes: list[str], **driving: object) -> Evidence:
-    """A run that is done, though transactions failed."""
+    """A run that is done, although transactions failed."""
     return Evidence(
         state="done",
         reason="",
@@ -96,7 +96,7 @@ def test_a_merged_record_has_the_verdicts_of_its_cells(tmp_path: Path) -> None:
 def test_recovered_connection_losses_are_counted_and_make_the_run_indicative(
     classes: list[str], comes_back: bool, word: str, reason: str
 ) -> None:
-    """As with the run's state: it is done where all that was lost was asked for."""
+    """As with the run's state: it is done where all losses were asked for."""
     driving = {"reconnect_patience_s": 60.0} if comes_back else {}
     verdict, _ = judge_run(lost(classes, **driving))
     assert verdict.word == word

@@ -1,4 +1,4 @@
-"""The null system as a server of a protocol: a process of its own, which is always taken down."""
+"""The null system as a server of a protocol: a process of its own, which is always ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Observations of several client machines add up to what one machine would have seen."""
+"""Observations of several client machines merge to that of one machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from assay.observation.spans import SECOND_NS
 
 
 def driven(name: str, **changes: Any) -> Observation:
-    """What the engine says of clients of the null system."""
+    """The engine's observation of clients of the null system."""
     document = {
         "site": {"driver": "null", "options": {"site": name, "delay": "exponential:2ms"}},
         "scripts": [
@@ -34,14 +34,14 @@ def driven(name: str, **changes: Any) -> Observation:
 
 
 def numbered_from(observation: Observation, first: int) -> Observation:
-    """As a machine would say it whose clients have these numbers."""
+    """The observation of a machine whose clients have these numbers."""
     ends = tuple(replace(end, client=end.client + first) for end in observation.client_ends)
     return replace(observation, client_ends=ends)
 
 
 @pytest.fixture(scope="module")
 def machines() -> list[Observation]:
-    """Of the third, nothing was measured beyond its first second."""
+    """The third measured only its first second."""
     open_loop = {"arrival": {"kind": "poisson", "offered_rate_per_s": 150.0}, "order": "mix"}
     found = [
         driven("merge one", **open_loop, stop={"duration_s": 2.2}),
@@ -162,7 +162,7 @@ def test_damaged_parts_are_refused(machines: list[Observation]) -> None:
 
 
 def test_an_observation_of_ten_minutes_stays_small() -> None:
-    """A second of three groups with some thousand transactions is told in a few kilobytes."""
+    """A second of three groups with some thousand transactions takes a few kilobytes."""
     observation = driven("merge small", clients=8, stop={"duration_s": 2.0})
     lines: list[Interval] = [line for line in observation.intervals if line.ok > 1_000]
     assert lines

@@ -1,4 +1,4 @@
-"""Observations that an earlier program kept read as those of today, and damaged ones are named."""
+"""Observations of older versions are read as those of today, and damaged ones are named."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OLD_RECORD = Path(__file__).parents[1] / "data" / "records" / "step-6.sqlite.xz"
 
 @pytest.fixture(scope="module")
 def old(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
-    """All observations of a record of the earlier program, as they were stored."""
+    """All observations in a record of an older version, as stored."""
     path = tmp_path_factory.mktemp("old") / "records.sqlite"
     path.write_bytes(lzma.decompress(OLD_RECORD.read_bytes()))
     with closing(sqlite3.connect(path)) as connection:

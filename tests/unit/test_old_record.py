@@ -1,4 +1,4 @@
-"""A record made by an earlier program opens, and its reports hold the numbers that program printed
+"""A record of an older version opens, and its reports have the numbers that version printed
 (`tests/data/records/README.md`)."""
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ RENAMED = {
     "service": "service time",
     "lag": "schedule lag",
 }
-"""What is called otherwise since."""
+"""Names that changed since."""
 ANEW = ("cell_fingerprint", "verdict_reason")
 
 
 @pytest.fixture(scope="module")
 def printed() -> dict[str, Any]:
-    """What the earlier program printed."""
+    """What the older version printed."""
     found: dict[str, Any] = json.loads(lzma.decompress((DATA / "step-6.json.xz").read_bytes()))
     return found
 
@@ -79,7 +79,7 @@ def test_every_number_of_its_reports_is_the_same(
 
 
 def _plain(cell: Cell) -> Any:
-    """As JSON had it: a number with all that is known of it, a label, or None."""
+    """As in JSON: a number with its count and range, a label, or None."""
     if cell.number is not None:
         return {key: value for key, value in vars(cell.number).items() if value not in (None, "")}
     if cell.is_absent:
@@ -107,7 +107,7 @@ def test_its_runs_are_listed_with_their_states_and_verdicts(
         output(capsys, "list", "runs", "--format", "json", "--records", str(records))
     )
     for run in [*found, *printed["runs"]]:
-        del run["began"]  # in the time zone of whom it is shown to
+        del run["began"]  # in the reader's time zone
     for run in printed["runs"]:  # a script by itself is called by its file today
         run["test"] = run["test"].removesuffix(".script")
     assert found == printed["runs"]
@@ -150,7 +150,8 @@ def test_it_can_be_written_to_and_merged(
 
 
 def test_its_tables_and_views_keep_their_columns_and_values(records: Path) -> None:
-    """All but what step 7 made anew: the fingerprints of cells, and why failed runs are invalid."""
+    """All except what step 7 recomputed: the fingerprints of cells, and why failed runs are
+    invalid."""
     with closing(sqlite3.connect(records, isolation_level=None)) as connection:
         names = [
             name
@@ -171,7 +172,9 @@ def test_its_equal_cells_have_equal_fingerprints_across_experiments(records: Pat
     with Store(records) as store:
         cells = {run.id: run.cell_fingerprint for run in store.runs()}
     assert len(set(cells.values())) == 23
-    assert cells[24] == cells[25] == cells[26]  # repetitions, and the same asked again
+    assert (
+        cells[24] == cells[25] == cells[26]
+    )  # repetitions, and a second experiment with the same cell
     assert cells[3] == cells[6] != cells[4]
 
 

@@ -1,4 +1,4 @@
-"""A file that is written is whole or not there, and what was there before is safe."""
+"""An output file is complete or absent, and the old file is kept until then."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def names(folder: Path) -> list[str]:
 
 @pytest.fixture(params=["without a name", "hidden"])
 def kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both ways to keep the content until it is complete."""
+    """Both ways of writing a file that appears when it is complete."""
     if request.param == "hidden":
         monkeypatch.setattr(output_file, "_DESCRIPTORS", Path("/nothing/like/this"))
 

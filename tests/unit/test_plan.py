@@ -1,4 +1,4 @@
-"""A plan has every run once, in an order that is fair, with seeds that are its own."""
+"""A plan has every run once, in a fair order, with its own seeds."""
 
 from __future__ import annotations
 

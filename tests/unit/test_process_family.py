@@ -1,4 +1,4 @@
-"""Processes that end while they are looked at: no time is lost, and none counted twice."""
+"""Processes that end while they are read: no CPU time is lost or counted twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a killed Assay leaves is found and removed; what is somebody else's is not touched."""
+"""What a killed Assay leaves is found and removed; what belongs to others is not touched."""
 
 from __future__ import annotations
 
@@ -129,8 +129,8 @@ def test_an_interrupted_assay_cleans_up(reachable_directory: Path, number: signa
 
 
 def _dead_entry(**fields: object) -> Path:
-    """An entry as a killed Assay leaves it: on disk, and nobody holds its lock. Version 1, of
-    before resources had kinds."""
+    """An entry as a killed Assay leaves it: on disk, and without a lock. Version 1, from before
+    resources had kinds."""
     identity = ledger.new_id()
     path = ledger.state_directory() / f"{identity}.json"
     document = {
@@ -243,7 +243,7 @@ def test_killing_waits_until_the_process_is_gone() -> None:
         assert identity is not None and identity.is_alive()
         assert process_tags.kill("no such mark", identity) == 1
         assert not identity.is_alive()
-        identity.send(signal.SIGTERM)  # to nobody
+        identity.send(signal.SIGTERM)  # to no process
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A server is our own child: it is waited for, stopped in order, and never left behind."""
+"""A server is a child process: it is waited for, stopped in order, and never left behind."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ def test_a_server_that_was_stopped_is_continued_and_ends_in_order(
 def test_a_server_that_must_be_killed_takes_its_stopped_children_with_it(
     directory: ServerDirectory,
 ) -> None:
-    # The child hides behind an empty environment and a session of its own, as some servers' do.
+    # The child has an empty environment and a session of its own, as with some servers.
     program = (
         "import signal, subprocess\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
         "child = subprocess.Popen(['sleep', '1000'], env={}, start_new_session=True)\n"
@@ -225,7 +225,7 @@ def test_a_termination_is_raised_once_and_the_handlers_are_put_back() -> None:
     ignored = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         with raise_on_termination():
-            signal.raise_signal(signal.SIGHUP)  # as nohup wants it
+            signal.raise_signal(signal.SIGHUP)  # as with nohup
     finally:
         signal.signal(signal.SIGHUP, ignored)
 

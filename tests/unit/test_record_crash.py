@@ -1,4 +1,4 @@
-"""A process killed in the middle of a run: what had ended is whole, the run is interrupted."""
+"""A process killed in the middle of a run: ended runs are complete, this run is interrupted."""
 
 from __future__ import annotations
 

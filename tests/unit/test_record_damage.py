@@ -1,4 +1,4 @@
-"""A record that is damaged or has no room: a sentence with the cure, never an internal error."""
+"""A record that is damaged or on a full disk: a message with the fix, never an internal error."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def _damaged(document: Any, path: tuple[Any, ...], value: Any) -> Any:
 
 
 def _paths(document: Any, depth: int) -> Iterator[tuple[Any, ...]]:
-    """The document itself, and what lies in it; of a list the first."""
+    """The document itself and the values in it; of a list the first."""
     yield ()
     if depth and isinstance(document, dict):
         for key, value in document.items():
@@ -153,10 +153,10 @@ DOCUMENTS = {
 def test_valid_json_of_a_wrong_shape_is_reported(
     table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Whatever is changed, the report is made, or it is said which document is wrong."""
+    """Either the report is made, or the wrong document is named."""
     path, column = tmp_path / "r.sqlite", DOCUMENTS[table]
     path.write_bytes(lzma.decompress(OLD_RECORD.read_bytes()))
-    with Store(path):  # brings it up to date, once
+    with Store(path):  # upgrades it, once
         pass
     connection = sqlite3.connect(path, isolation_level=None)
     key = "id" if table in ("experiments", "runs") else "run_id"

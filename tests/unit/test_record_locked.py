@@ -1,4 +1,4 @@
-"""A record that another process has locked: a run waits, and at last goes on in a rescue file."""
+"""A record that another process has locked: a run waits, and finally continues in a rescue file."""
 
 from __future__ import annotations
 

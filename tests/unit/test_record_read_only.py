@@ -1,4 +1,4 @@
-"""To look at a record changes nothing, and needs no more than the right to read it."""
+"""Reading a record changes nothing, and needs only permission to read."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from assay.record import Store, read_only, schema
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
-    """A folder that `close_folder` makes one in which nobody can write: of root a mount."""
+    """A folder that `close_folder` makes read-only: for root by a mount."""
     folder = tmp_path / "folder"
     folder.mkdir()
     is_mount = os.geteuid() == 0

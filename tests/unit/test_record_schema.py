@@ -1,4 +1,4 @@
-"""Old files are brought up to date whole or not at all; newer and foreign ones stay untouched."""
+"""Older files are upgraded completely or not at all; newer and foreign ones are unchanged."""
 
 from __future__ import annotations
 

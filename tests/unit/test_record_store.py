@@ -1,4 +1,4 @@
-"""What is handed to the store comes back, and nothing that must not be kept is in the file."""
+"""The store returns what was written, and no password is in the file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one list of what can be chosen."""
+"""The registry of systems, storages, dialects and workloads."""
 
 from __future__ import annotations
 

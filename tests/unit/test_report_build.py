@@ -1,4 +1,4 @@
-"""What stands in a report when runs fail, answers are wrong, storages few, or fields declared."""
+"""Reports of failed runs, wrong answers, one or two storages, and declared fields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a workload may declare, the line that is blamed where it may not, and numbers as shown."""
+"""Report tables that a workload declares, the line of a mistake, and the format of numbers."""
 
 from __future__ import annotations
 

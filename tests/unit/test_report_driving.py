@@ -1,4 +1,4 @@
-"""What a report says of loops, late and repeated transactions, outages and costs."""
+"""Reports of loops, late and retried transactions, outages and costs."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_no_digit_is_shown_that_the_histogram_does_not_have(tmp_path: Path) -> N
         shown = by_title(found(build(record), "load_times"))
         return [shown[name] for name in ("p50", "p90", "p95", "p99", "max")]
 
-    # Older observations do not say it: their cells were 512 ns wide.
+    # Older observations do not have it: their resolution was 512 ns.
     assert row("old") == ["<1", "5", "23", "262", "28.73"]
     fine = {"lowest_ns": 1, "significant_digits": 3, "highest_ns": 3600 * S}
     assert row("new", resolution=fine) == ["0.511", "4.61", "22.5", "262", "28.73"]
@@ -281,7 +281,7 @@ def test_each_warning_is_shown(
 
 
 SLOW_END = {"elapsed_s": 6.0, "drained_ns": 2 * S, "intervals": seconds([100] * 4 + [0] * 2)}
-"""Nothing was begun in the last two of six seconds."""
+"""No transaction was begun in the last two of six seconds."""
 
 
 def test_a_long_drain_has_its_own_warning_only(

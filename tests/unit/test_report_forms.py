@@ -224,7 +224,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
 
 @pytest.fixture
 def quick(tmp_path: Path) -> Report:
-    """One system once, as the first result somebody sees."""
+    """One system, one run."""
     planned = invented.plan([invented.SQLITE], test="checks", clients=(1,))
     warnings = [("fits-in-memory", "20.5 MB of 16 GB"), ("from-the-future", "hover boards")]
     experiment = invented.experiment(tmp_path / "r.sqlite", planned, 1.5, warnings=warnings)
@@ -283,7 +283,8 @@ def test_markdown_rows_have_as_many_cells_as_their_heads(report: Report) -> None
 
 
 def test_a_row_is_found_by_its_name(tmp_path: Path) -> None:
-    """Others are shrunk first: no name is broken, and no table of 80 columns is cut in two."""
+    """Other columns are narrowed first: no name is broken, and no table of 80 columns is cut in
+    two."""
     system = SystemChoice("postgresql", url="postgresql://u@127.0.0.1/d")
     planned = invented.plan([system], test="checks", clients=(1,))
     text = written(table_form, build(invented.experiment(tmp_path / "r.sqlite", planned, 1.5)))

@@ -1,4 +1,4 @@
-"""What a report says of clients that were not served, and of times in which nothing went on."""
+"""Reports of starved clients, stalls and suspensions."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def law(clients_by_law: float) -> dict[str, float]:
 
 
 def observed(**changes: Any) -> dict[str, Any]:
-    """Eight clients that were all served."""
+    """Eight clients that all ended transactions."""
     return {
         "client_ends": ends(*[250] * CLIENTS),
         "transactions_per_client": {"least": 250, "median": 250, "most": 250},
@@ -147,9 +147,9 @@ def test_a_run_without_ended_transactions_has_a_warning(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        # Few transactions: by chance alone some clients have few of them.
+        # Few transactions: by chance some clients have few of them.
         {"client_ends": ends(20, 20, 20, 1, 1, 20, 20, 20)},
-        # An open loop: arrivals go to whoever is free.
+        # An open loop: arrivals go to any free client.
         {**ONE_SERVED, "littles_law": None},
     ],
 )

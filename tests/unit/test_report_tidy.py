@@ -1,4 +1,4 @@
-"""What programs read of a report: tidy tables that keep to the published schema."""
+"""JSON and CSV reports: tidy tables that match the published schema."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a number is valid, indicative or invalid, and which warnings a run deserves."""
+"""When a number is valid, indicative or invalid, and which warnings a run has."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HUGE = 10**14
 
 @pytest.fixture
 def run(tmp_path: Path) -> RunRecord:
-    """A run on a server, on data that do not fit in memory, with nothing to complain of."""
+    """A run on a server, on data that do not fit in memory, without a warning."""
     planned = invented.plan([invented.POSTGRESQL])
     dataset = {"size_on_disk_bytes": HUGE}
     return invented.experiment(tmp_path / "r.sqlite", planned, 10.0, dataset=dataset).runs[0]

@@ -1,4 +1,4 @@
-"""What is named as a script and is no text file is refused with what it is."""
+"""A script that is no text file is refused with what it is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a script's values travel: as text, bound each time, or bound to what was prepared."""
+"""How a script's values are sent: as text, bound each time, or bound to a prepared statement."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_scale_is_one_by_default(script: Path) -> None:
     assert document(script)["variables"] == {"scale": 1}
     assert document(script, scale=7)["variables"] == {"scale": 7}
     assert document(script, set=("scale=8",))["variables"] == {"scale": 8}
-    # A workload's own parameter stays what it is.
+    # A workload's own parameter keeps its default.
     given = document("tpcb.select-only", script=(str(script),))["variables"]
     assert given["scale"] == document("tpcb.select-only")["variables"]["scale"]
 

@@ -1,4 +1,4 @@
-"""What a server cost in the measurement alone, from samples that were taken whenever it suited."""
+"""The server's cost in the measurement alone, from samples taken at other instants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""URLs as people write them: each part is understood or refused, and no message has a password."""
+"""Server URLs: each part is read or refused, and no message has a password."""
 
 from __future__ import annotations
 

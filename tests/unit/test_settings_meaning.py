@@ -1,4 +1,4 @@
-"""A setting is in effect by what its value means, not by the text that a server gives back."""
+"""Settings are compared by the meaning of their values, not by the text that a server returns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs go through the steps of their test, on the null system and on one in this process."""
+"""Runs execute the steps of their test, on the null system and on an embedded one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A storage is made, tells what it is, and is taken away."""
+"""A storage is created, has its facts, and is removed."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_tmpfs_is_in_memory_and_goes_away() -> None:
 
 @pytest.mark.parametrize("place", ["in use", "idle"])
 def test_a_tmpfs_of_a_killed_assay_is_removed_at_the_next_start(place: str) -> None:
-    # The server's own directory lies on the mount and has an entry of its own in the ledger.
+    # The server's own directory is on the mount and has its own entry in the ledger.
     program = (
         "import time\n"
         "from assay.experiment.values import StorageChoice\n"

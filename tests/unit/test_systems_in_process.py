@@ -1,4 +1,4 @@
-"""The systems that live in this process: brought up on a storage, asked, and taken down."""
+"""Embedded systems: brought up on a storage, queried, and taken down."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that people write: every complaint has its line."""
+"""TOML files: every error has its line."""
 
 from __future__ import annotations
 

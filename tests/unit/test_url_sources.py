@@ -1,4 +1,4 @@
-"""What a URL leaves out comes from where the system's own clients find it; its origin is kept."""
+"""Missing parts of a URL come from where the system's own clients find them, with their origin."""
 
 from __future__ import annotations
 
@@ -223,7 +223,7 @@ def test_localhost_means_the_socket_as_with_the_clients_but_not_in_a_url(
 def test_an_unreadable_file_counts_as_missing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """As in the home of another user."""
+    """As in another user's home directory."""
 
     def closed(path: Path) -> bool:
         raise PermissionError(13, "Permission denied", str(path))

@@ -1,4 +1,4 @@
-"""The workload bibsql says what its sources say (Beebe 2011; bibtosql 0.01)."""
+"""The workload bibsql agrees with its sources (Beebe 2011; bibtosql 0.01)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_every_check_expects_its_own_count(bibsql: Workload) -> None:
 
 
 def test_only_necessary_overrides_exist(bibsql: Workload) -> None:
-    """A number we watch: a statement in the common subset needs none."""
+    """A statement in the common subset needs no override."""
     assert len(bibsql.overrides) == 11
     spelled = {"regexp", "instr("}
     for name, script in bibsql.scripts.items():
@@ -72,7 +72,7 @@ def test_answers_and_files_are_of_the_same_data_set(bibsql: Workload) -> None:
     not beebe.is_there(beebe.default_folder()), reason="`assay get beebe` has not been run"
 )
 def test_the_reader_recognises_the_real_files(bibsql: Workload) -> None:
-    """Else every count would be unknown, and a wrong one would pass."""
+    """Otherwise every count would be unknown, and a wrong one would pass."""
     (known,) = bibsql.expected
     asked = Experiment("bibsql", ("checks",), ())
     found = bibliography.resolve(asked, bibsql, Silent()).request()

@@ -1,4 +1,4 @@
-"""A workload folder with a mistake is refused where the mistake is."""
+"""A workload folder with a mistake is refused at its place."""
 
 from __future__ import annotations
 
