@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::{Failure, os_error};
-use crate::progress::Listener;
+use crate::progress::ProgressCallback;
 use crate::work::{ended, parsed, printed};
 
 /// Entries of a synthetic bibliography if the document gives no number: as many as the 13 real files have.
@@ -41,17 +41,17 @@ fn synthetic_entries() -> u64 {
 #[pyo3(signature = (document, progress=None))]
 pub fn bib_scan(py: Python<'_>, document: &str, progress: Option<Py<PyAny>>) -> PyResult<String> {
     let options: ScanOptions = parsed(document, "scan")?;
-    let mut listener = Listener::new(progress);
+    let mut callback = ProgressCallback::new(progress);
     let found = py.detach(|| {
         assay_bibtex::scan(&options, &mut |bytes_read, bytes_total| {
-            listener.report(&ReadProgress {
+            callback.report(&ReadProgress {
                 bytes_read,
                 bytes_total,
             })
         })
     });
     ended(
-        listener,
+        callback,
         found.map_err(|error| Failure::from(error).into_exception()),
     )
 }

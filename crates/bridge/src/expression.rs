@@ -9,7 +9,7 @@ use crate::failure::Failure;
 
 /// A value passed from Python.
 #[derive(FromPyObject)]
-pub enum Given {
+pub enum PythonValue {
     Bool(bool),
     Int(i64),
     Double(f64),
@@ -21,7 +21,7 @@ pub enum Given {
 pub fn evaluate(
     py: Python<'_>,
     text: &str,
-    constants: Vec<(String, Given)>,
+    constants: Vec<(String, PythonValue)>,
     file: &str,
     line: u32,
     column: u32,
@@ -57,11 +57,11 @@ pub fn evaluate(
     }
 }
 
-fn value_of(given: Given) -> Value {
+fn value_of(given: PythonValue) -> Value {
     match given {
-        Given::Bool(value) => Value::Bool(value),
-        Given::Int(value) => Value::Int(value),
-        Given::Double(value) => Value::Double(value),
-        Given::Text(value) => Value::Text(value.into()),
+        PythonValue::Bool(value) => Value::Bool(value),
+        PythonValue::Int(value) => Value::Int(value),
+        PythonValue::Double(value) => Value::Double(value),
+        PythonValue::Text(value) => Value::Text(value.into()),
     }
 }

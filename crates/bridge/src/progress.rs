@@ -6,12 +6,12 @@ use pyo3::prelude::*;
 use serde::Serialize;
 
 /// An optional Python callable, and the first exception raised by it or by a signal.
-pub struct Listener {
+pub struct ProgressCallback {
     callback: Option<Py<PyAny>>,
     failure: Option<PyErr>,
 }
 
-impl Listener {
+impl ProgressCallback {
     pub fn new(callback: Option<Py<PyAny>>) -> Self {
         Self {
             callback,

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bibliography::borrowed;
 use crate::failure::{Failure, os_error, raise};
-use crate::progress::Listener;
+use crate::progress::ProgressCallback;
 use crate::python_rows::PythonRows;
 use crate::work::{ended, parsed};
 
@@ -92,14 +92,14 @@ fn load_parts(
     parts: impl FnOnce() -> Result<Vec<Box<dyn RowSource + Send>>, EngineError> + Send,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let mut listener = Listener::new(progress);
+    let mut callback = ProgressCallback::new(progress);
     let loaded = py.detach(|| {
-        let mut report = |progress: &assay_engine::LoadProgress| listener.report(progress);
+        let mut report = |progress: &assay_engine::LoadProgress| callback.report(progress);
         let mut parts = parts()?;
         let sources = parts.iter_mut().map(|part| &mut **part as _).collect();
         assay_engine::load_parts(document, sources, &mut report)
     });
-    ended(listener, loaded.map_err(raise))
+    ended(callback, loaded.map_err(raise))
 }
 
 /// Writes the rows of one table to an open file, which stays open.
@@ -114,14 +114,14 @@ pub fn generate(
 ) -> PyResult<String> {
     let dataset = compiled(source)?;
     let document: ExportDocument = parsed(document, "export")?;
-    let mut listener = Listener::new(progress);
+    let mut callback = ProgressCallback::new(progress);
     let written = py.detach(|| {
         let mut out = borrowed(file_descriptor);
-        let mut go_on = rate_limited(&mut listener);
+        let mut go_on = rate_limited(&mut callback);
         export(&dataset, &document, &mut *out, &mut go_on)
     });
     ended(
-        listener,
+        callback,
         written.map_err(|error| match error {
             ExportError::Document(message) => {
                 Failure::document(format!("export document: {message}")).into_exception()
@@ -143,9 +143,9 @@ pub fn measure(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let dataset = compiled(source)?;
-    let mut listener = Listener::new(progress);
+    let mut callback = ProgressCallback::new(progress);
     let measured = py.detach(|| {
-        let mut go_on = |rows| listener.report(&RowProgress { rows });
+        let mut go_on = |rows| callback.report(&RowProgress { rows });
         assay_datagen::measure(&dataset, with_checksums, &mut go_on)
     });
     let measured = match measured {
@@ -153,7 +153,7 @@ pub fn measure(
         Ok(None) => Err(PyKeyboardInterrupt::new_err("interrupted")),
         Err(error) => Err(Failure::from(error).into_exception()),
     };
-    ended(listener, measured)
+    ended(callback, measured)
 }
 
 fn compiled(source: &str) -> PyResult<Arc<Dataset>> {
@@ -169,7 +169,7 @@ fn compiled(source: &str) -> PyResult<Arc<Dataset>> {
 }
 
 /// Reports the number of rows at most ten times a second.
-fn rate_limited(listener: &mut Listener) -> impl FnMut(u64) -> ControlFlow<()> {
+fn rate_limited(callback: &mut ProgressCallback) -> impl FnMut(u64) -> ControlFlow<()> {
     let mut next = Instant::now() + REPORT_EVERY;
     move |rows| {
         let now = Instant::now();
@@ -177,6 +177,6 @@ fn rate_limited(listener: &mut Listener) -> impl FnMut(u64) -> ControlFlow<()> {
             return ControlFlow::Continue(());
         }
         next = now + REPORT_EVERY;
-        listener.report(&RowProgress { rows })
+        callback.report(&RowProgress { rows })
     }
 }

@@ -4,7 +4,7 @@ use assay_engine::ServeDocument;
 use pyo3::prelude::*;
 
 use crate::failure::raise;
-use crate::progress::Listener;
+use crate::progress::ProgressCallback;
 use crate::work::ended;
 
 /// Serves until a signal handler raises, which ends it without an error; `ready` gets the address.
@@ -12,8 +12,8 @@ use crate::work::ended;
 #[pyo3(signature = (document, ready=None))]
 pub fn serve(py: Python<'_>, document: &str, ready: Option<Py<PyAny>>) -> PyResult<String> {
     let document = ServeDocument::parse(document).map_err(raise)?;
-    let mut caller = Listener::new(ready);
-    let mut signals = Listener::new(None);
+    let mut caller = ProgressCallback::new(ready);
+    let mut signals = ProgressCallback::new(None);
     let served = py.detach(|| {
         assay_engine::serve(
             &document,

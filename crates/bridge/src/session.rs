@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::failure::{Failure, raise};
-use crate::progress::Listener;
+use crate::progress::ProgressCallback;
 
 /// The answer to one statement, in text form.
 #[pyclass(frozen, module = "assay._engine")]
@@ -44,9 +44,9 @@ impl Rows {
 #[pyfunction]
 pub fn query(py: Python<'_>, document: &str) -> PyResult<Vec<(String, Rows)>> {
     let document = DriveDocument::parse(document).map_err(raise)?;
-    let mut listener = Listener::new(None);
-    let answered = py.detach(|| assay_engine::query(&document, &mut || listener.report(&())));
-    if let Some(failure) = listener.into_failure() {
+    let mut callback = ProgressCallback::new(None);
+    let answered = py.detach(|| assay_engine::query(&document, &mut || callback.report(&())));
+    if let Some(failure) = callback.into_failure() {
         return Err(failure);
     }
     let rows = |answered: assay_engine::Answered| {
@@ -73,10 +73,10 @@ impl Session {
     #[new]
     fn new(py: Python<'_>, site: &str) -> PyResult<Self> {
         let site = SiteDocument::parse(site).map_err(raise)?;
-        let mut listener = Listener::new(None);
-        let go_on = &mut || listener.report(&());
+        let mut callback = ProgressCallback::new(None);
+        let go_on = &mut || callback.report(&());
         let opened = py.detach(|| assay_engine::Session::open_while(&site, go_on));
-        if let Some(failure) = listener.into_failure() {
+        if let Some(failure) = callback.into_failure() {
             return Err(failure);
         }
         let open = opened.map_err(raise)?;
@@ -88,7 +88,7 @@ impl Session {
 
     /// Executes one statement and keeps its rows.
     fn execute(&self, py: Python<'_>, statement: &str) -> PyResult<Rows> {
-        let mut answer = self.ask(py, statement, Keep::Rows)?;
+        let mut answer = self.query(py, statement, Keep::Rows)?;
         Ok(Rows {
             columns: std::mem::take(&mut answer.columns),
             rows: std::mem::take(&mut answer.kept),
@@ -122,8 +122,8 @@ impl Session {
 }
 
 impl Session {
-    fn ask(&self, py: Python<'_>, statement: &str, keep: Keep) -> PyResult<Answer> {
-        self.with_session(py, |open, go_on| open.ask_while(statement, keep, go_on))
+    fn query(&self, py: Python<'_>, statement: &str, keep: Keep) -> PyResult<Answer> {
+        self.with_session(py, |open, go_on| open.query_while(statement, keep, go_on))
     }
 
     /// Runs `work` with the session and a callback that checks for signals; raises an error of the statement.
@@ -137,13 +137,13 @@ impl Session {
         + Send,
     ) -> PyResult<Answer> {
         // The lock is taken inside: a thread that waits for it must not hold the interpreter lock.
-        let mut listener = Listener::new(None);
+        let mut callback = ProgressCallback::new(None);
         let answered = py.detach(|| {
             let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-            let go_on = &mut || listener.report(&());
+            let go_on = &mut || callback.report(&());
             open.as_mut().map(|open| work(open, go_on))
         });
-        if let Some(failure) = listener.into_failure() {
+        if let Some(failure) = callback.into_failure() {
             return Err(failure);
         }
         let answer = answered

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::failure::{Failure, raise};
-use crate::progress::Listener;
+use crate::progress::ProgressCallback;
 
 /// Parses the document in `text`, or returns an error that names it and the place.
 pub fn parsed<T: DeserializeOwned>(text: &str, name: &str) -> PyResult<T> {
@@ -30,17 +30,17 @@ pub fn drive(
     ready: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let document = DriveDocument::parse(document).map_err(raise)?;
-    let listener = Listener::new(progress);
-    let (listener, observed) = py.detach(|| {
-        let listener = RefCell::new(listener);
+    let callback = ProgressCallback::new(progress);
+    let (callback, observed) = py.detach(|| {
+        let callback = RefCell::new(callback);
         let observed = assay_engine::drive(
             &document,
-            &mut |progress| listener.borrow_mut().report(progress),
-            &mut || listener.borrow_mut().start_time(ready.as_ref()),
+            &mut |progress| callback.borrow_mut().report(progress),
+            &mut || callback.borrow_mut().start_time(ready.as_ref()),
         );
-        (listener.into_inner(), observed)
+        (callback.into_inner(), observed)
     });
-    ended(listener, observed.map_err(raise))
+    ended(callback, observed.map_err(raise))
 }
 
 /// Raises if this machine does not allow so many clients of a driver, on so many threads.
@@ -58,10 +58,10 @@ pub fn check_load_sessions(sessions: u32) -> PyResult<()> {
 #[pyfunction]
 pub fn probe(py: Python<'_>, site: &str, upto: u32) -> PyResult<String> {
     let site = SiteDocument::parse(site).map_err(raise)?;
-    let mut listener = Listener::new(None);
-    let go_on = &mut || listener.report(&());
+    let mut callback = ProgressCallback::new(None);
+    let go_on = &mut || callback.report(&());
     let found = py.detach(|| assay_engine::probe(&site, upto, go_on));
-    ended(listener, found.map_err(raise))
+    ended(callback, found.map_err(raise))
 }
 
 /// The instructions of a drive document's scripts; no server is contacted.
@@ -180,8 +180,8 @@ pub fn build_info() -> String {
 }
 
 /// The report, or the exception if Python raised one meanwhile.
-pub fn ended<T: Serialize>(listener: Listener, report: PyResult<T>) -> PyResult<String> {
-    match listener.into_failure() {
+pub fn ended<T: Serialize>(callback: ProgressCallback, report: PyResult<T>) -> PyResult<String> {
+    match callback.into_failure() {
         Some(failure) => Err(failure),
         None => report.map(|report| printed(&report)),
     }

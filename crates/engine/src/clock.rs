@@ -36,7 +36,7 @@ fn monotonic_ns() -> u64 {
     now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
 }
 
-/// A duration as a document gives it; one of more than 584 years is as long as the clock goes.
+/// A duration of a document in nanoseconds, at most the range of the clock (584 years).
 #[must_use]
 pub fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)

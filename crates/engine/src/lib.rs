@@ -40,7 +40,7 @@ pub use document::{
 pub use drive::{DrainProgress, DriveProgress, check_clients, compile, drive};
 pub use error::EngineError;
 pub use limits::check_load_sessions;
-pub use load::{LoadProgress, LoadReport, Source, TableReport, load, load_parts};
+pub use load::{LoadProgress, LoadReport, LoadSource, TableReport, load, load_parts};
 pub use null_server::{Listening, Served, null_protocols, serve};
 pub use observation::{
     AllOk, Arrival, ArrivalKind, CarriedOver, Certainty, ClientCost, ClientEnd, ClientState,

@@ -55,7 +55,7 @@ pub fn query(
                         let request = operation(planned.kind);
                         session.request(&request, Keep::Rows, &planned.text, go_on)?
                     } else if parameters.is_empty() {
-                        session.ask_while(text, Keep::Rows, go_on)?
+                        session.query_while(text, Keep::Rows, go_on)?
                     } else {
                         let (id, pieces) = (statement, &planned.pieces);
                         if !std::mem::replace(&mut is_prepared[id as usize], true) {

@@ -35,5 +35,5 @@ pub use outages::Outages;
 pub use results::{Agreement, ResultLog};
 pub use sample::{Sample, SampleBuffer, Unit};
 pub use stalls::Waits;
-pub use thread_recorder::{End, State, ThreadRecorder};
+pub use thread_recorder::{End, EndState, ThreadRecorder};
 pub use worktime::Worktime;

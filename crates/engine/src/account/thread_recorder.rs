@@ -43,11 +43,11 @@ pub struct End {
     pub passes: u64,
     pub transactions: u64,
     pub worktime: Worktime,
-    pub state: State,
+    pub state: EndState,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum EndState {
     Done,
     Lost,
     /// A statement took too long; the connection was closed.

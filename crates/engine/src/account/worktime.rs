@@ -8,7 +8,7 @@ pub struct Worktime {
     /// began: it is not measured.
     pub carried_over_ns: Option<u64>,
     /// The transaction that was running when the measurement ended.
-    pub in_flight: Option<InFlight>,
+    pub in_flight: Option<RunningTransaction>,
     measure_ns: u64,
     stop_ns: u64,
     /// Since when the client has had no transaction.
@@ -17,7 +17,7 @@ pub struct Worktime {
 
 /// A transaction that was running when the measurement ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct InFlight {
+pub struct RunningTransaction {
     pub age_ns: u64,
     pub is_measured: bool,
 }
@@ -51,7 +51,7 @@ impl Worktime {
             self.carried_over_ns = Some(now_ns - started_ns);
         }
         if now_ns > self.stop_ns && started_ns < self.stop_ns {
-            self.in_flight = Some(InFlight {
+            self.in_flight = Some(RunningTransaction {
                 age_ns: self.stop_ns - started_ns,
                 is_measured,
             });

@@ -1,4 +1,4 @@
-//! Takes a drive document; says what is wrong with it that no single key can be wrong about.
+//! Takes a drive document; returns an error if its keys contradict each other.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Takes JSON text; gives a document, or says which key is wrong.
+//! Takes JSON text; returns a document, or an error that names the wrong key.
 
 use serde::de::{Deserialize, DeserializeOwned, Deserializer};
 

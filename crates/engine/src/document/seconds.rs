@@ -1,4 +1,4 @@
-//! Takes a number of seconds in a document; gives a duration.
+//! Takes a number of seconds in a document; returns a duration.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! When clients stop.
+//! The stop conditions of clients.
 
 use std::time::Duration;
 

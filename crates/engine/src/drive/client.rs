@@ -22,7 +22,7 @@ use super::plan::{Travel, operation};
 use super::schedule::Schedule;
 use super::shared::Shared;
 use super::transaction::{Queued, Then, Transaction, TransactionStep};
-use crate::account::{State, ThreadRecorder};
+use crate::account::{EndState, ThreadRecorder};
 
 /// What a client needs next.
 pub enum Next<'a> {
@@ -308,7 +308,7 @@ impl<'a> Client<'a> {
 
     /// There is no further arrival.
     pub fn finish(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) {
-        self.state.end(now_ns, State::Done, recorder);
+        self.state.end(now_ns, EndState::Done, recorder);
     }
 
     /// The pause is over.

@@ -43,7 +43,7 @@ enum Session {
 
 /// Whether a client still has work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
+pub enum ClientStatus {
     Open,
     Ended,
 }
@@ -83,14 +83,14 @@ impl<'a> ClientConnection<'a> {
         arrival: Arrival,
         now_ns: u64,
         context: &mut LoopContext<'_>,
-    ) -> Status {
+    ) -> ClientStatus {
         self.client.arrive(arrival, now_ns, &mut context.recorder);
         self.go_on(now_ns, context)
     }
 
     /// The socket is readable, writable or closed.
     #[inline]
-    pub fn ready(&mut self, event: &Event, context: &mut LoopContext<'_>) -> Status {
+    pub fn ready(&mut self, event: &Event, context: &mut LoopContext<'_>) -> ClientStatus {
         let Session::Open(connection) = &mut self.session else {
             return self.ready_to_open(event, context);
         };
@@ -106,25 +106,25 @@ impl<'a> ClientConnection<'a> {
             return if is_closed {
                 self.hung_up(context)
             } else {
-                Status::Open
+                ClientStatus::Open
             };
         }
         if !event.is_readable() && !is_closed {
-            return Status::Open;
+            return ClientStatus::Open;
         }
         self.receive(is_closed, context)
     }
 
     /// Reads what has arrived, and continues the client once its answer is complete.
     #[inline]
-    fn receive(&mut self, is_closed: bool, context: &mut LoopContext<'_>) -> Status {
+    fn receive(&mut self, is_closed: bool, context: &mut LoopContext<'_>) -> ClientStatus {
         loop {
             let Session::Open(connection) = &mut self.session else {
-                return Status::Open;
+                return ClientStatus::Open;
             };
             let progress = connection.receive(is_closed, &mut context.scratch, &mut self.answer);
             let progress = match progress {
-                Ok(Progress::NeedMore) => return Status::Open,
+                Ok(Progress::NeedMore) => return ClientStatus::Open,
                 Ok(progress) => progress,
                 Err(error) => return self.lost(&error, context),
             };
@@ -154,7 +154,7 @@ impl<'a> ClientConnection<'a> {
 
     /// Continues the client until it waits for something.
     #[inline]
-    pub fn go_on(&mut self, mut now_ns: u64, context: &mut LoopContext<'_>) -> Status {
+    pub fn go_on(&mut self, mut now_ns: u64, context: &mut LoopContext<'_>) -> ClientStatus {
         let mut idle_turns = 0;
         loop {
             match self.client.next(now_ns, &mut context.recorder) {
@@ -191,7 +191,7 @@ impl<'a> ClientConnection<'a> {
                 }
                 Next::Pause { until_ns } => {
                     self.sleep(until_ns, context);
-                    return Status::Open;
+                    return ClientStatus::Open;
                 }
                 Next::Connect => return self.connect(context),
                 Next::Arrival => match context.take_arrival(self.client.group(), now_ns) {
@@ -201,16 +201,16 @@ impl<'a> ClientConnection<'a> {
                     }
                     NextArrival::Later => {
                         context.wait_for_arrival(self.client.group(), self.place);
-                        return Status::Open;
+                        return ClientStatus::Open;
                     }
                     NextArrival::Over => {
                         self.client.finish(now_ns, &mut context.recorder);
-                        return Status::Ended;
+                        return ClientStatus::Ended;
                     }
                 },
                 Next::Abandoned => return self.abandon(context),
                 Next::Unusable { error } => return self.lost(&error, context),
-                Next::Done => return Status::Ended,
+                Next::Done => return ClientStatus::Ended,
                 Next::Ended => self.transaction_ended(context),
                 Next::Again => {}
             }
@@ -222,16 +222,16 @@ impl<'a> ClientConnection<'a> {
             }
             if idle_turns == IDLE_TURNS {
                 self.sleep(now_ns, context);
-                return Status::Open;
+                return ClientStatus::Open;
             }
         }
     }
 
     /// The timer that was set for `at_ns` has expired.
-    pub fn woken(&mut self, at_ns: u64, context: &mut LoopContext<'_>) -> Status {
+    pub fn woken(&mut self, at_ns: u64, context: &mut LoopContext<'_>) -> ClientStatus {
         // A pause that was cut short leaves its timer behind.
         if self.wake_ns != at_ns {
-            return Status::Open;
+            return ClientStatus::Open;
         }
         self.wake_ns = u64::MAX;
         if let Session::Opening(_) = self.session {
@@ -242,23 +242,23 @@ impl<'a> ClientConnection<'a> {
     }
 
     /// The deadline has passed.
-    pub fn too_late(&mut self, context: &mut LoopContext<'_>) -> Status {
+    pub fn too_late(&mut self, context: &mut LoopContext<'_>) -> ClientStatus {
         context.deadlines[self.place] = u64::MAX;
         match self.session {
             Session::Opening(_) => self.look_at_opening(context),
             _ if self.client.is_waiting() => self.lost(&timed_out(&context.shared.plan), context),
-            _ => Status::Open,
+            _ => ClientStatus::Open,
         }
     }
 
     /// The run is stopping.
-    pub fn drain(&mut self, draining: Draining, context: &mut LoopContext<'_>) -> Status {
+    pub fn drain(&mut self, draining: Draining, context: &mut LoopContext<'_>) -> ClientStatus {
         if draining == Draining::TooLong {
             return self.abandon(context);
         }
         self.wait_no_longer(context);
         if !self.client.cut_pause(context.now_ns, &mut context.recorder) {
-            return Status::Open;
+            return ClientStatus::Open;
         }
         self.wake_ns = u64::MAX;
         self.go_on(context.now_ns, context)
@@ -267,7 +267,7 @@ impl<'a> ClientConnection<'a> {
     /// The run no longer waits for the client. The session stays open, so that its statement on the server
     /// can be cancelled.
     #[cold]
-    fn abandon(&mut self, context: &mut LoopContext<'_>) -> Status {
+    fn abandon(&mut self, context: &mut LoopContext<'_>) -> ClientStatus {
         let is_waiting = self.client.is_waiting();
         self.wait_no_longer(context);
         self.client.abandoned(context.now_ns, &mut context.recorder);
@@ -277,11 +277,11 @@ impl<'a> ClientConnection<'a> {
             }
             session => self.session = session,
         }
-        Status::Ended
+        ClientStatus::Ended
     }
 
     #[cold]
-    pub fn lost(&mut self, error: &SystemError, context: &mut LoopContext<'_>) -> Status {
+    pub fn lost(&mut self, error: &SystemError, context: &mut LoopContext<'_>) -> ClientStatus {
         let now_ns = context.read_clock();
         self.wait_no_longer(context);
         self.session = Session::Closed;
@@ -314,9 +314,9 @@ impl<'a> ClientConnection<'a> {
 
     /// The server has closed the session while no request was pending.
     #[cold]
-    fn hung_up(&mut self, context: &mut LoopContext<'_>) -> Status {
+    fn hung_up(&mut self, context: &mut LoopContext<'_>) -> ClientStatus {
         let Session::Open(connection) = &mut self.session else {
-            return Status::Open;
+            return ClientStatus::Open;
         };
         let gone = io::Error::from(io::ErrorKind::UnexpectedEof);
         self.answer.clear(Keep::Count);
@@ -325,7 +325,7 @@ impl<'a> ClientConnection<'a> {
     }
 
     /// Starts to open a session.
-    fn connect(&mut self, context: &mut LoopContext<'_>) -> Status {
+    fn connect(&mut self, context: &mut LoopContext<'_>) -> ClientStatus {
         let mut opener = Box::new(SessionOpener::new());
         let patience_ns = u64::try_from(context.sites[self.endpoint].connect_timeout.as_nanos())
             .unwrap_or(u64::MAX);
@@ -341,9 +341,9 @@ impl<'a> ClientConnection<'a> {
 
     /// The socket of a session that is being opened is ready.
     #[cold]
-    fn ready_to_open(&mut self, event: &Event, context: &mut LoopContext<'_>) -> Status {
+    fn ready_to_open(&mut self, event: &Event, context: &mut LoopContext<'_>) -> ClientStatus {
         let Session::Opening(opener) = &mut self.session else {
-            return Status::Open;
+            return ClientStatus::Open;
         };
         let to_prepare = self.client.to_prepare();
         let result = opener.ready(&mut context.opening(self.endpoint, to_prepare), event);
@@ -351,9 +351,9 @@ impl<'a> ClientConnection<'a> {
     }
 
     /// Retries to open the session, or fails at the deadline.
-    fn look_at_opening(&mut self, context: &mut LoopContext<'_>) -> Status {
+    fn look_at_opening(&mut self, context: &mut LoopContext<'_>) -> ClientStatus {
         let Session::Opening(opener) = &mut self.session else {
-            return Status::Open;
+            return ClientStatus::Open;
         };
         let to_prepare = self.client.to_prepare();
         let looked = opener.look(
@@ -368,7 +368,7 @@ impl<'a> ClientConnection<'a> {
         &mut self,
         result: Result<(), OpenError>,
         context: &mut LoopContext<'_>,
-    ) -> Status {
+    ) -> ClientStatus {
         if let Err(error) = result {
             self.session = Session::Closed;
             let now_ns = context.read_clock();
@@ -400,20 +400,20 @@ impl<'a> ClientConnection<'a> {
                     self.sleep(until_ns, context);
                 }
                 self.session = session;
-                Status::Open
+                ClientStatus::Open
             }
         }
     }
 
     /// Continues after a session was lost or could not be opened.
-    fn follow(&mut self, after: After, context: &mut LoopContext<'_>) -> Status {
+    fn follow(&mut self, after: After, context: &mut LoopContext<'_>) -> ClientStatus {
         context.deadlines[self.place] = u64::MAX;
         match after {
-            After::Ended => Status::Ended,
+            After::Ended => ClientStatus::Ended,
             After::GoOn => self.go_on(context.now_ns, context),
             After::Pause { until_ns } => {
                 self.sleep(until_ns, context);
-                Status::Open
+                ClientStatus::Open
             }
         }
     }
@@ -427,23 +427,23 @@ impl<'a> ClientConnection<'a> {
     ///
     /// [`EventLoop`]: super::event_loop::EventLoop
     #[inline]
-    fn send_soon(&mut self, now_ns: u64, context: &mut LoopContext<'_>) -> Status {
+    fn send_soon(&mut self, now_ns: u64, context: &mut LoopContext<'_>) -> ClientStatus {
         if let Some(timeout_ns) = context.shared.plan.statement_timeout_ns {
             context.deadlines[self.place] = now_ns.saturating_add(timeout_ns);
         }
         context.to_send.push(self.place);
-        Status::Open
+        ClientStatus::Open
     }
 
     /// Sends the pending bytes as far as the socket takes them.
     #[inline]
-    pub fn send(&mut self, context: &mut LoopContext<'_>) -> Status {
+    pub fn send(&mut self, context: &mut LoopContext<'_>) -> ClientStatus {
         let Session::Open(connection) = &mut self.session else {
-            return Status::Open;
+            return ClientStatus::Open;
         };
         let sent = connection.flush();
         if sent.is_ok() && !connection.has_unsent() {
-            return Status::Open;
+            return ClientStatus::Open;
         }
         let watched = match sent {
             Ok(()) => watch(connection, self.place, context),
@@ -453,7 +453,7 @@ impl<'a> ClientConnection<'a> {
             }
         };
         match watched {
-            Ok(()) => Status::Open,
+            Ok(()) => ClientStatus::Open,
             Err(error) => self.lost(&error, context),
         }
     }

@@ -5,7 +5,7 @@ use assay_drivers::{ErrorClass, SystemError};
 use super::client::{After, Client};
 use super::phase::Phase;
 use super::think_time::REFUSED_PAUSE_NS;
-use crate::account::{State, ThreadRecorder};
+use crate::account::{EndState, ThreadRecorder};
 
 impl Client<'_> {
     /// The session could not be opened.
@@ -66,7 +66,7 @@ impl Client<'_> {
         }
         recorder.errors.count(error, None, now_ns);
         self.state.break_off(now_ns, recorder);
-        self.state.end(now_ns, State::Lost, recorder);
+        self.state.end(now_ns, EndState::Lost, recorder);
     }
 
     /// The run no longer waits for this client.
@@ -76,7 +76,7 @@ impl Client<'_> {
             return;
         }
         let end_state = if state.is_interrupted() {
-            State::Interrupted
+            EndState::Interrupted
         } else {
             let limit_s = std::time::Duration::from_nanos(state.plan.drain_ns).as_secs_f64();
             let message = format!(
@@ -89,7 +89,7 @@ impl Client<'_> {
             };
             let transaction_type = state.transaction_type();
             recorder.errors.count(&error, transaction_type, now_ns);
-            State::TimedOut
+            EndState::TimedOut
         };
         state.give_up(now_ns, recorder);
         state.end(now_ns, end_state, recorder);
@@ -100,7 +100,7 @@ impl Client<'_> {
         &mut self,
         now_ns: u64,
         since_ns: u64,
-        end_state: State,
+        end_state: EndState,
         recorder: &mut ThreadRecorder,
     ) -> After {
         let state = &mut self.state;
@@ -118,9 +118,9 @@ impl Client<'_> {
     }
 }
 
-fn state_after(error: &SystemError) -> State {
+fn state_after(error: &SystemError) -> EndState {
     match error.class {
-        ErrorClass::Timeout => State::TimedOut,
-        _ => State::Lost,
+        ErrorClass::Timeout => EndState::TimedOut,
+        _ => EndState::Lost,
     }
 }

@@ -14,7 +14,7 @@ use super::shared::Shared;
 use super::tally::Tally;
 use super::think_time::ThinkTime;
 use super::transaction::{Queued, Transaction, TransactionStep};
-use crate::account::{End, State, ThreadRecorder};
+use crate::account::{End, EndState, ThreadRecorder};
 use crate::observation::Outcome;
 
 pub struct ClientState<'a> {
@@ -112,7 +112,7 @@ impl<'a> ClientState<'a> {
         // An idle client begins the transactions that were due before the end.
         let is_owed = matches!(self.phase, Phase::Idle);
         let must_end = self.must_end(now_ns);
-        if let Some(state) = must_end.filter(|state| !is_owed || *state != State::Done) {
+        if let Some(state) = must_end.filter(|state| !is_owed || *state != EndState::Done) {
             self.end(now_ns, state, recorder);
             return Before::Done;
         }
@@ -136,7 +136,7 @@ impl<'a> ClientState<'a> {
             Some(_) => match self.shared.take_number(self.group, is_measured) {
                 Some(number) => Some(number),
                 None => {
-                    self.end(now_ns, State::Done, recorder);
+                    self.end(now_ns, EndState::Done, recorder);
                     return Before::Done;
                 }
             },
@@ -176,7 +176,7 @@ impl<'a> ClientState<'a> {
     }
 
     /// Whether the client must end, and with which state.
-    fn must_end(&self, now_ns: u64) -> Option<State> {
+    fn must_end(&self, now_ns: u64) -> Option<EndState> {
         let group = self.group;
         let is_enough = || {
             (group.stop_transactions).is_some_and(|limit| self.tally.transactions >= limit)
@@ -184,18 +184,18 @@ impl<'a> ClientState<'a> {
                 || (group.queue.is_some() && self.shared.is_queue_empty(group))
         };
         if !group.is_open_loop() && is_enough() {
-            return Some(State::Done);
+            return Some(EndState::Done);
         }
         if now_ns >= self.schedule.stop_ns {
             return Some(match self.phase {
                 Phase::Away { state, .. } => state,
-                _ => State::Done,
+                _ => EndState::Done,
             });
         }
         if self.own_failures >= MOST_OWN_FAILURES {
-            return Some(State::Failed);
+            return Some(EndState::Failed);
         }
-        self.is_interrupted().then_some(State::Interrupted)
+        self.is_interrupted().then_some(EndState::Interrupted)
     }
 
     fn begin(
@@ -309,9 +309,9 @@ impl<'a> ClientState<'a> {
     }
 
     /// Ends the client between two transactions.
-    pub fn end(&mut self, now_ns: u64, state: State, recorder: &mut ThreadRecorder) {
+    pub fn end(&mut self, now_ns: u64, state: EndState, recorder: &mut ThreadRecorder) {
         self.phase = Phase::Over;
-        let is_gone = self.is_away || matches!(state, State::Lost | State::TimedOut);
+        let is_gone = self.is_away || matches!(state, EndState::Lost | EndState::TimedOut);
         self.shared
             .outages()
             .ended(self.group.number, now_ns, self.is_away, is_gone);

@@ -18,7 +18,7 @@ use super::shared::Shared;
 use super::sleep;
 use super::start_barrier::{Readiness, Start};
 use crate::EngineError;
-use crate::account::{End, State, ThreadRecorder, Worktime};
+use crate::account::{End, EndState, ThreadRecorder, Worktime};
 use crate::session::{LocalSite, endpoint_of};
 
 /// How often a pause checks whether the run is stopping.
@@ -58,8 +58,8 @@ pub fn run(
         }
     };
     let state = match readiness {
-        Readiness::Refused => State::Refused,
-        _ => State::Interrupted,
+        Readiness::Refused => EndState::Refused,
+        _ => EndState::Interrupted,
     };
     match shared.barrier.arrive(readiness) {
         Start::Go(schedule) => {
@@ -68,7 +68,7 @@ pub fn run(
                 library = None;
             }
             sleep::be_punctual();
-            let mut worker = Worker {
+            let mut worker = ClientThread {
                 shared,
                 site,
                 schedule,
@@ -133,7 +133,7 @@ fn open(shared: &Shared, site: &LocalSite, to_prepare: &[u32]) -> Result<AnyBloc
     Ok(library)
 }
 
-struct Worker<'a> {
+struct ClientThread<'a> {
     shared: &'a Shared,
     site: &'a LocalSite,
     schedule: Schedule,
@@ -145,7 +145,7 @@ struct Worker<'a> {
     recorder: ThreadRecorder,
 }
 
-impl Worker<'_> {
+impl ClientThread<'_> {
     fn run(mut self, place: u32) -> ThreadRecorder {
         let Shared { clock, .. } = self.shared;
         let mut client = Client::new(self.shared, self.schedule, place);

@@ -18,7 +18,7 @@ use mio::{Events, Poll};
 
 use super::cancel_statements::cancel;
 use super::client::Client;
-use super::client_connection::{ClientConnection, Status};
+use super::client_connection::{ClientConnection, ClientStatus};
 use super::loop_context::{LoopContext, TIMER, WAKER};
 use super::schedule::{Drain, Draining, Schedule};
 use super::shared::Shared;
@@ -196,12 +196,12 @@ impl<'a> EventLoop<'a> {
     fn with(
         &mut self,
         place: usize,
-        act: impl FnOnce(&mut ClientConnection<'a>, &mut LoopContext<'a>) -> Status,
+        act: impl FnOnce(&mut ClientConnection<'a>, &mut LoopContext<'a>) -> ClientStatus,
     ) {
         let Some(Some(client)) = self.clients.get_mut(place) else {
             return;
         };
-        if act(client, &mut self.context) == Status::Ended {
+        if act(client, &mut self.context) == ClientStatus::Ended {
             client.goodbye(&mut self.context);
             self.clients[place] = None;
             self.open -= 1;
@@ -286,7 +286,7 @@ impl<'a> EventLoop<'a> {
         for place in 0..self.clients.len() {
             self.with(place, |client, context| {
                 client.given_up(&error, context);
-                Status::Ended
+                ClientStatus::Ended
             });
         }
     }

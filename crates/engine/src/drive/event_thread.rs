@@ -10,7 +10,7 @@ use super::event_loop::EventLoop;
 use super::shared::Shared;
 use super::start_barrier::{Readiness, Start};
 use crate::EngineError;
-use crate::account::{End, State, ThreadRecorder, Worktime};
+use crate::account::{End, EndState, ThreadRecorder, Worktime};
 use crate::session::{Scratch, WireSite, out_of_resources};
 
 /// How many sessions may be opening at once, over all threads: a server forks or authenticates for each, and
@@ -78,9 +78,9 @@ pub fn run(shared: &Shared, sites: &[WireSite], thread: usize, threads: usize) -
                     transactions: 0,
                     worktime: Worktime::default(),
                     state: if is_refused(place) {
-                        State::Refused
+                        EndState::Refused
                     } else {
-                        State::Interrupted
+                        EndState::Interrupted
                     },
                 }));
             recorder

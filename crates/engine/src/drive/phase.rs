@@ -1,7 +1,7 @@
 //! The phases of a client: in a transaction, or between two.
 
 use super::transaction::Transaction;
-use crate::account::State;
+use crate::account::EndState;
 
 /// What a client is doing.
 pub enum Phase {
@@ -16,7 +16,7 @@ pub enum Phase {
     /// Lost its session at this instant and tries to reconnect.
     Away {
         since_ns: u64,
-        state: State,
+        state: EndState,
     },
     /// A transaction is running.
     In(Transaction),

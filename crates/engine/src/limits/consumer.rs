@@ -1,4 +1,4 @@
-//! What needs threads and files, as messages name it.
+//! What needs threads and files, for messages.
 
 use std::fmt;
 

@@ -18,12 +18,12 @@ pub(super) struct LoadBarrier {
     sessions: usize,
     is_aborted: AtomicBool,
     is_interrupted: AtomicBool,
-    state: Mutex<State>,
+    state: Mutex<LoadState>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct LoadState {
     arrived: [usize; POINTS],
     /// The first failure that is not a consequence of another session's.
     error: Option<EngineError>,
@@ -95,7 +95,7 @@ impl LoadBarrier {
         state.unwrap_or_else(PoisonError::into_inner).error
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, LoadState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -5,13 +5,13 @@
 
 mod barrier;
 mod failure;
-mod part;
+mod load_session;
 mod prefetch;
 mod progress;
 mod source;
 
 pub use progress::{LoadProgress, LoadReport, TableReport};
-pub use source::Source;
+pub use source::LoadSource;
 
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
@@ -24,7 +24,7 @@ use crate::limits::{self, Consumer, Need};
 use crate::session::{Cancellation, LOOK_UP_EVERY, Session, Site};
 use barrier::{CONNECTED, LoadBarrier};
 use failure::Failure;
-use part::Part;
+use load_session::LoadSession;
 use prefetch::prefetch;
 use progress::Gauge;
 
@@ -34,7 +34,7 @@ use progress::Gauge;
 /// As [`load_parts`].
 pub fn load(
     document: &LoadDocument,
-    source: Source<'_>,
+    source: LoadSource<'_>,
     progress: &mut dyn FnMut(&LoadProgress) -> ControlFlow<()>,
 ) -> Result<LoadReport, EngineError> {
     load_parts(document, vec![source], progress)
@@ -52,7 +52,7 @@ pub fn load(
 /// fail in one session may those of another have been executed.
 pub fn load_parts(
     document: &LoadDocument,
-    sources: Vec<Source<'_>>,
+    sources: Vec<LoadSource<'_>>,
     progress: &mut dyn FnMut(&LoadProgress) -> ControlFlow<()>,
 ) -> Result<LoadReport, EngineError> {
     let site = Site::of(&document.site)?;
@@ -124,7 +124,7 @@ struct Work<'a> {
 
 impl Work<'_> {
     /// Runs one session from start to end; `_ended` is dropped at its end, which wakes the caller.
-    fn part(&self, number: usize, source: Source<'_>, gauge: &Gauge, _ended: &Sender<()>) {
+    fn part(&self, number: usize, source: LoadSource<'_>, gauge: &Gauge, _ended: &Sender<()>) {
         let mut go_on = || match self.barrier.is_aborted() {
             false => ControlFlow::Continue(()),
             true => ControlFlow::Break(()),
@@ -138,7 +138,7 @@ impl Work<'_> {
                 return self.barrier.abort();
             }
         };
-        let mut part = Part {
+        let mut part = LoadSession {
             session,
             cancellation,
             gauge,

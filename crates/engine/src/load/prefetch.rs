@@ -8,7 +8,7 @@ use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use assay_values::{Row, RowSource, SourceError};
 
 use super::failure::Failure;
-use super::source::Source;
+use super::source::LoadSource;
 use crate::limits;
 use crate::session::no_thread;
 
@@ -24,7 +24,7 @@ const BATCHES: usize = 4;
 /// # Errors
 /// The errors of `work`; or the machine cannot start another thread.
 pub(super) fn prefetch(
-    source: Source<'_>,
+    source: LoadSource<'_>,
     work: impl FnOnce(&mut dyn RowSource) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     std::thread::scope(|scope| {
@@ -53,7 +53,7 @@ struct Batch {
     bytes_read: u64,
 }
 
-fn read(source: Source<'_>, ready: &SyncSender<Batch>, empty: &Receiver<Batch>) {
+fn read(source: LoadSource<'_>, ready: &SyncSender<Batch>, empty: &Receiver<Batch>) {
     loop {
         let mut batch = empty.try_recv().unwrap_or_default();
         batch.tables.clear();

@@ -1,6 +1,6 @@
-//! What the rows of a load come from.
+//! The type of a source of rows for a load.
 
 use assay_values::RowSource;
 
 /// A source of rows that may run on another thread.
-pub type Source<'s> = &'s mut (dyn RowSource + Send);
+pub type LoadSource<'s> = &'s mut (dyn RowSource + Send);

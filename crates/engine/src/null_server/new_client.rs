@@ -1,4 +1,4 @@
-//! A client on its way from the acceptor to a worker.
+//! A client that the acceptor passes to a worker.
 
 use std::sync::mpsc::Sender;
 

@@ -1,4 +1,4 @@
-//! What a null server says of itself: its address, and its totals at the end.
+//! The reports of a null server: its address, and its totals at the end.
 
 use serde::Serialize;
 

@@ -51,7 +51,7 @@ enum PendingAnswer {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
+pub enum SessionStatus {
     Open,
     Ended,
 }
@@ -63,16 +63,16 @@ pub struct WorkerContext<'r> {
     pub registry: &'r Registry,
     pub timers: &'r mut TimerQueue,
     pub clock: Clock,
-    pub scratch: &'r mut Scratch,
+    pub scratch: &'r mut Buffers,
     pub statements: &'r mut u64,
 }
 
-pub struct Scratch {
+pub struct Buffers {
     input: Box<[u8]>,
     out: Vec<u8>,
 }
 
-impl Default for Scratch {
+impl Default for Buffers {
     fn default() -> Self {
         // About what a Unix socket delivers at once during a bulk load.
         const INPUT_BYTES: usize = 256 * 1024;
@@ -108,11 +108,11 @@ impl NullSession {
     }
 
     /// The client has connected.
-    pub fn begin(&mut self, context: &mut WorkerContext<'_>) -> Status {
+    pub fn begin(&mut self, context: &mut WorkerContext<'_>) -> SessionStatus {
         let watched =
             (self.socket).register(context.registry, Token(context.place), Interest::READABLE);
         if watched.is_err() {
-            return Status::Ended;
+            return SessionStatus::Ended;
         }
         let mut out = std::mem::take(&mut context.scratch.out);
         out.clear();
@@ -124,29 +124,29 @@ impl NullSession {
 
     /// The socket is readable, writable or closed.
     #[inline]
-    pub fn ready(&mut self, event: &Event, context: &mut WorkerContext<'_>) -> Status {
+    pub fn ready(&mut self, event: &Event, context: &mut WorkerContext<'_>) -> SessionStatus {
         if !self.unsent.is_empty() && event.is_writable() {
             if self.flush().is_err() {
-                return Status::Ended;
+                return SessionStatus::Ended;
             }
             return self.go_on(context);
         }
         let is_closed = event.is_read_closed() || event.is_error();
         if !event.is_readable() && !is_closed {
-            return Status::Open;
+            return SessionStatus::Open;
         }
         if is_closed && self.is_busy() {
             // The client no longer waits for the answer.
-            return Status::Ended;
+            return SessionStatus::Ended;
         }
         self.read(is_closed, context)
     }
 
     /// The timer that was set for `at_ns` has expired.
-    pub fn woken(&mut self, at_ns: u64, context: &mut WorkerContext<'_>) -> Status {
+    pub fn woken(&mut self, at_ns: u64, context: &mut WorkerContext<'_>) -> SessionStatus {
         // Ignores the timer of an earlier session at this index.
         if self.due_ns != at_ns {
-            return Status::Open;
+            return SessionStatus::Open;
         }
         self.due_ns = u64::MAX;
         self.go_on(context)
@@ -157,38 +157,38 @@ impl NullSession {
     }
 
     /// Sends the pending answer if it is due, and continues to read.
-    fn go_on(&mut self, context: &mut WorkerContext<'_>) -> Status {
+    fn go_on(&mut self, context: &mut WorkerContext<'_>) -> SessionStatus {
         if !self.unsent.is_empty() || self.due_ns != u64::MAX {
-            return Status::Open;
+            return SessionStatus::Open;
         }
         let mut out = std::mem::take(&mut context.scratch.out);
         out.clear();
         let status = self.handle_partial(&mut out, context);
         context.scratch.out = out;
-        if status == Status::Open && self.has_input && !self.is_busy() {
+        if status == SessionStatus::Open && self.has_input && !self.is_busy() {
             return self.read(false, context);
         }
         status
     }
 
     #[inline]
-    fn read(&mut self, is_closed: bool, context: &mut WorkerContext<'_>) -> Status {
+    fn read(&mut self, is_closed: bool, context: &mut WorkerContext<'_>) -> SessionStatus {
         let mut out = std::mem::take(&mut context.scratch.out);
         let mut input = std::mem::take(&mut context.scratch.input);
         let status = loop {
             if self.is_busy() {
                 self.has_input = true;
-                break Status::Open;
+                break SessionStatus::Open;
             }
             let count = match self.socket.read(&mut input) {
-                Ok(0) => break Status::Ended,
+                Ok(0) => break SessionStatus::Ended,
                 Ok(count) => count,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     self.has_input = false;
-                    break Status::Open;
+                    break SessionStatus::Open;
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(_) => break Status::Ended,
+                Err(_) => break SessionStatus::Ended,
             };
             out.clear();
             let status = if self.partial.is_empty() {
@@ -200,7 +200,7 @@ impl NullSession {
                 self.handle_partial(&mut out, context)
             };
             // A read that does not fill its buffer has emptied the socket.
-            if status == Status::Ended || (count < input.len() && !is_closed) {
+            if status == SessionStatus::Ended || (count < input.len() && !is_closed) {
                 self.has_input = false;
                 break status;
             }
@@ -211,7 +211,11 @@ impl NullSession {
 
     /// The same with the bytes that were kept. The rest stays in place: a message in a thousand pieces is not
     /// copied a thousand times.
-    fn handle_partial(&mut self, out: &mut Vec<u8>, context: &mut WorkerContext<'_>) -> Status {
+    fn handle_partial(
+        &mut self,
+        out: &mut Vec<u8>,
+        context: &mut WorkerContext<'_>,
+    ) -> SessionStatus {
         let mut bytes = std::mem::take(&mut self.partial);
         let (used, status) = self.handle(&bytes, out, context);
         if used == bytes.len() && bytes.capacity() > KEPT_BYTES {
@@ -231,7 +235,7 @@ impl NullSession {
         bytes: &[u8],
         out: &mut Vec<u8>,
         context: &mut WorkerContext<'_>,
-    ) -> (usize, Status) {
+    ) -> (usize, SessionStatus) {
         let mut used = 0;
         loop {
             if self.pending.is_some() && !self.write_pending(out) {
@@ -239,7 +243,7 @@ impl NullSession {
             }
             let Ok((size, demand)) = self.server.receive(&bytes[used..], out) else {
                 // The bytes are no message of this protocol, so there is no answer.
-                return (used, Status::Ended);
+                return (used, SessionStatus::Ended);
             };
             used += size;
             match (demand, &mut self.model) {
@@ -248,7 +252,7 @@ impl NullSession {
                     let PlannedReply::Answered { after, error } =
                         model.plan_reply(statement, Instant::now())
                     else {
-                        return (used, Status::Ended);
+                        return (used, SessionStatus::Ended);
                     };
                     self.pending = Some(match error {
                         Some(error) => PendingAnswer::Error(error),
@@ -271,7 +275,7 @@ impl NullSession {
         }
         let sent = push(&mut self.socket, &mut self.unsent, out);
         if sent.is_err() || (self.is_over && self.unsent.is_empty()) {
-            return (used, Status::Ended);
+            return (used, SessionStatus::Ended);
         }
         (used, self.watch(context))
     }
@@ -314,10 +318,10 @@ impl NullSession {
 
     /// Registers for writability only while it matters.
     #[inline]
-    fn watch(&mut self, context: &mut WorkerContext<'_>) -> Status {
+    fn watch(&mut self, context: &mut WorkerContext<'_>) -> SessionStatus {
         let wants_writing = !self.unsent.is_empty();
         if wants_writing == self.watches_writing {
-            return Status::Open;
+            return SessionStatus::Open;
         }
         self.watches_writing = wants_writing;
         let interest = if wants_writing {
@@ -326,8 +330,8 @@ impl NullSession {
             Interest::READABLE
         };
         match (self.socket).reregister(context.registry, Token(context.place), interest) {
-            Ok(()) => Status::Open,
-            Err(_) => Status::Ended,
+            Ok(()) => SessionStatus::Open,
+            Err(_) => SessionStatus::Ended,
         }
     }
 }

@@ -10,7 +10,7 @@ use mio::{Events, Poll, Token, Waker};
 
 use super::counts::Counts;
 use super::new_client::{NewClient, WorkerHandle};
-use super::session::{NullSession, Scratch, Status, WorkerContext};
+use super::session::{Buffers, NullSession, SessionStatus, WorkerContext};
 use crate::clock::Clock;
 use crate::timer::Timer;
 use crate::timer_queue::TimerQueue;
@@ -29,7 +29,7 @@ pub struct Worker<'a> {
     timer: Timer,
     timers: TimerQueue,
     clock: Clock,
-    scratch: Scratch,
+    scratch: Buffers,
     /// By token; `None` if the session has ended.
     sessions: Vec<Option<Box<NullSession>>>,
     /// Free indexes of that list.
@@ -59,7 +59,7 @@ impl<'a> Worker<'a> {
             timer,
             timers: TimerQueue::default(),
             clock,
-            scratch: Scratch::default(),
+            scratch: Buffers::default(),
             sessions: Vec::new(),
             free: Vec::new(),
             statements: 0,
@@ -104,7 +104,7 @@ impl<'a> Worker<'a> {
     fn with(
         &mut self,
         place: usize,
-        act: impl FnOnce(&mut NullSession, &mut WorkerContext<'_>) -> Status,
+        act: impl FnOnce(&mut NullSession, &mut WorkerContext<'_>) -> SessionStatus,
     ) {
         let Some(Some(session)) = self.sessions.get_mut(place) else {
             return;
@@ -117,7 +117,7 @@ impl<'a> Worker<'a> {
             scratch: &mut self.scratch,
             statements: &mut self.statements,
         };
-        if act(session, &mut context) == Status::Ended {
+        if act(session, &mut context) == SessionStatus::Ended {
             self.sessions[place] = None;
             self.free.push(place);
         }

@@ -103,7 +103,7 @@ impl BlockingConnection {
         keep: Keep,
         cancellation: &mut Cancellation<'_>,
     ) -> Result<Answer, Halt> {
-        self.ask(request, keep, cancellation)?;
+        self.send_and_wait(request, keep, cancellation)?;
         Ok(std::mem::take(&mut self.answer))
     }
 
@@ -123,7 +123,7 @@ impl BlockingConnection {
         types: &[ColumnType],
         cancellation: &mut Cancellation<'_>,
     ) -> Result<Answer, Halt> {
-        let progress = self.ask(
+        let progress = self.send_and_wait(
             &Request::Bulk { text, form, types },
             Keep::Count,
             cancellation,
@@ -190,7 +190,7 @@ impl BlockingConnection {
         self.connection.server_version()
     }
 
-    fn ask(
+    fn send_and_wait(
         &mut self,
         request: &Request<'_>,
         keep: Keep,

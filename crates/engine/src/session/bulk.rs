@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use assay_drivers::{Answer, Blocking as _, BulkForm, Keep, Request};
 use assay_values::{ColumnType, Row};
 
-use super::{Backend, Cancellation, Halt, Session, State};
+use super::{Cancellation, Channel, Halt, Session, SessionState};
 
 /// A library is fed from this thread; cancellation is checked after this many rows.
 const ROWS_A_LOOK: u64 = 256;
@@ -23,9 +23,9 @@ impl Session {
         types: &[ColumnType],
         cancellation: &mut Cancellation<'_>,
     ) -> Result<Answer, Halt> {
-        let answer = match &mut self.backend {
-            Backend::Server(connection) => connection.bulk_begin(text, form, types, cancellation),
-            Backend::Library(library) => {
+        let answer = match &mut self.channel {
+            Channel::Server(connection) => connection.bulk_begin(text, form, types, cancellation),
+            Channel::Library(library) => {
                 let mut answer = Answer::new(Keep::Count);
                 match library.request(&Request::Bulk { text, form, types }, &mut answer) {
                     Ok(()) => Ok(answer),
@@ -34,8 +34,8 @@ impl Session {
             }
         };
         self.state = match &answer {
-            Ok(answer) if answer.error.is_none() => State::Bulk,
-            Ok(_) => State::Idle,
+            Ok(answer) if answer.error.is_none() => SessionState::Bulk,
+            Ok(_) => SessionState::Idle,
             Err(halt) => self.state_after(halt),
         };
         self.transaction = super::status_after(&answer);
@@ -54,9 +54,9 @@ impl Session {
         number: u64,
         cancellation: &mut Cancellation<'_>,
     ) -> Result<Option<Answer>, Halt> {
-        let ended = match &mut self.backend {
-            Backend::Server(connection) => connection.bulk_row(row, cancellation),
-            Backend::Library(library) => match library.bulk_row(row) {
+        let ended = match &mut self.channel {
+            Channel::Server(connection) => connection.bulk_row(row, cancellation),
+            Channel::Library(library) => match library.bulk_row(row) {
                 Ok(()) if number.is_multiple_of(ROWS_A_LOOK) => {
                     cancellation.look_up().map(|()| None)
                 }
@@ -67,10 +67,10 @@ impl Session {
         match &ended {
             Ok(None) | Err(Halt::Interrupted) => {}
             Ok(Some(answer)) => {
-                self.state = State::Idle;
+                self.state = SessionState::Idle;
                 self.transaction = answer.transaction;
             }
-            Err(Halt::System(_)) => self.state = State::Over,
+            Err(Halt::System(_)) => self.state = SessionState::Over,
         }
         ended
     }
@@ -102,9 +102,9 @@ impl Session {
         abort: Option<&str>,
         cancellation: &mut Cancellation<'_>,
     ) -> Result<Answer, Halt> {
-        let answer = match &mut self.backend {
-            Backend::Server(connection) => connection.bulk_end(abort, cancellation),
-            Backend::Library(library) => {
+        let answer = match &mut self.channel {
+            Channel::Server(connection) => connection.bulk_end(abort, cancellation),
+            Channel::Library(library) => {
                 let mut answer = Answer::new(Keep::Count);
                 match library.bulk_end(abort, &mut answer) {
                     Ok(()) => Ok(answer),
@@ -113,7 +113,7 @@ impl Session {
             }
         };
         self.state = match &answer {
-            Ok(_) => State::Idle,
+            Ok(_) => SessionState::Idle,
             Err(halt) => self.state_after(halt),
         };
         self.transaction = super::status_after(&answer);
@@ -122,14 +122,14 @@ impl Session {
 
     /// Whether the system runs in this process, on the calling thread.
     pub(crate) fn is_in_process(&self) -> bool {
-        matches!(self.backend, Backend::Library(_))
+        matches!(self.channel, Channel::Library(_))
     }
 
     /// Bytes of bulk messages sent so far; 0 for a system in this process.
     pub(crate) fn bulk_bytes_sent(&self) -> u64 {
-        match &self.backend {
-            Backend::Server(connection) => connection.bytes_sent(),
-            Backend::Library(_) => 0,
+        match &self.channel {
+            Channel::Server(connection) => connection.bytes_sent(),
+            Channel::Library(_) => 0,
         }
     }
 }

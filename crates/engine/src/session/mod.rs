@@ -29,20 +29,20 @@ use crate::document::SiteDocument;
 
 /// One session whose calls wait for their answers. Not for measuring.
 pub struct Session {
-    backend: Backend,
-    state: State,
+    channel: Channel,
+    state: SessionState,
     transaction: TransactionStatus,
 }
 
 /// What executes the statements: a server or a library.
-enum Backend {
+enum Channel {
     Server(Box<BlockingConnection>),
     Library(Box<AnyBlocking>),
 }
 
 /// Whether a session can take a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum SessionState {
     Idle,
     /// It expects the rows of a bulk load.
     Bulk,
@@ -72,15 +72,15 @@ impl Session {
     }
 
     pub(crate) fn at(site: &Site, cancellation: &mut Cancellation<'_>) -> Result<Self, Halt> {
-        let backend = match site {
+        let channel = match site {
             Site::Wire(site) => {
-                Backend::Server(Box::new(BlockingConnection::open(site, cancellation)?))
+                Channel::Server(Box::new(BlockingConnection::open(site, cancellation)?))
             }
-            Site::Local(site) => Backend::Library(Box::new(site.open()?)),
+            Site::Local(site) => Channel::Library(Box::new(site.open()?)),
         };
         Ok(Self {
-            backend,
-            state: State::Idle,
+            channel,
+            state: SessionState::Idle,
             transaction: TransactionStatus::None,
         })
     }
@@ -90,7 +90,7 @@ impl Session {
     /// # Errors
     /// If the system rejects the statement, or the session has ended.
     pub fn execute(&mut self, statement: &str) -> Result<Answer, EngineError> {
-        let mut answer = self.ask(statement, Keep::Rows)?;
+        let mut answer = self.query(statement, Keep::Rows)?;
         match answer.error.take() {
             Some(error) => Err(EngineError::System(error, executing(statement))),
             None => Ok(answer),
@@ -101,15 +101,15 @@ impl Session {
     ///
     /// # Errors
     /// If the session has ended.
-    pub fn ask(&mut self, statement: &str, keep: Keep) -> Result<Answer, EngineError> {
-        self.ask_while(statement, keep, &mut || ControlFlow::Continue(()))
+    pub fn query(&mut self, statement: &str, keep: Keep) -> Result<Answer, EngineError> {
+        self.query_while(statement, keep, &mut || ControlFlow::Continue(()))
     }
 
     /// The same; calls `go_on` ten times a second while it waits.
     ///
     /// # Errors
     /// If the session has ended, or `go_on` broke; the session must not be used after either.
-    pub fn ask_while(
+    pub fn query_while(
         &mut self,
         statement: &str,
         keep: Keep,
@@ -123,7 +123,7 @@ impl Session {
     /// systems have the same digest.
     ///
     /// # Errors
-    /// As [`Session::ask_while`].
+    /// As [`Session::query_while`].
     pub fn digest_while(
         &mut self,
         statement: &str,
@@ -138,7 +138,7 @@ impl Session {
     /// The same for any request; messages name it `statement`.
     ///
     /// # Errors
-    /// As [`Session::ask_while`].
+    /// As [`Session::query_while`].
     pub(crate) fn request(
         &mut self,
         request: &Request<'_>,
@@ -175,19 +175,19 @@ impl Session {
         types: Vec<ColumnType>,
         cancellation: &mut Cancellation<'_>,
     ) -> Result<Answer, Halt> {
-        let answer = match &mut self.backend {
-            Backend::Server(connection) => {
+        let answer = match &mut self.channel {
+            Channel::Server(connection) => {
                 connection.compare_as(types);
                 connection.request(request, keep, cancellation)
             }
-            Backend::Library(library) => {
+            Channel::Library(library) => {
                 let mut answer = Answer::new(keep);
                 answer.compare_as(types);
                 local::request(library, request, &mut answer, cancellation).map(|()| answer)
             }
         };
         self.state = match &answer {
-            Ok(_) => State::Idle,
+            Ok(_) => SessionState::Idle,
             Err(halt) => self.state_after(halt),
         };
         self.transaction = status_after(&answer);
@@ -200,25 +200,25 @@ impl Session {
     }
 
     /// The state of a session after a wait ended without an answer.
-    fn state_after(&self, halt: &Halt) -> State {
-        match (halt, &self.backend) {
-            (Halt::System(_), _) => State::Over,
-            (Halt::Interrupted, Backend::Server(_)) => State::Busy,
+    fn state_after(&self, halt: &Halt) -> SessionState {
+        match (halt, &self.channel) {
+            (Halt::System(_), _) => SessionState::Over,
+            (Halt::Interrupted, Channel::Server(_)) => SessionState::Busy,
             // The library's call was cancelled and has returned.
-            (Halt::Interrupted, Backend::Library(_)) => State::Idle,
+            (Halt::Interrupted, Channel::Library(_)) => SessionState::Idle,
         }
     }
 
-    pub(crate) fn state(&self) -> State {
+    pub(crate) fn state(&self) -> SessionState {
         self.state
     }
 
     /// The system's name and version, as the server reported them.
     #[must_use]
     pub fn server_version(&self) -> &str {
-        match &self.backend {
-            Backend::Server(connection) => connection.server_version(),
-            Backend::Library(library) => library.server_version(),
+        match &self.channel {
+            Channel::Server(connection) => connection.server_version(),
+            Channel::Library(library) => library.server_version(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Takes the ends of all clients; returns how the run ended.
 
-use crate::account::{End, State};
+use crate::account::{End, EndState};
 use crate::drive::plan::Plan;
 use crate::observation::{ClientEnd, ClientState, EndedBy};
 
@@ -12,28 +12,30 @@ pub fn client_end(end: &End, plan: &Plan, began_ns: u64) -> ClientEnd {
         passes: end.passes,
         transactions: end.transactions,
         state: match end.state {
-            State::Done => ClientState::Done,
+            EndState::Done => ClientState::Done,
             // The connection is gone in both cases; the errors show which side closed it.
-            State::Lost | State::TimedOut => ClientState::Lost,
-            State::Failed => ClientState::Failed,
-            State::Refused => ClientState::Refused,
-            State::Interrupted => ClientState::Interrupted,
+            EndState::Lost | EndState::TimedOut => ClientState::Lost,
+            EndState::Failed => ClientState::Failed,
+            EndState::Refused => ClientState::Refused,
+            EndState::Interrupted => ClientState::Interrupted,
         },
     }
 }
 
 pub fn ended_by(ends: &[End], was_interrupted: bool) -> EndedBy {
     let all = |state| ends.iter().all(|end| end.state == state);
-    if ends.iter().any(|end| end.state == State::Refused) {
+    if ends.iter().any(|end| end.state == EndState::Refused) {
         EndedBy::Refused
     } else if was_interrupted {
         EndedBy::Interrupted
-    } else if all(State::Lost) {
+    } else if all(EndState::Lost) {
         EndedBy::Lost
-    } else if ends
-        .iter()
-        .all(|end| matches!(end.state, State::Lost | State::TimedOut | State::Failed))
-    {
+    } else if ends.iter().all(|end| {
+        matches!(
+            end.state,
+            EndState::Lost | EndState::TimedOut | EndState::Failed
+        )
+    }) {
         EndedBy::AllClientsFailed
     } else {
         EndedBy::Stop

@@ -10,7 +10,7 @@ use super::barrier::{LoadBarrier, ROWS_ARE_IN};
 use super::failure::{self, Failure};
 use super::progress::Gauge;
 use crate::document::LoadDocument;
-use crate::session::{Cancellation, Halt, Session, State};
+use crate::session::{Cancellation, Halt, Session, SessionState};
 
 /// Bytes are counted after so many rows: reading the counters costs as much as a short row.
 const ROWS_A_COUNT: u64 = 64;
@@ -21,7 +21,7 @@ const ABORT_TIMEOUT: Duration = Duration::from_secs(30);
 const INTERRUPTED_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// One session of a running load.
-pub(super) struct Part<'a> {
+pub(super) struct LoadSession<'a> {
     pub session: Session,
     pub cancellation: Cancellation<'a>,
     pub gauge: &'a Gauge,
@@ -31,7 +31,7 @@ pub(super) struct Part<'a> {
     pub sent_before: u64,
 }
 
-impl Part<'_> {
+impl LoadSession<'_> {
     pub fn run(&mut self, source: &mut dyn RowSource) -> Result<(), Failure> {
         for statement in &self.document.before {
             self.execute(statement)?;
@@ -119,7 +119,7 @@ impl Part<'_> {
     /// Aborts a bulk load, and runs the statements for errors. Does nothing if the session has ended, or no
     /// transaction is open: then the system has already rolled back.
     pub fn clean_up(&mut self) -> Result<(), SystemError> {
-        if self.session.state() == State::Bulk {
+        if self.session.state() == SessionState::Bulk {
             let timeout = match self.barrier.is_interrupted() {
                 true => INTERRUPTED_TIMEOUT,
                 false => ABORT_TIMEOUT,
@@ -130,7 +130,7 @@ impl Part<'_> {
                 Err(Halt::Interrupted) => return Err(failure::not_aborted()),
             }
         }
-        if self.session.state() != State::Idle
+        if self.session.state() != SessionState::Idle
             || self.session.transaction() == TransactionStatus::None
         {
             return Ok(());
