@@ -11,7 +11,7 @@ use assay_script::{Ending, Machine, Program, Reply, Step};
 use crate::EngineError;
 use crate::document::DriveDocument;
 use crate::drive::{compile, operation};
-use crate::session::{LOOK_UP_EVERY, Session};
+use crate::session::{CHECK_EVERY, Session};
 
 /// The answer to one statement.
 pub struct Answered {
@@ -109,7 +109,7 @@ fn pause(
         if left.is_zero() {
             return Ok(());
         }
-        std::thread::sleep(left.min(LOOK_UP_EVERY));
+        std::thread::sleep(left.min(CHECK_EVERY));
         if go_on().is_break() {
             return Err(EngineError::Interrupted);
         }

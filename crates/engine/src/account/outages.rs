@@ -18,7 +18,7 @@ pub struct Outages {
 struct OfGroup {
     clients: u32,
     /// Clients that have lost their sessions and try to reconnect.
-    away: u32,
+    reconnecting: u32,
     /// Clients that have ended without a session.
     gone: u32,
 }
@@ -28,7 +28,7 @@ impl Outages {
     pub fn new(layout: &Layout) -> Self {
         let groups = layout.groups.iter().map(|group| OfGroup {
             clients: group.clients,
-            away: 0,
+            reconnecting: 0,
             gone: 0,
         });
         Self {
@@ -42,19 +42,19 @@ impl Outages {
     /// Clients of each group that have a session, or had one when they ended.
     #[must_use]
     pub fn connected(&self) -> Vec<u32> {
-        let of_group = |group: &OfGroup| group.clients - group.away - group.gone;
+        let of_group = |group: &OfGroup| group.clients - group.reconnecting - group.gone;
         self.groups.iter().map(of_group).collect()
     }
 
     /// A client of a group has lost its session and will try to reconnect.
     pub fn lost(&mut self, group: u32, at_ns: u64) {
-        self.groups[group as usize].away += 1;
+        self.groups[group as usize].reconnecting += 1;
         self.note_if_all_lost(at_ns);
     }
 
     /// A client has a session again.
     pub fn returned(&mut self, group: u32) {
-        self.groups[group as usize].away -= 1;
+        self.groups[group as usize].reconnecting -= 1;
     }
 
     /// A transaction of a client that had reconnected has ended `ok`.
@@ -66,18 +66,18 @@ impl Outages {
     }
 
     /// A client has ended; `is_gone`: without a session; `is_away`: while it tried to reconnect.
-    pub fn ended(&mut self, group: u32, at_ns: u64, is_away: bool, is_gone: bool) {
+    pub fn ended(&mut self, group: u32, at_ns: u64, is_reconnecting: bool, is_gone: bool) {
         self.ended += 1;
         let group = &mut self.groups[group as usize];
-        group.away -= u32::from(is_away);
+        group.reconnecting -= u32::from(is_reconnecting);
         group.gone += u32::from(is_gone);
         self.note_if_all_lost(at_ns);
     }
 
     fn note_if_all_lost(&mut self, at_ns: u64) {
         let sum = |of: fn(&OfGroup) -> u32| self.groups.iter().map(of).sum::<u32>();
-        let (clients, away) = (sum(|group| group.clients), sum(|group| group.away));
-        if away > 0 && away + self.ended == clients && self.since_ns.is_none() {
+        let (clients, reconnecting) = (sum(|group| group.clients), sum(|group| group.reconnecting));
+        if reconnecting > 0 && reconnecting + self.ended == clients && self.since_ns.is_none() {
             self.since_ns = Some(at_ns);
         }
     }

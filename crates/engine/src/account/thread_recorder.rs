@@ -23,7 +23,7 @@ pub struct ThreadRecorder {
     /// Long waits for answers, including the warm-up.
     pub waits: Waits,
     /// Transactions that were abandoned because they did not end.
-    pub given_up: u64,
+    pub abandoned: u64,
     /// How many of these the system has confirmed to be cancelled.
     pub cancelled: u64,
     /// Counters of the drivers, over the measured part.
@@ -74,7 +74,7 @@ impl ThreadRecorder {
             results: ResultLog::new(layout.statements),
             ends: Vec::new(),
             waits: Waits::new(layout.types.len()),
-            given_up: 0,
+            abandoned: 0,
             cancelled: 0,
             counters: BTreeMap::new(),
             buffer,

@@ -59,7 +59,7 @@ impl Worktime {
     }
 
     /// Counts the transaction that began at `started_ns` as never started.
-    pub fn unbegun(&mut self, started_ns: u64) {
+    pub fn retracted(&mut self, started_ns: u64) {
         self.free_since_ns = started_ns;
     }
 

@@ -74,7 +74,7 @@ impl CallTimeout {
     }
 
     /// Called several times a second by the supervisor.
-    pub fn look(&self, now_ns: u64, draining: Draining) {
+    pub fn check(&self, now_ns: u64, draining: Draining) {
         let reason = if draining == Draining::TooLong {
             Reason::Drained
         } else if now_ns >= self.deadline_ns.load(Ordering::Relaxed) {

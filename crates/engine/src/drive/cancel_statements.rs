@@ -12,7 +12,7 @@ use crate::session::{BlockingConnection, Cancellation, Connection, Scratch, Wire
 use crate::transport::Socket;
 
 /// How often the sessions are polled.
-const LOOK_EVERY: Duration = Duration::from_millis(5);
+const POLL_EVERY: Duration = Duration::from_millis(5);
 
 /// Cancels the current statement of each session at its endpoint, within `patience`; returns how many
 /// sessions were answered by then. The others are closed: the server ends them when it notices.
@@ -39,7 +39,7 @@ pub fn cancel(
             !is_answered
         });
         if !sessions.is_empty() {
-            std::thread::sleep(LOOK_EVERY);
+            std::thread::sleep(POLL_EVERY);
         }
     }
     answered
@@ -125,6 +125,6 @@ fn send(site: &WireSite, place: usize, bytes: &[u8], deadline: Instant) -> io::R
         if left.is_zero() {
             return Err(io::ErrorKind::TimedOut.into());
         }
-        poll.poll(&mut events, Some(left.min(LOOK_EVERY)))?;
+        poll.poll(&mut events, Some(left.min(POLL_EVERY)))?;
     }
 }

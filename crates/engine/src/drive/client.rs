@@ -17,11 +17,11 @@ use assay_values::Random;
 
 use super::arrivals::Arrival;
 use super::client_state::ClientState;
-use super::phase::{Before, Phase};
-use super::plan::{Travel, operation};
+use super::phase::{BeforeScript, Phase};
+use super::plan::{SendMode, operation};
 use super::schedule::Schedule;
 use super::shared::Shared;
-use super::transaction::{Queued, Then, Transaction, TransactionStep};
+use super::transaction::{AfterScript, Queued, Transaction, TransactionStep};
 use crate::account::{EndState, ThreadRecorder};
 
 /// What a client needs next.
@@ -53,7 +53,7 @@ pub enum Next<'a> {
 
 /// What to do with a client that has no session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum After {
+pub enum AfterLoss {
     /// The client has ended.
     Ended,
     /// Call [`Client::next`].
@@ -162,11 +162,11 @@ impl<'a> Client<'a> {
                 step => unreachable!("a client that is {step:?} cannot take a next step"),
             },
             _ => match self.state.before(now_ns, recorder) {
-                Before::Begin => self.begin_script(),
-                Before::Pause { until_ns } => return Next::Pause { until_ns },
-                Before::Connect => return Next::Connect,
-                Before::Arrival => return Next::Arrival,
-                Before::Done => return Next::Done,
+                BeforeScript::Begin => self.begin_script(),
+                BeforeScript::Pause { until_ns } => return Next::Pause { until_ns },
+                BeforeScript::Connect => return Next::Connect,
+                BeforeScript::Arrival => return Next::Arrival,
+                BeforeScript::Done => return Next::Done,
             },
         }
         self.step(now_ns, recorder)
@@ -187,18 +187,18 @@ impl<'a> Client<'a> {
                 is_pipelined,
             } => {
                 let how = &state.plan.statements[statement as usize];
-                let travel = match is_pipelined {
-                    true => how.travel.in_pipeline(state.plan.protocol),
-                    false => how.travel,
+                let send_mode = match is_pipelined {
+                    true => how.send_mode.in_pipeline(state.plan.protocol),
+                    false => how.send_mode,
                 };
-                let request = match travel {
-                    Travel::Text => Request::Text(text),
-                    Travel::Operation => operation(how.kind),
-                    Travel::Prepared => Request::Execute {
+                let request = match send_mode {
+                    SendMode::Text => Request::Text(text),
+                    SendMode::Operation => operation(how.kind),
+                    SendMode::Prepared => Request::Execute {
                         id: statement,
                         parameters,
                     },
-                    Travel::Direct => Request::Direct {
+                    SendMode::Direct => Request::Direct {
                         pieces: &state.plan.program.statements[statement as usize].pieces,
                         parameters,
                     },
@@ -222,16 +222,16 @@ impl<'a> Client<'a> {
                     is_pipelined,
                 };
                 transaction.has_executed = true;
-                state.session.asked(how.kind);
-                transaction.asked_ns = now_ns;
+                state.session.sent(how.kind);
+                transaction.sent_ns = now_ns;
                 Next::Request {
                     request,
                     keep: how.keep,
                 }
             }
             Step::Sync => {
-                let is_hopeless = |queued: &Queued| queued.error.is_some();
-                if !state.pipelines || state.pipeline.iter().any(is_hopeless) {
+                let has_error = |queued: &Queued| queued.error.is_some();
+                if !state.pipelines || state.pipeline.iter().any(has_error) {
                     transaction.step = TransactionStep::Delivering;
                     return Next::Again;
                 }
@@ -239,8 +239,8 @@ impl<'a> Client<'a> {
                 transaction.has_executed = true;
                 // Even with other statements in it: the end of a pipeline commits those outside a transaction
                 // block.
-                state.session.asked(StatementKind::Other);
-                transaction.asked_ns = now_ns;
+                state.session.sent(StatementKind::Other);
+                transaction.sent_ns = now_ns;
                 Next::Sync {
                     keep: state.keep_in_pipeline(0),
                 }
@@ -269,7 +269,7 @@ impl<'a> Client<'a> {
                         unreachable!("a script runs in a transaction")
                     };
                     transaction.step = TransactionStep::RollingBack { then };
-                    state.session.asked(StatementKind::Rollback);
+                    state.session.sent(StatementKind::Rollback);
                     return Next::Request {
                         request: Request::Rollback,
                         keep: Keep::Count,
@@ -277,8 +277,8 @@ impl<'a> Client<'a> {
                 }
                 state.go_on(then, now_ns, recorder);
                 match then {
-                    Then::Ended(_) => Next::Ended,
-                    Then::Again => Next::Again,
+                    AfterScript::Ended(_) => Next::Ended,
+                    AfterScript::Again => Next::Again,
                 }
             }
         }
@@ -326,11 +326,11 @@ impl<'a> Client<'a> {
                 } if transaction.has_executed => self.state.resume(now_ns),
                 TransactionStep::Paused {
                     is_inside: false, ..
-                } => self.state.unbegin(recorder),
+                } => self.state.retract(recorder),
                 _ => return false,
             },
             Phase::Resting | Phase::Recovering => self.state.resume(now_ns),
-            Phase::Idle | Phase::Away { .. } => {}
+            Phase::Idle | Phase::Reconnecting { .. } => {}
             Phase::Between | Phase::Rested | Phase::Over => return false,
         }
         true

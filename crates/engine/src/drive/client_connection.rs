@@ -8,7 +8,7 @@ use mio::Token;
 use mio::event::Event;
 
 use super::arrivals::Arrival;
-use super::client::{After, Client, Next};
+use super::client::{AfterLoss, Client, Next};
 use super::loop_context::LoopContext;
 use super::open_loop::NextArrival;
 use super::plan::Plan;
@@ -235,17 +235,17 @@ impl<'a> ClientConnection<'a> {
         }
         self.wake_ns = u64::MAX;
         if let Session::Opening(_) = self.session {
-            return self.look_at_opening(context);
+            return self.check_opening(context);
         }
         self.client.woken(context.now_ns);
         self.go_on(context.now_ns, context)
     }
 
     /// The deadline has passed.
-    pub fn too_late(&mut self, context: &mut LoopContext<'_>) -> ClientStatus {
+    pub fn deadline_passed(&mut self, context: &mut LoopContext<'_>) -> ClientStatus {
         context.deadlines[self.place] = u64::MAX;
         match self.session {
-            Session::Opening(_) => self.look_at_opening(context),
+            Session::Opening(_) => self.check_opening(context),
             _ if self.client.is_waiting() => self.lost(&timed_out(&context.shared.plan), context),
             _ => ClientStatus::Open,
         }
@@ -291,9 +291,9 @@ impl<'a> ClientConnection<'a> {
 
     /// The event loop has failed: the client cannot continue.
     #[cold]
-    pub fn given_up(&mut self, error: &SystemError, context: &mut LoopContext<'_>) {
+    pub fn event_loop_failed(&mut self, error: &SystemError, context: &mut LoopContext<'_>) {
         self.client
-            .given_up(context.now_ns, error, &mut context.recorder);
+            .event_loop_failed(context.now_ns, error, &mut context.recorder);
     }
 
     pub fn goodbye(&mut self, context: &mut LoopContext<'_>) {
@@ -336,7 +336,7 @@ impl<'a> ClientConnection<'a> {
             Token(self.place),
         );
         self.session = Session::Opening(opener);
-        self.opening_went(begun, context)
+        self.opening_progressed(begun, context)
     }
 
     /// The socket of a session that is being opened is ready.
@@ -347,24 +347,24 @@ impl<'a> ClientConnection<'a> {
         };
         let to_prepare = self.client.to_prepare();
         let result = opener.ready(&mut context.opening(self.endpoint, to_prepare), event);
-        self.opening_went(result, context)
+        self.opening_progressed(result, context)
     }
 
     /// Retries to open the session, or fails at the deadline.
-    fn look_at_opening(&mut self, context: &mut LoopContext<'_>) -> ClientStatus {
+    fn check_opening(&mut self, context: &mut LoopContext<'_>) -> ClientStatus {
         let Session::Opening(opener) = &mut self.session else {
             return ClientStatus::Open;
         };
         let to_prepare = self.client.to_prepare();
-        let looked = opener.look(
+        let checked = opener.check(
             &mut context.opening(self.endpoint, to_prepare),
             Instant::now(),
             Token(self.place),
         );
-        self.opening_went(looked, context)
+        self.opening_progressed(checked, context)
     }
 
-    fn opening_went(
+    fn opening_progressed(
         &mut self,
         result: Result<(), OpenError>,
         context: &mut LoopContext<'_>,
@@ -393,9 +393,9 @@ impl<'a> ClientConnection<'a> {
             }
             session => {
                 if let Session::Opening(opener) = &session
-                    && opener.patience() < Duration::MAX
+                    && opener.retry_delay() < Duration::MAX
                 {
-                    let patience_ns = u64::try_from(opener.patience().as_nanos());
+                    let patience_ns = u64::try_from(opener.retry_delay().as_nanos());
                     let until_ns = context.now_ns + patience_ns.unwrap_or(0);
                     self.sleep(until_ns, context);
                 }
@@ -406,12 +406,12 @@ impl<'a> ClientConnection<'a> {
     }
 
     /// Continues after a session was lost or could not be opened.
-    fn follow(&mut self, after: After, context: &mut LoopContext<'_>) -> ClientStatus {
+    fn follow(&mut self, after: AfterLoss, context: &mut LoopContext<'_>) -> ClientStatus {
         context.deadlines[self.place] = u64::MAX;
         match after {
-            After::Ended => ClientStatus::Ended,
-            After::GoOn => self.go_on(context.now_ns, context),
-            After::Pause { until_ns } => {
+            AfterLoss::Ended => ClientStatus::Ended,
+            AfterLoss::GoOn => self.go_on(context.now_ns, context),
+            AfterLoss::Pause { until_ns } => {
                 self.sleep(until_ns, context);
                 ClientStatus::Open
             }

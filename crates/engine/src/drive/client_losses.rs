@@ -2,7 +2,7 @@
 
 use assay_drivers::{ErrorClass, SystemError};
 
-use super::client::{After, Client};
+use super::client::{AfterLoss, Client};
 use super::phase::Phase;
 use super::think_time::REFUSED_PAUSE_NS;
 use crate::account::{EndState, ThreadRecorder};
@@ -14,10 +14,10 @@ impl Client<'_> {
         now_ns: u64,
         error: &SystemError,
         recorder: &mut ThreadRecorder,
-    ) -> After {
+    ) -> AfterLoss {
         let state = &mut self.state;
         match state.phase {
-            Phase::Away { since_ns, state } => {
+            Phase::Reconnecting { since_ns, state } => {
                 recorder.errors.count(error, None, now_ns);
                 self.try_later(now_ns, since_ns, state, recorder)
             }
@@ -25,10 +25,10 @@ impl Client<'_> {
             _ => {
                 let transaction_type = state.transaction_type();
                 recorder.errors.count(error, transaction_type, now_ns);
-                state.break_off(now_ns, recorder);
-                state.goes_away(now_ns);
+                state.end_with_session(now_ns, recorder);
+                state.start_reconnecting(now_ns);
                 state.phase = Phase::Recovering;
-                After::Pause {
+                AfterLoss::Pause {
                     until_ns: now_ns.saturating_add(REFUSED_PAUSE_NS),
                 }
             }
@@ -41,31 +41,36 @@ impl Client<'_> {
         now_ns: u64,
         error: &SystemError,
         recorder: &mut ThreadRecorder,
-    ) -> After {
+    ) -> AfterLoss {
         let state = &mut self.state;
         let end_state = state_after(error);
         let transaction_type = state.transaction_type();
         let of_session = state.of_session(error);
         recorder.errors.count(&of_session, transaction_type, now_ns);
-        state.break_off(now_ns, recorder);
+        state.end_with_session(now_ns, recorder);
         if state.plan.connects_each {
-            return After::GoOn;
+            return AfterLoss::GoOn;
         }
         if state.plan.reconnect_ns.is_some() {
-            state.goes_away(now_ns);
+            state.start_reconnecting(now_ns);
             return self.try_later(now_ns, now_ns, end_state, recorder);
         }
         state.end(now_ns, end_state, recorder);
-        After::Ended
+        AfterLoss::Ended
     }
 
     /// The client ends for a reason that is not the system's.
-    pub fn given_up(&mut self, now_ns: u64, error: &SystemError, recorder: &mut ThreadRecorder) {
+    pub fn event_loop_failed(
+        &mut self,
+        now_ns: u64,
+        error: &SystemError,
+        recorder: &mut ThreadRecorder,
+    ) {
         if matches!(self.state.phase, Phase::Over) {
             return;
         }
         recorder.errors.count(error, None, now_ns);
-        self.state.break_off(now_ns, recorder);
+        self.state.end_with_session(now_ns, recorder);
         self.state.end(now_ns, EndState::Lost, recorder);
     }
 
@@ -83,7 +88,7 @@ impl Client<'_> {
                 "not ended {limit_s} s after the end of the measurement (--drain), and cancelled"
             );
             let error = SystemError::new(ErrorClass::Timeout, "", message);
-            let error = match state.session.is_untouched() {
+            let error = match state.session.has_no_effect() {
                 true => error,
                 false => error.unknown(),
             };
@@ -91,7 +96,7 @@ impl Client<'_> {
             recorder.errors.count(&error, transaction_type, now_ns);
             EndState::TimedOut
         };
-        state.give_up(now_ns, recorder);
+        state.abandon(now_ns, recorder);
         state.end(now_ns, end_state, recorder);
     }
 
@@ -102,19 +107,19 @@ impl Client<'_> {
         since_ns: u64,
         end_state: EndState,
         recorder: &mut ThreadRecorder,
-    ) -> After {
+    ) -> AfterLoss {
         let state = &mut self.state;
         let reconnect_ns = state.plan.reconnect_ns.unwrap_or(0);
         let until_ns = now_ns.saturating_add(state.think_time.back_off_ns());
         if until_ns > since_ns.saturating_add(reconnect_ns) {
             state.end(now_ns, end_state, recorder);
-            return After::Ended;
+            return AfterLoss::Ended;
         }
-        state.phase = Phase::Away {
+        state.phase = Phase::Reconnecting {
             since_ns,
             state: end_state,
         };
-        After::Pause { until_ns }
+        AfterLoss::Pause { until_ns }
     }
 }
 

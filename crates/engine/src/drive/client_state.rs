@@ -5,7 +5,7 @@ use assay_drivers::SystemError;
 
 use super::arrivals::Arrival;
 use super::group::Group;
-use super::phase::{Before, Phase};
+use super::phase::{BeforeScript, Phase};
 use super::plan::Plan;
 use super::schedule::Schedule;
 use super::script_selector::{NextScript, ScriptSelector, script_of_number};
@@ -38,7 +38,7 @@ pub struct ClientState<'a> {
     pub(super) own_failures: u32,
     has_begun: bool,
     /// Has no session, and tries to open one.
-    is_away: bool,
+    is_reconnecting: bool,
     /// Has reconnected, and no transaction has been `ok` since.
     is_unserved: bool,
 }
@@ -68,7 +68,7 @@ impl<'a> ClientState<'a> {
             tally: Tally::new(schedule.measure_ns, schedule.stop_ns),
             own_failures: 0,
             has_begun: false,
-            is_away: false,
+            is_reconnecting: false,
             is_unserved: false,
         }
     }
@@ -103,10 +103,10 @@ impl<'a> ClientState<'a> {
     }
 
     /// Takes a client between two transactions to its next one.
-    pub fn before(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) -> Before {
+    pub fn before(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) -> BeforeScript {
         let is_between = matches!(
             self.phase,
-            Phase::Between | Phase::Rested | Phase::Idle | Phase::Away { .. }
+            Phase::Between | Phase::Rested | Phase::Idle | Phase::Reconnecting { .. }
         );
         assert!(is_between, "a client in a pause cannot begin a transaction");
         // An idle client begins the transactions that were due before the end.
@@ -114,19 +114,19 @@ impl<'a> ClientState<'a> {
         let must_end = self.must_end(now_ns);
         if let Some(state) = must_end.filter(|state| !is_owed || *state != EndState::Done) {
             self.end(now_ns, state, recorder);
-            return Before::Done;
+            return BeforeScript::Done;
         }
         match self.phase {
-            Phase::Away { .. } => return Before::Connect,
+            Phase::Reconnecting { .. } => return BeforeScript::Connect,
             Phase::Rested => {}
             _ if self.group.is_open_loop() => {
                 self.phase = Phase::Idle;
-                return Before::Arrival;
+                return BeforeScript::Arrival;
             }
             _ => {
                 if let Some(until_ns) = self.pause_until(now_ns) {
                     self.phase = Phase::Resting;
-                    return Before::Pause { until_ns };
+                    return BeforeScript::Pause { until_ns };
                 }
             }
         }
@@ -137,7 +137,7 @@ impl<'a> ClientState<'a> {
                 Some(number) => Some(number),
                 None => {
                     self.end(now_ns, EndState::Done, recorder);
-                    return Before::Done;
+                    return BeforeScript::Done;
                 }
             },
         };
@@ -150,8 +150,8 @@ impl<'a> ClientState<'a> {
         }
         self.begin(now_ns, now_ns, (next, number), is_measured, recorder);
         match self.plan.connects_each {
-            true => Before::Connect,
-            false => Before::Begin,
+            true => BeforeScript::Connect,
+            false => BeforeScript::Begin,
         }
     }
 
@@ -188,7 +188,7 @@ impl<'a> ClientState<'a> {
         }
         if now_ns >= self.schedule.stop_ns {
             return Some(match self.phase {
-                Phase::Away { state, .. } => state,
+                Phase::Reconnecting { state, .. } => state,
                 _ => EndState::Done,
             });
         }
@@ -216,7 +216,7 @@ impl<'a> ClientState<'a> {
             },
             has_executed: false,
             error: None,
-            asked_ns: 0,
+            sent_ns: 0,
             retries: 0,
             failed_as: None,
             due_ns,
@@ -245,11 +245,11 @@ impl<'a> ClientState<'a> {
     }
 
     /// Counts the transaction as never started.
-    pub fn unbegin(&mut self, recorder: &mut ThreadRecorder) {
+    pub fn retract(&mut self, recorder: &mut ThreadRecorder) {
         let Phase::In(transaction) = std::mem::replace(&mut self.phase, Phase::Between) else {
             return;
         };
-        self.tally.unbegun(&transaction);
+        self.tally.retracted(&transaction);
         if !transaction.is_measured {
             return;
         }
@@ -285,14 +285,14 @@ impl<'a> ClientState<'a> {
     pub fn connected(&mut self, pipelines: bool, recorder: &mut ThreadRecorder) {
         self.pipelines = pipelines;
         self.session = SessionTransaction::new();
-        if self.is_away {
-            self.is_away = false;
+        if self.is_reconnecting {
+            self.is_reconnecting = false;
             self.is_unserved = true;
             self.shared.outages().returned(self.group.number);
         }
         match &mut self.phase {
             Phase::In(transaction) => transaction.step = TransactionStep::Running,
-            Phase::Away { .. } => {
+            Phase::Reconnecting { .. } => {
                 recorder.reconnects += 1;
                 self.phase = Phase::Between;
             }
@@ -301,9 +301,9 @@ impl<'a> ClientState<'a> {
     }
 
     /// The client has no session, and will try to reconnect.
-    pub fn goes_away(&mut self, now_ns: u64) {
-        if !self.is_away {
-            self.is_away = true;
+    pub fn start_reconnecting(&mut self, now_ns: u64) {
+        if !self.is_reconnecting {
+            self.is_reconnecting = true;
             self.shared.outages().lost(self.group.number, now_ns);
         }
     }
@@ -311,11 +311,11 @@ impl<'a> ClientState<'a> {
     /// Ends the client between two transactions.
     pub fn end(&mut self, now_ns: u64, state: EndState, recorder: &mut ThreadRecorder) {
         self.phase = Phase::Over;
-        let is_gone = self.is_away || matches!(state, EndState::Lost | EndState::TimedOut);
+        let is_gone = self.is_reconnecting || matches!(state, EndState::Lost | EndState::TimedOut);
         self.shared
             .outages()
-            .ended(self.group.number, now_ns, self.is_away, is_gone);
-        self.is_away = false;
+            .ended(self.group.number, now_ns, self.is_reconnecting, is_gone);
+        self.is_reconnecting = false;
         recorder.ends.push(End {
             client: self.number,
             at_ns: now_ns,

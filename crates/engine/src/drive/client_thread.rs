@@ -5,19 +5,18 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use assay_drivers::registry::AnyBlocking;
-use assay_drivers::{Answer, Blocking as _, ErrorClass, Keep, Request, SystemError};
+use assay_drivers::{Answer, Blocking as _, Keep, Request, SystemError};
 
 use super::arrivals::Arrival;
 use super::call_timeout::{CallTimeout, Reason};
-use super::client::{After, Client, Next};
+use super::client::{AfterLoss, Client, Next};
 use super::client_connection::timed_out;
 use super::counters::Counters;
 use super::schedule::{Drain, Draining, Schedule};
-use super::session_opener::unprepared;
+use super::session_opener::{OpenError, unprepared};
 use super::shared::Shared;
 use super::sleep;
 use super::start_barrier::{Readiness, Start};
-use crate::EngineError;
 use crate::account::{End, EndState, ThreadRecorder, Worktime};
 use crate::session::{LocalSite, endpoint_of};
 
@@ -50,11 +49,11 @@ pub fn run(
                 library = Some(opened);
                 Readiness::Ready
             }
-            Err(Closed::Refused(error)) => {
+            Err(OpenError::Refused(error)) => {
                 recorder.errors.count(&error, None, shared.clock.now_ns());
                 Readiness::Refused
             }
-            Err(Closed::Failed(failure)) => Readiness::Failed(failure),
+            Err(OpenError::Failed(failure)) => Readiness::Failed(failure),
         }
     };
     let state = match readiness {
@@ -67,7 +66,7 @@ pub fn run(
             if shared.plan.connects_each {
                 library = None;
             }
-            sleep::be_punctual();
+            sleep::set_timer_slack();
             let mut worker = ClientThread {
                 shared,
                 site,
@@ -95,29 +94,9 @@ pub fn run(
     }
 }
 
-/// Why there is no connection.
-enum Closed {
-    /// The system refused the connection.
-    Refused(SystemError),
-    /// The run itself is wrong.
-    Failed(EngineError),
-}
-
-impl Closed {
-    fn into_error(self) -> SystemError {
-        match self {
-            Self::Refused(error)
-            | Self::Failed(EngineError::System(error, _) | EngineError::Unprepared(error, _)) => {
-                error
-            }
-            Self::Failed(other) => SystemError::new(ErrorClass::Other, "", other.to_string()),
-        }
-    }
-}
-
-fn open(shared: &Shared, site: &LocalSite, to_prepare: &[u32]) -> Result<AnyBlocking, Closed> {
+fn open(shared: &Shared, site: &LocalSite, to_prepare: &[u32]) -> Result<AnyBlocking, OpenError> {
     let plan = &shared.plan;
-    let mut library = site.open().map_err(Closed::Refused)?;
+    let mut library = site.open().map_err(OpenError::Refused)?;
     let mut answer = Answer::new(Keep::Count);
     for &id in to_prepare {
         answer.clear(Keep::Count);
@@ -127,7 +106,7 @@ fn open(shared: &Shared, site: &LocalSite, to_prepare: &[u32]) -> Result<AnyBloc
             Err(error) => Some(error),
         };
         if let Some(error) = failed {
-            return Err(Closed::Failed(unprepared(plan, id, error)));
+            return Err(OpenError::Failed(unprepared(plan, id, error)));
         }
     }
     Ok(library)
@@ -153,7 +132,7 @@ impl ClientThread<'_> {
         let mut now_ns = clock.now_ns();
         loop {
             if let Some(library) = &self.library {
-                self.counters.look(library, now_ns, &self.schedule);
+                self.counters.check(library, now_ns, &self.schedule);
             }
             match client.next(now_ns, &mut self.recorder) {
                 Next::Request { request, keep } => {
@@ -170,12 +149,12 @@ impl ClientThread<'_> {
                         Ok(()) => {
                             client.answered(now_ns, &mut answer, &mut self.recorder);
                         }
-                        Err(Broken::Abandoned) => {
+                        Err(CallError::Abandoned) => {
                             client.abandoned(now_ns, &mut self.recorder);
                             self.recorder.cancelled += 1;
                             break;
                         }
-                        Err(Broken::Lost(error)) => {
+                        Err(CallError::Lost(error)) => {
                             self.take(None);
                             let after = client.lost(now_ns, &error, &mut self.recorder);
                             if !self.follow(after, &mut client) {
@@ -223,7 +202,7 @@ impl ClientThread<'_> {
             now_ns = clock.now_ns();
         }
         self.take(None);
-        self.counters.enter(&mut self.recorder);
+        self.counters.record_in(&mut self.recorder);
         self.shared.clients_running.fetch_sub(1, Ordering::Relaxed);
         self.recorder
     }
@@ -231,13 +210,13 @@ impl ClientThread<'_> {
     /// Replaces the client's connection.
     fn take(&mut self, library: Option<AnyBlocking>) {
         if let Some(library) = &self.library {
-            self.counters.leave(library);
+            self.counters.closing(library);
         }
         self.watch.end();
         if let Some(library) = &library {
             self.watch.begin(library.canceller());
             let now_ns = self.shared.clock.now_ns();
-            self.counters.come(library, now_ns, &self.schedule);
+            self.counters.opened(library, now_ns, &self.schedule);
         }
         self.library = library;
     }
@@ -250,9 +229,9 @@ impl ClientThread<'_> {
                 client.connected(false, &mut self.recorder);
                 true
             }
-            Err(closed) => {
+            Err(error) => {
                 let now_ns = self.shared.clock.now_ns();
-                let error = closed.into_error();
+                let error = error.into_error();
                 let after = client.not_connected(now_ns, &error, &mut self.recorder);
                 self.follow(after, client)
             }
@@ -260,11 +239,11 @@ impl ClientThread<'_> {
     }
 
     /// Continues after a connection was lost or could not be opened; returns whether the client goes on.
-    fn follow(&mut self, after: After, client: &mut Client<'_>) -> bool {
+    fn follow(&mut self, after: AfterLoss, client: &mut Client<'_>) -> bool {
         match after {
-            After::Ended => false,
-            After::GoOn => true,
-            After::Pause { until_ns } => self.pause(client, until_ns),
+            AfterLoss::Ended => false,
+            AfterLoss::GoOn => true,
+            AfterLoss::Pause { until_ns } => self.pause(client, until_ns),
         }
     }
 
@@ -304,7 +283,7 @@ impl ClientThread<'_> {
         request: &Request<'_>,
         answer: &mut Answer,
         now_ns: u64,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), CallError> {
         let timeout_ns = self.shared.plan.statement_timeout_ns;
         if let Some(timeout_ns) = timeout_ns {
             self.watch.expect_until(now_ns.saturating_add(timeout_ns));
@@ -319,17 +298,17 @@ impl ClientThread<'_> {
         match self.watch.take_cancelled() {
             // The call was cancelled, or was answered just before: then the answer counts.
             Some(reason) if called.is_err() || answer.error.is_some() => Err(match reason {
-                Reason::Deadline => Broken::Lost(timed_out(&self.shared.plan)),
-                Reason::Drained => Broken::Abandoned,
+                Reason::Deadline => CallError::Lost(timed_out(&self.shared.plan)),
+                Reason::Drained => CallError::Abandoned,
             }),
-            _ => called.map_err(Broken::Lost),
+            _ => called.map_err(CallError::Lost),
         }
     }
 
     #[inline]
     fn draining(&mut self, now_ns: u64) -> Draining {
         let signals = &self.shared.signals;
-        self.drain.look(now_ns, &self.schedule, signals)
+        self.drain.check(now_ns, &self.schedule, signals)
     }
 
     /// Pauses; returns whether the client goes on. It does not if the drain time ends during a pause that is
@@ -358,7 +337,7 @@ impl ClientThread<'_> {
 }
 
 /// Why a call returned no answer.
-enum Broken {
+enum CallError {
     Lost(SystemError),
     Abandoned,
 }

@@ -13,7 +13,7 @@ use crate::EngineError;
 use crate::session::{Connection, Scratch, WireSite, endpoint_of, out_of_resources};
 
 /// How often deadlines and the start barrier are checked.
-const LOOK_UP_EVERY: Duration = Duration::from_millis(50);
+const CHECK_EVERY: Duration = Duration::from_millis(50);
 
 /// The sessions that one thread opened.
 pub struct Opened {
@@ -81,7 +81,7 @@ impl Connector<'_> {
             let mut pending = openers.iter().filter(|opener| opener.is_pending()).count();
             while next < openers.len()
                 && pending < self.pending_limit
-                && !errors.are_hopeless()
+                && !errors.must_stop()
                 && !self.barrier.is_cancelled()
             {
                 let begun = openers[next].begin(&mut self.opening(next), Token(next));
@@ -92,8 +92,8 @@ impl Connector<'_> {
             if pending == 0 || self.barrier.is_cancelled() || errors.failure.is_some() {
                 return Ok(());
             }
-            let patience = openers[..next].iter().map(SessionOpener::patience).min();
-            let patience = patience.unwrap_or(LOOK_UP_EVERY).min(LOOK_UP_EVERY);
+            let patience = openers[..next].iter().map(SessionOpener::retry_delay).min();
+            let patience = patience.unwrap_or(CHECK_EVERY).min(CHECK_EVERY);
             match self.poll.poll(&mut events, Some(patience)) {
                 Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
                 _ => {}
@@ -105,8 +105,8 @@ impl Connector<'_> {
             }
             let now = Instant::now();
             for (place, opener) in openers[..next].iter_mut().enumerate() {
-                let looked = opener.look(&mut self.opening(place), now, Token(place));
-                errors.note(place, looked);
+                let checked = opener.check(&mut self.opening(place), now, Token(place));
+                errors.note(place, checked);
             }
         }
     }
@@ -142,7 +142,7 @@ impl OpenErrors {
     }
 
     /// Whether further attempts are useless and need not be counted.
-    fn are_hopeless(&self) -> bool {
+    fn must_stop(&self) -> bool {
         let has_room =
             |(_, error): &(usize, SystemError)| error.class != ErrorClass::TooManyConnections;
         self.failure.is_some() || self.refusals.iter().any(has_room)

@@ -19,14 +19,14 @@ pub struct Counters {
 
 impl Counters {
     /// A connection was opened.
-    pub fn come(&mut self, library: &AnyBlocking, now_ns: u64, schedule: &Schedule) {
+    pub fn opened(&mut self, library: &AnyBlocking, now_ns: u64, schedule: &Schedule) {
         self.is_measuring = false;
-        self.look(library, now_ns, schedule);
+        self.check(library, now_ns, schedule);
     }
 
     /// Called between two calls of the library.
     #[inline]
-    pub fn look(&mut self, library: &AnyBlocking, now_ns: u64, schedule: &Schedule) {
+    pub fn check(&mut self, library: &AnyBlocking, now_ns: u64, schedule: &Schedule) {
         if !self.is_measuring && now_ns >= schedule.measure_ns {
             self.is_measuring = true;
             self.before = library.counters().into_iter().collect();
@@ -34,7 +34,7 @@ impl Counters {
     }
 
     /// A connection is about to be closed.
-    pub fn leave(&mut self, library: &AnyBlocking) {
+    pub fn closing(&mut self, library: &AnyBlocking) {
         if !self.is_measuring {
             return;
         }
@@ -45,7 +45,7 @@ impl Counters {
         self.is_measuring = false;
     }
 
-    pub fn enter(self, recorder: &mut ThreadRecorder) {
+    pub fn record_in(self, recorder: &mut ThreadRecorder) {
         for (name, count) in self.sums {
             *recorder.counters.entry(name).or_default() += count;
         }

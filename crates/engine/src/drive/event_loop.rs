@@ -28,7 +28,7 @@ use crate::timer::Timer;
 use crate::timer_queue::TimerQueue;
 
 /// How often deadlines, the end of the run and an interrupt are checked.
-const LOOK_UP_EVERY_NS: u64 = 50_000_000;
+const CHECK_EVERY_NS: u64 = 50_000_000;
 
 /// How long the server has to cancel the statements of abandoned clients.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
@@ -46,7 +46,7 @@ pub struct EventLoop<'a> {
     open: usize,
     context: LoopContext<'a>,
     drain: Drain,
-    look_up_ns: u64,
+    next_check_ns: u64,
 }
 
 impl<'a> EventLoop<'a> {
@@ -89,7 +89,7 @@ impl<'a> EventLoop<'a> {
             clients,
             context,
             drain: Drain::default(),
-            look_up_ns: 0,
+            next_check_ns: 0,
         }
     }
 
@@ -168,8 +168,8 @@ impl<'a> EventLoop<'a> {
             self.wake();
             // With a thousand clients there always is an event, so this depends on the clock and not on an
             // idle poll.
-            if self.context.now_ns >= self.look_up_ns {
-                self.look_up();
+            if self.context.now_ns >= self.next_check_ns {
+                self.check_deadlines();
             }
             self.send(1);
         }
@@ -259,15 +259,15 @@ impl<'a> EventLoop<'a> {
     }
 
     /// Checks what no event reports: the end of the run and deadlines.
-    fn look_up(&mut self) {
+    fn check_deadlines(&mut self) {
         let now_ns = self.context.now_ns;
         let Schedule { stop_ns, .. } = self.schedule;
-        self.look_up_ns = match now_ns + LOOK_UP_EVERY_NS {
+        self.next_check_ns = match now_ns + CHECK_EVERY_NS {
             next_ns if now_ns < stop_ns => next_ns.min(stop_ns),
             next_ns => next_ns,
         };
         let signals = &self.context.shared.signals;
-        let draining = self.drain.look(now_ns, &self.schedule, signals);
+        let draining = self.drain.check(now_ns, &self.schedule, signals);
         if draining != Draining::No {
             for place in 0..self.clients.len() {
                 self.with(place, |client, context| client.drain(draining, context));
@@ -275,7 +275,7 @@ impl<'a> EventLoop<'a> {
         }
         for place in 0..self.clients.len() {
             if self.context.deadlines[place] <= now_ns {
-                self.with(place, ClientConnection::too_late);
+                self.with(place, ClientConnection::deadline_passed);
             }
         }
     }
@@ -285,7 +285,7 @@ impl<'a> EventLoop<'a> {
         let error = out_of_resources(error);
         for place in 0..self.clients.len() {
             self.with(place, |client, context| {
-                client.given_up(&error, context);
+                client.event_loop_failed(&error, context);
                 ClientStatus::Ended
             });
         }
@@ -298,9 +298,9 @@ impl<'a> EventLoop<'a> {
         if due_ns <= self.context.now_ns || !self.context.to_send.is_empty() {
             return Duration::ZERO;
         }
-        if due_ns < self.look_up_ns {
+        if due_ns < self.next_check_ns {
             timer.set(due_ns);
         }
-        Duration::from_nanos(self.look_up_ns.saturating_sub(self.context.now_ns))
+        Duration::from_nanos(self.next_check_ns.saturating_sub(self.context.now_ns))
     }
 }

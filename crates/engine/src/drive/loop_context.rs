@@ -109,7 +109,7 @@ impl LoopContext<'_> {
     #[inline]
     pub fn arrival_ns(&self, group: usize) -> u64 {
         self.open_loops[group].map_or(u64::MAX, |open_loop| {
-            open_loop.look_ns(self.thread, self.now_ns)
+            open_loop.next_check_ns(self.thread, self.now_ns)
         })
     }
 

@@ -149,7 +149,7 @@ impl OpenLoop {
     /// When `thread` must check the arrivals again if nothing else happens; 0 if one is due that a client can
     /// start.
     #[must_use]
-    pub fn look_ns(&self, thread: usize, now_ns: u64) -> u64 {
+    pub fn next_check_ns(&self, thread: usize, now_ns: u64) -> u64 {
         let own = &self.shares[thread];
         let due_ns = own.due_ns.load(ORDER);
         if own.free.load(ORDER) > 0 {

@@ -14,7 +14,7 @@ pub enum Phase {
     /// Waits for an arrival.
     Idle,
     /// Lost its session at this instant and tries to reconnect.
-    Away {
+    Reconnecting {
         since_ns: u64,
         state: EndState,
     },
@@ -24,7 +24,7 @@ pub enum Phase {
 }
 
 /// What a client needs before its script can continue.
-pub enum Before {
+pub enum BeforeScript {
     /// The transaction has begun.
     Begin,
     Pause {

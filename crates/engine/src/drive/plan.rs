@@ -49,7 +49,7 @@ pub struct TransactionType {
 /// How one statement is sent and what is kept of its answer.
 #[derive(Clone, Copy, Debug)]
 pub struct StatementPlan {
-    pub travel: Travel,
+    pub send_mode: SendMode,
     pub kind: StatementKind,
     pub keep: Keep,
     /// Whether its answers are compared: it has no parameters, so every client should get the same answer.
@@ -58,7 +58,7 @@ pub struct StatementPlan {
 
 /// How a statement is sent to the system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Travel {
+pub enum SendMode {
     /// As text.
     Text,
     /// Parsed, bound and executed each time.
@@ -69,7 +69,7 @@ pub enum Travel {
     Operation,
 }
 
-impl Travel {
+impl SendMode {
     /// The same for a statement in a pipeline, which cannot be sent as text with these protocols.
     #[must_use]
     pub fn in_pipeline(self, protocol: Protocol) -> Self {
@@ -93,12 +93,12 @@ impl Plan {
                 let has_parameters = statement.parameter_count > 0;
                 let is_of_rows = matches!(kind, StatementKind::Rows | StatementKind::Other);
                 StatementPlan {
-                    travel: match (document.protocol, kind) {
-                        _ if statement.is_operation => Travel::Operation,
-                        (Protocol::Extended, _) => Travel::Direct,
-                        (Protocol::Prepared, StatementKind::Rows) => Travel::Prepared,
-                        (Protocol::Prepared, _) if has_parameters => Travel::Prepared,
-                        (Protocol::Simple | Protocol::Prepared, _) => Travel::Text,
+                    send_mode: match (document.protocol, kind) {
+                        _ if statement.is_operation => SendMode::Operation,
+                        (Protocol::Extended, _) => SendMode::Direct,
+                        (Protocol::Prepared, StatementKind::Rows) => SendMode::Prepared,
+                        (Protocol::Prepared, _) if has_parameters => SendMode::Prepared,
+                        (Protocol::Simple | Protocol::Prepared, _) => SendMode::Text,
                     },
                     kind,
                     keep: match statement.need {
@@ -112,7 +112,7 @@ impl Plan {
             .collect();
         let to_prepare: Vec<u32> = (0u32..)
             .zip(&statements)
-            .filter(|(_, plan)| plan.travel == Travel::Prepared)
+            .filter(|(_, plan)| plan.send_mode == SendMode::Prepared)
             .map(|(id, _)| id)
             .collect();
         let groups = Group::all(document, &program, &to_prepare);

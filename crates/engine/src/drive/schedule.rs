@@ -57,7 +57,7 @@ pub struct Drain {
     until_ns: Option<u64>,
 }
 
-/// The result of [`Drain::look`].
+/// The result of [`Drain::check`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Draining {
     No,
@@ -68,7 +68,7 @@ pub enum Draining {
 }
 
 impl Drain {
-    pub fn look(&mut self, now_ns: u64, schedule: &Schedule, signals: &Signals) -> Draining {
+    pub fn check(&mut self, now_ns: u64, schedule: &Schedule, signals: &Signals) -> Draining {
         if now_ns >= schedule.stop_ns {
             self.within(schedule.stop_ns.saturating_add(schedule.drain_ns));
         }

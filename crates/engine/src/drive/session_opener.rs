@@ -11,7 +11,8 @@ use mio::{Registry, Token};
 use super::plan::Plan;
 use crate::EngineError;
 use crate::session::{
-    Connection, RETRY_AFTER, Scratch, WireSite, lost, out_of_resources, too_late, unreachable,
+    Connection, RETRY_AFTER, Scratch, WireSite, connect_timed_out, lost, out_of_resources,
+    unreachable,
 };
 
 pub struct SessionOpener {
@@ -167,7 +168,7 @@ impl SessionOpener {
     ///
     /// # Errors
     /// If opening took too long.
-    pub fn look(
+    pub fn check(
         &mut self,
         opening: &mut Opening<'_>,
         now: Instant,
@@ -178,7 +179,7 @@ impl SessionOpener {
         }
         if now >= self.begun + opening.site.connect_timeout {
             self.stage = Stage::Refused;
-            return Err(OpenError::Refused(too_late(opening.site)));
+            return Err(OpenError::Refused(connect_timed_out(opening.site)));
         }
         match self.stage {
             Stage::Retry { at, place } if now >= at => {
@@ -190,7 +191,7 @@ impl SessionOpener {
 
     /// How long to wait for an event at most.
     #[must_use]
-    pub fn patience(&self) -> Duration {
+    pub fn retry_delay(&self) -> Duration {
         match self.stage {
             Stage::Retry { .. } => RETRY_AFTER,
             _ => Duration::MAX,

@@ -10,9 +10,9 @@ pub struct SessionTransaction {
     /// As the driver reported it after the last answer.
     status: TransactionStatus,
     /// The statement that is not answered yet.
-    asked: Option<StatementKind>,
+    unanswered: Option<StatementKind>,
     /// More was sent than the beginning of a transaction.
-    has_asked_for_work: bool,
+    has_sent_work: bool,
     /// Some work may remain even if the session ends now.
     may_be_durable: bool,
 }
@@ -33,16 +33,16 @@ impl SessionTransaction {
 
     /// A statement is sent.
     #[inline]
-    pub fn asked(&mut self, kind: StatementKind) {
-        self.asked = Some(kind);
-        self.has_asked_for_work |= kind != StatementKind::Begin;
+    pub fn sent(&mut self, kind: StatementKind) {
+        self.unanswered = Some(kind);
+        self.has_sent_work |= kind != StatementKind::Begin;
     }
 
     /// A statement was answered; `error` is that of the answer. If the error leaves the effect of the
     /// statement unknown, but the transaction around it will be rolled back, it becomes undone.
     #[inline]
     pub fn answered(&mut self, answer: &Answer, error: Option<&mut SystemError>) {
-        let kind = self.asked.take();
+        let kind = self.unanswered.take();
         let before = std::mem::replace(&mut self.status, answer.transaction);
         let may_be_done = match error {
             None => true,
@@ -77,7 +77,7 @@ impl SessionTransaction {
     /// Whether nothing of it remains if the session ends now.
     #[must_use]
     pub fn is_undone(&self) -> bool {
-        let is_undone = match self.asked {
+        let is_undone = match self.unanswered {
             None => true,
             kind => is_undone_with(self.status, kind),
         };
@@ -86,8 +86,8 @@ impl SessionTransaction {
 
     /// Whether it has sent nothing that could have an effect.
     #[must_use]
-    pub fn is_untouched(&self) -> bool {
-        !self.has_asked_for_work
+    pub fn has_no_effect(&self) -> bool {
+        !self.has_sent_work
     }
 }
 
@@ -114,7 +114,7 @@ mod tests {
         for &(kind, status) in steps {
             let mut answer = Answer::new(Keep::Count);
             answer.transaction = status;
-            transaction.asked(kind);
+            transaction.sent(kind);
             transaction.answered(&answer, None);
         }
         transaction
@@ -147,7 +147,7 @@ mod tests {
         ];
         for (steps, kind, expected) in cases {
             let mut transaction = after(steps);
-            transaction.asked(kind);
+            transaction.sent(kind);
             assert_eq!(
                 transaction.is_undone(),
                 expected,
@@ -168,7 +168,7 @@ mod tests {
                 SystemError::new(ErrorClass::Timeout, "", "the statement timed out").unknown();
             let mut answer = Answer::new(Keep::Count);
             answer.transaction = transaction.status;
-            transaction.asked(kind);
+            transaction.sent(kind);
             transaction.answered(&answer, Some(&mut error));
             assert_eq!(error.certainty, expected, "{steps:?}, then {kind:?}");
         }

@@ -6,7 +6,7 @@ use crate::clock::Clock;
 
 /// Sets this thread's timer slack to the minimum. By default the kernel may delay timers by 50 µs, and so a
 /// client's pauses and arrivals.
-pub fn be_punctual() {
+pub fn set_timer_slack() {
     // SAFETY: the call takes plain numbers. If it fails, the timer slack stays as it was.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64, 0_u64, 0_u64, 0_u64) };
 }

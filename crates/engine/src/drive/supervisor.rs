@@ -193,13 +193,13 @@ impl Supervisor<'_> {
                     watched.was_interrupted = true;
                     signals.interrupt();
                 }
-                let draining = drain.look(now_ns, &schedule, signals);
+                let draining = drain.check(now_ns, &schedule, signals);
                 if draining == Draining::TooLong {
                     self.shared.plan.program.children.end_all();
                 }
                 self.call_timeouts
                     .iter()
-                    .for_each(|watch| watch.look(now_ns, draining));
+                    .for_each(|watch| watch.check(now_ns, draining));
             }
             let next_ns = if is_measuring {
                 report_ns

@@ -51,8 +51,8 @@ impl Tally {
     }
 
     /// Counts the transaction as never started.
-    pub fn unbegun(&mut self, transaction: &Transaction) {
-        self.worktime.unbegun(transaction.started_ns);
+    pub fn retracted(&mut self, transaction: &Transaction) {
+        self.worktime.retracted(transaction.started_ns);
     }
 
     /// The current transaction has paused, outside the latency.

@@ -16,7 +16,7 @@ pub struct Transaction {
     /// The error of the last statement, if it failed.
     pub error: Option<SystemError>,
     /// When the last request was sent.
-    pub asked_ns: u64,
+    pub sent_ns: u64,
     /// Attempts after the first.
     pub retries: u32,
     /// Class and code of the failure that is retried.
@@ -55,7 +55,7 @@ pub enum TransactionStep {
     },
     /// The script has ended, and the session's transaction is being rolled back.
     RollingBack {
-        then: Then,
+        then: AfterScript,
     },
     /// The script will start the same transaction again.
     Retrying,
@@ -63,7 +63,7 @@ pub enum TransactionStep {
 
 /// What follows the end of a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Then {
+pub enum AfterScript {
     Ended(Outcome),
     Again,
 }

@@ -6,7 +6,7 @@ use assay_script::Ending;
 use super::client_state::{ClientState, MOST_OWN_FAILURES};
 use super::phase::Phase;
 use super::session_transaction::SessionTransaction;
-use super::transaction::{Then, Transaction, TransactionStep};
+use super::transaction::{AfterScript, Transaction, TransactionStep};
 use crate::account::ThreadRecorder;
 use crate::observation::Outcome;
 
@@ -31,13 +31,13 @@ impl ClientState<'_> {
         }
         recorder.waits.waited(
             transaction.script.transaction_type,
-            transaction.asked_ns,
+            transaction.sent_ns,
             now_ns,
         );
         if transaction.is_measured {
             recorder.statements += 1;
             if self.plan.times_statements {
-                recorder.statement(statement, now_ns, now_ns - transaction.asked_ns);
+                recorder.statement(statement, now_ns, now_ns - transaction.sent_ns);
             }
         }
         if transaction.error.is_none() && how.is_compared && transaction.is_measured {
@@ -76,13 +76,18 @@ impl ClientState<'_> {
 
     /// Decides how a transaction goes on after its script has ended; counts a failure with the error of the
     /// system, or else of the script.
-    pub fn judge(&mut self, ending: Ending, now_ns: u64, recorder: &mut ThreadRecorder) -> Then {
+    pub fn judge(
+        &mut self,
+        ending: Ending,
+        now_ns: u64,
+        recorder: &mut ThreadRecorder,
+    ) -> AfterScript {
         let (class, message) = match ending {
             Ending::Done => {
                 self.own_failures = 0;
-                return Then::Ended(Outcome::Ok);
+                return AfterScript::Ended(Outcome::Ok);
             }
-            Ending::Aborted => return Then::Ended(Outcome::Aborted),
+            Ending::Aborted => return AfterScript::Ended(Outcome::Aborted),
             Ending::Failed { class, message } => (class, message),
         };
         let is_interrupted = self.is_interrupted();
@@ -120,9 +125,9 @@ impl ClientState<'_> {
             transaction.failed_as = is_again.then(|| (class, code.to_owned()));
         }
         match (is_again, is_unknown) {
-            (true, _) => Then::Again,
-            (false, true) => Then::Ended(Outcome::Unknown),
-            (false, false) => Then::Ended(Outcome::Failed),
+            (true, _) => AfterScript::Again,
+            (false, true) => AfterScript::Ended(Outcome::Unknown),
+            (false, false) => AfterScript::Ended(Outcome::Failed),
         }
     }
 
@@ -130,21 +135,21 @@ impl ClientState<'_> {
     /// and end it in another.
     #[must_use]
     #[inline]
-    pub fn must_roll_back(&self, then: Then) -> bool {
+    pub fn must_roll_back(&self, then: AfterScript) -> bool {
         let Some(transaction) = self.transaction() else {
             return false;
         };
         let script = &self.plan.program.scripts[transaction.script.script as usize];
-        let goes_on = then == Then::Ended(Outcome::Ok) && script.is_plain;
+        let goes_on = then == AfterScript::Ended(Outcome::Ok) && script.is_plain;
         self.session.may_be_open() && !goes_on
     }
 
     /// The script has ended, and no transaction is open any more.
     #[inline]
-    pub fn go_on(&mut self, then: Then, now_ns: u64, recorder: &mut ThreadRecorder) {
+    pub fn go_on(&mut self, then: AfterScript, now_ns: u64, recorder: &mut ThreadRecorder) {
         match then {
-            Then::Ended(outcome) => self.transaction_ended(now_ns, outcome, recorder),
-            Then::Again => {
+            AfterScript::Ended(outcome) => self.transaction_ended(now_ns, outcome, recorder),
+            AfterScript::Again => {
                 self.pipeline.clear();
                 let Phase::In(transaction) = &mut self.phase else {
                     unreachable!("a script runs in a transaction")
@@ -164,15 +169,15 @@ impl ClientState<'_> {
 
     /// The session was lost or given up. The current transaction ends with it: as failed if it is known to be
     /// undone, and otherwise as unknown.
-    pub fn break_off(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) {
+    pub fn end_with_session(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) {
         let is_undone = self.session.is_undone();
         self.end_transaction(now_ns, is_undone, recorder);
     }
 
     /// The run no longer waits for the transaction. The system may still complete it.
-    pub fn give_up(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) {
-        recorder.given_up += u64::from(self.transaction().is_some());
-        let is_undone = self.session.is_untouched();
+    pub fn abandon(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) {
+        recorder.abandoned += u64::from(self.transaction().is_some());
+        let is_undone = self.session.has_no_effect();
         self.end_transaction(now_ns, is_undone, recorder);
     }
 
@@ -185,8 +190,8 @@ impl ClientState<'_> {
                 ..
             }) => {
                 let outcome = match *then {
-                    Then::Ended(outcome) => outcome,
-                    Then::Again => Outcome::Failed,
+                    AfterScript::Ended(outcome) => outcome,
+                    AfterScript::Again => Outcome::Failed,
                 };
                 self.transaction_ended(now_ns, outcome, recorder);
             }
@@ -195,7 +200,7 @@ impl ClientState<'_> {
                     let transaction_type = transaction.script.transaction_type;
                     recorder
                         .waits
-                        .waited(transaction_type, transaction.asked_ns, now_ns);
+                        .waited(transaction_type, transaction.sent_ns, now_ns);
                 }
                 self.resume(now_ns);
                 let outcome = match is_undone {

@@ -13,7 +13,7 @@ use crate::document::LoadDocument;
 use crate::session::{Cancellation, Halt, Session, SessionState};
 
 /// Bytes are counted after so many rows: reading the counters costs as much as a short row.
-const ROWS_A_COUNT: u64 = 64;
+const ROWS_PER_COUNT: u64 = 64;
 
 /// How long a system may take to confirm that a bulk load was aborted.
 const ABORT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -62,7 +62,7 @@ impl LoadSession<'_> {
                 sum = row_sum(&row, &self.document.tables[table].types, &mut scratch);
             }
             let number = self.gauge.count_row(sum);
-            if number.is_multiple_of(ROWS_A_COUNT) {
+            if number.is_multiple_of(ROWS_PER_COUNT) {
                 self.count_bytes(source);
             }
             if let Some(answer) = self

@@ -21,7 +21,7 @@ use std::time::Instant;
 use crate::EngineError;
 use crate::document::LoadDocument;
 use crate::limits::{self, Consumer, Need};
-use crate::session::{Cancellation, LOOK_UP_EVERY, Session, Site};
+use crate::session::{CHECK_EVERY, Cancellation, Session, Site};
 use barrier::{CONNECTED, LoadBarrier};
 use failure::Failure;
 use load_session::LoadSession;
@@ -83,7 +83,7 @@ pub fn load_parts(
         }
         drop(ended);
         loop {
-            match end.recv_timeout(LOOK_UP_EVERY) {
+            match end.recv_timeout(CHECK_EVERY) {
                 Ok(()) => {}
                 Err(RecvTimeoutError::Timeout) => {
                     let connected_at = *work.connected_at.get().unwrap_or(&started);

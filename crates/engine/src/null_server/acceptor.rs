@@ -15,7 +15,7 @@ use super::counts::Counts;
 use super::listener::Listener;
 use super::new_client::{NewClient, WorkerHandle};
 use super::report::Listening;
-use crate::session::LOOK_UP_EVERY;
+use crate::session::CHECK_EVERY;
 
 pub struct Acceptor<'a> {
     listener: Listener,
@@ -63,7 +63,7 @@ impl<'a> Acceptor<'a> {
     pub fn receive(&mut self, go_on: &mut dyn FnMut() -> ControlFlow<()>) -> io::Result<()> {
         let mut events = Events::with_capacity(4);
         while go_on().is_continue() {
-            if let Err(error) = self.poll.poll(&mut events, Some(LOOK_UP_EVERY))
+            if let Err(error) = self.poll.poll(&mut events, Some(CHECK_EVERY))
                 && error.kind() != io::ErrorKind::Interrupted
             {
                 return Err(error);

@@ -10,8 +10,10 @@ use assay_drivers::{
 use assay_values::{ColumnType, Row};
 use mio::{Events, Poll, Token};
 
-use super::connect_errors::{RETRY_AFTER, no_answer, out_of_resources, too_late, unreachable};
-use super::{Cancellation, Connection, Halt, LOOK_UP_EVERY, Scratch, WireSite};
+use super::connect_errors::{
+    RETRY_AFTER, connect_timed_out, no_answer, out_of_resources, unreachable,
+};
+use super::{CHECK_EVERY, Cancellation, Connection, Halt, Scratch, WireSite};
 
 /// Bulk rows are collected into messages of about this size (measured: larger ones gain nothing).
 const BULK_BYTES: usize = 64 * 1024;
@@ -60,10 +62,10 @@ impl BlockingConnection {
                 Ok(connection) => break connection,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     if Instant::now() >= deadline {
-                        return Err(too_late(site).into());
+                        return Err(connect_timed_out(site).into());
                     }
                     std::thread::sleep(RETRY_AFTER);
-                    cancellation.look_up()?;
+                    cancellation.check()?;
                 }
                 Err(error) => return Err(unreachable(site, &error).into()),
             }
@@ -81,10 +83,10 @@ impl BlockingConnection {
         };
         loop {
             let opening = !connection.connection.is_connected();
-            match connection.turn(LOOK_UP_EVERY) {
+            match connection.turn(CHECK_EVERY) {
                 Ok(Progress::Ready) => return Ok(connection),
-                Ok(_) if Instant::now() >= deadline => return Err(too_late(site).into()),
-                Ok(_) => cancellation.look_up()?,
+                Ok(_) if Instant::now() >= deadline => return Err(connect_timed_out(site).into()),
+                Ok(_) => cancellation.check()?,
                 Err(TurnError::Socket(error)) if opening => {
                     return Err(unreachable(site, &error).into());
                 }
@@ -221,7 +223,7 @@ impl BlockingConnection {
         sent.map_err(|error| self.error_before_close(TurnError::Socket(error)))?;
         loop {
             let wait = if self.connection.has_unsent() {
-                LOOK_UP_EVERY
+                CHECK_EVERY
             } else {
                 Duration::ZERO
             };
@@ -231,7 +233,7 @@ impl BlockingConnection {
             if progress == Progress::Ready {
                 return Ok(true);
             }
-            cancellation.look_up()?;
+            cancellation.check()?;
             if !self.connection.has_unsent() {
                 return Ok(false);
             }
@@ -242,7 +244,7 @@ impl BlockingConnection {
         let since = Instant::now();
         loop {
             let progress = self
-                .turn(LOOK_UP_EVERY)
+                .turn(CHECK_EVERY)
                 .map_err(|error| self.error_before_close(error))?;
             if matches!(progress, Progress::Ready | Progress::BulkReady) {
                 return Ok(progress);
@@ -252,7 +254,7 @@ impl BlockingConnection {
             {
                 return Err(no_answer.clone().into());
             }
-            cancellation.look_up()?;
+            cancellation.check()?;
         }
     }
 

@@ -9,7 +9,7 @@ use assay_values::{ColumnType, Row};
 use super::{Cancellation, Channel, Halt, Session, SessionState};
 
 /// A library is fed from this thread; cancellation is checked after this many rows.
-const ROWS_A_LOOK: u64 = 256;
+const ROWS_PER_CHECK: u64 = 256;
 
 impl Session {
     /// Starts a bulk load; an error of the statement is in the answer.
@@ -57,8 +57,8 @@ impl Session {
         let ended = match &mut self.channel {
             Channel::Server(connection) => connection.bulk_row(row, cancellation),
             Channel::Library(library) => match library.bulk_row(row) {
-                Ok(()) if number.is_multiple_of(ROWS_A_LOOK) => {
-                    cancellation.look_up().map(|()| None)
+                Ok(()) if number.is_multiple_of(ROWS_PER_CHECK) => {
+                    cancellation.check().map(|()| None)
                 }
                 Ok(()) => Ok(None),
                 Err(error) => Err(error.into()),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use assay_drivers::SystemError;
 
 /// How often a waiting thread checks for cancellation.
-pub const LOOK_UP_EVERY: Duration = Duration::from_millis(100);
+pub const CHECK_EVERY: Duration = Duration::from_millis(100);
 
 /// Why a wait ended without its result.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl<'a> Cancellation<'a> {
     pub fn new(go_on: &'a mut dyn FnMut() -> ControlFlow<()>) -> Self {
         Self {
             go_on,
-            next: Instant::now() + LOOK_UP_EVERY,
+            next: Instant::now() + CHECK_EVERY,
         }
     }
 
@@ -39,12 +39,12 @@ impl<'a> Cancellation<'a> {
     ///
     /// # Errors
     /// If the caller cancels.
-    pub fn look_up(&mut self) -> Result<(), Halt> {
+    pub fn check(&mut self) -> Result<(), Halt> {
         let now = Instant::now();
         if now < self.next {
             return Ok(());
         }
-        self.next = now + LOOK_UP_EVERY;
+        self.next = now + CHECK_EVERY;
         match (self.go_on)() {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err(Halt::Interrupted),

@@ -26,7 +26,7 @@ pub fn unreachable(site: &WireSite, error: &io::Error) -> SystemError {
 }
 
 /// Opening the session took too long.
-pub fn too_late(site: &WireSite) -> SystemError {
+pub fn connect_timed_out(site: &WireSite) -> SystemError {
     SystemError::new(
         ErrorClass::Timeout,
         "",

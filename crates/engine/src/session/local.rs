@@ -5,7 +5,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use assay_drivers::registry::AnyBlocking;
 use assay_drivers::{Answer, Blocking as _, Request};
 
-use super::{Cancellation, Halt, LOOK_UP_EVERY, no_thread};
+use super::{CHECK_EVERY, Cancellation, Halt, no_thread};
 use crate::limits;
 
 /// Executes one request while checking `cancellation`; an error of the statement is in `answer`.
@@ -23,7 +23,7 @@ pub fn request(
 ) -> Result<(), Halt> {
     let Some(cancel) = library.canceller() else {
         library.request(request, answer)?;
-        return cancellation.look_up();
+        return cancellation.check();
     };
     let (ended, end) = mpsc::channel();
     std::thread::scope(|scope| {
@@ -33,14 +33,14 @@ pub fn request(
         .map_err(|error| no_thread(&error))?;
         let mut go_on = Ok(());
         loop {
-            match end.recv_timeout(LOOK_UP_EVERY) {
+            match end.recv_timeout(CHECK_EVERY) {
                 Ok(result) => {
                     go_on?;
                     return Ok(result?);
                 }
                 Err(RecvTimeoutError::Timeout) => {
                     if go_on.is_ok() {
-                        go_on = cancellation.look_up();
+                        go_on = cancellation.check();
                     }
                     // Repeatedly: the first call may fall between two steps of the library.
                     if go_on.is_err() {

@@ -12,8 +12,10 @@ mod security;
 mod site;
 
 pub use blocking_connection::BlockingConnection;
-pub use cancellation::{Cancellation, Halt, LOOK_UP_EVERY};
-pub use connect_errors::{RETRY_AFTER, lost, no_thread, out_of_resources, too_late, unreachable};
+pub use cancellation::{CHECK_EVERY, Cancellation, Halt};
+pub use connect_errors::{
+    RETRY_AFTER, connect_timed_out, lost, no_thread, out_of_resources, unreachable,
+};
 pub use connection::Connection;
 pub use scratch::Scratch;
 pub use site::{Endpoints, LocalSite, Site, WireSite, driver_names, endpoint_of};

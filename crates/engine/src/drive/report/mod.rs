@@ -27,7 +27,7 @@ struct Sums {
     begun: Vec<Outcomes>,
     statements: u64,
     reconnects: u64,
-    given_up: u64,
+    abandoned: u64,
     cancelled: u64,
     errors: ErrorLog,
     results: ResultLog,
@@ -116,8 +116,8 @@ pub fn assemble(
         results: agreements(shared, &sums.results, has_digests),
         client_cost,
         driver_counters: sums.counters,
-        unfinished: (sums.given_up > 0).then(|| Unfinished {
-            transactions: sums.given_up,
+        unfinished: (sums.abandoned > 0).then(|| Unfinished {
+            transactions: sums.abandoned,
             cancelled: sums.cancelled,
             limit_s: Duration::from_nanos(plan.drain_ns).as_secs_f64(),
         }),
@@ -167,7 +167,7 @@ impl Sums {
             }
             sums.statements += recorder.statements;
             sums.reconnects += recorder.reconnects;
-            sums.given_up += recorder.given_up;
+            sums.abandoned += recorder.abandoned;
             sums.cancelled += recorder.cancelled;
             sums.errors.merge(recorder.errors);
             sums.results.merge(&recorder.results);
