@@ -17,6 +17,9 @@ from assay.errors import ArgumentError
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _BAD_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _HIDDEN = "***"
+ONE_SERVER = (
+    "name the one server that is measured: of several hosts a client takes whichever answers first"
+)
 HINT = "in a user or password write / as %2F, ? as %3F, # as %23, % as %25, @ as %40"
 
 
@@ -94,6 +97,10 @@ def _host_and_port(place: str) -> tuple[str, str]:
     found = re.fullmatch(r"\[([^][]*)\](?::(.*))?", place)
     if found is not None:
         return found[1], found[2] or ""
+    if "," in place:
+        raise ArgumentError(
+            f"expected one host in the URL, found several: {place}", hint=ONE_SERVER
+        )
     host, _, port = place.partition(":")
     if "[" in place or "]" in place:
         raise ArgumentError(

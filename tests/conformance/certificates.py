@@ -34,20 +34,23 @@ class Certificates:
 @contextmanager
 def certificates(client: str) -> Iterator[Certificates]:
     """``authority``, ``server`` (for the host localhost), ``client`` (of that user), ``stranger``
-    (signed by another authority), and ``alone`` (self-signed)."""
+    (signed by another authority), ``alone`` (self-signed), ``nameless`` (signed, with a CN and no
+    subjectAltName) and ``old`` (X.509 version 1)."""
     if shutil.which("openssl") is None:
         pytest.skip("no openssl on this machine to make certificates with")
-    with TemporaryDirectory(prefix="assay-test-tls-", dir="/var/tmp") as name:
-        made = Certificates(Path(name))
+    with TemporaryDirectory(prefix="assay-test-tls-", dir="/var/tmp") as folder:
+        made = Certificates(Path(folder))
         made.folder.chmod(0o755)
         for authority in ("authority", "stranger"):
             _request(made, authority, authority, "-x509", *_DAYS)
         _request(made, "alone", "localhost", "-x509", *_DAYS, "-addext", _HOST)
         _signed(made, "server", "localhost", _HOST)
         _signed(made, "client", client, "extendedKeyUsage=clientAuth")
+        _signed(made, "nameless", "localhost", "basicConstraints=CA:FALSE")
+        _signed(made, "old", "localhost", "")
         user = server_user()
-        for path in (made.key("server"), made.key("alone")):
-            os.chown(path, user.uid, user.gid)
+        for name in ("server", "alone", "nameless", "old"):
+            os.chown(made.key(name), user.uid, user.gid)
         yield made
 
 
@@ -66,8 +69,9 @@ def _signed(made: Certificates, name: str, subject: str, extension: str) -> None
     made.crt(name).rename(request)
     extensions.write_text(f"{extension}\n")
     signer = ("-CA", str(made.crt("authority")), "-CAkey", str(made.key("authority")))
-    files = ("-in", str(request), "-extfile", str(extensions), "-out", str(made.crt(name)))
-    _openssl("x509", "-req", "-set_serial", str(len(name)), *_DAYS, *signer, *files)
+    files = ("-in", str(request), "-out", str(made.crt(name)))
+    extended = ("-extfile", str(extensions)) if extension else ()
+    _openssl("x509", "-req", "-set_serial", str(len(name)), *_DAYS, *signer, *extended, *files)
 
 
 def _openssl(*words: str) -> None:

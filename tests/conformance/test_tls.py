@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,9 +77,23 @@ WORDS = {
 class Server:
     """A server with TLS, and the ways to reach it."""
 
-    def __init__(self, system: System, url: str, made: Certificates) -> None:
+    def __init__(
+        self,
+        system: System,
+        url: str,
+        made: Certificates,
+        rules: Path,
+        reload: Callable[[], object],
+    ) -> None:
         self.system, self.made, self.words = system, made, WORDS[system.name]
         self._url = url
+        self.rules = rules
+        self._reload = reload
+
+    def admit(self, rules: str) -> None:
+        """PostgreSQL's pg_hba.conf."""
+        self.rules.write_text(rules)
+        self._reload()
 
     def url(
         self, mode: int | None, *, host: str = "localhost", user: str = "", **files: Path
@@ -110,14 +127,19 @@ def serving(system: System, storage: StorageFacts, own: str) -> Iterator[Server]
         with provisioned(system, storage, settings, {"transport": "tcp"}) as deployment:
             for statement in words.user:
                 ask(deployment, statement)
+            rules = deployment.nodes[0].directory / "pg_hba.conf"
             if system.name == "postgresql":  # its rules are a file, not part of the user
-                rules = deployment.nodes[0].directory / "pg_hba.conf"
                 rules.write_text(f"hostssl all {USER} all cert\n{rules.read_text()}")
                 ask(deployment, "SELECT pg_reload_conf()")
             address = deployment.address
             login = f"{address.user}:{address.password}@localhost:{address.port}"
             scheme = system.url_schemes[0]
-            yield Server(system, f"{scheme}://{login}/{address.database}", made)
+
+            def reload() -> None:
+                os.kill(deployment.server_pid or 0, signal.SIGHUP)
+                time.sleep(0.5)
+
+            yield Server(system, f"{scheme}://{login}/{address.database}", made, rules, reload)
 
 
 def test_encryption_and_verification_follow_the_url(
@@ -136,8 +158,12 @@ def test_encryption_and_verification_follow_the_url(
         ):
             assert at.cipher(url), url
         for url, said, fix in (
-            (at.url(signed, authority=stranger), "not signed by an authority", "authority: "),
-            (at.url(this_host), "not signed by an authority", at.words.authority),
+            (
+                at.url(signed, authority=stranger),
+                "not signed by a trusted authority",
+                "authority: ",
+            ),
+            (at.url(this_host), "not signed by a trusted authority", at.words.authority),
             (
                 at.url(this_host, host="127.0.0.1", authority=authority),
                 "certificate is for localhost, expected 127.0.0.1",
@@ -149,7 +175,7 @@ def test_encryption_and_verification_follow_the_url(
             assert fix in str(refusal.value.hint)
         # If authorities are named, they are used.
         only = at.url(encrypted if server.name == "postgresql" else None, authority=stranger)
-        with pytest.raises(SystemRefused, match="not signed by an authority"):
+        with pytest.raises(SystemRefused, match="not signed by a trusted authority"):
             at.cipher(only)
         no_certificate = at.made.key("client")
         with pytest.raises(InputError, match="expected PEM certificates, found none"):
@@ -172,6 +198,59 @@ def test_a_self_signed_certificate_is_trusted_where_it_is_named(
         assert at.cipher(at.url(2, authority=at.made.crt("alone")))
         with pytest.raises(SystemRefused, match="certificate"):
             at.cipher(at.url(1, authority=at.made.crt("authority")))
+
+
+def test_a_certificate_without_a_host_name_is_refused_by_its_cause(
+    server: System, storage: StorageFacts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with serving(server, storage, "nameless") as at:
+        authority = at.made.crt("authority")
+        with pytest.raises(SystemRefused, match=r"no subjectAltName .its CN does not") as refusal:
+            at.cipher(at.url(2, authority=authority))
+        assert "-addext subjectAltName=DNS:localhost" in str(refusal.value.hint)
+        assert at.cipher(at.url(1, authority=authority)), "the fix that the hint names"
+
+
+def test_a_certificate_of_version_1_is_refused_by_its_cause(
+    server: System, storage: StorageFacts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with serving(server, storage, "old") as at:
+        for mode in (0, 1):
+            files = {"authority": at.made.crt("authority")} if mode else {}
+            with pytest.raises(SystemRefused, match=r"X\.509 version 1") as refusal:
+                at.cipher(at.url(mode, **files))
+            assert f"{at.words.mode}={at.words.modes[3]}" in str(refusal.value.hint)
+        assert at.cipher(at.url(3)) is None, "the fix that the hint names"
+
+
+def test_allow_and_prefer_begin_at_opposite_ends_as_with_libpq(
+    storage: StorageFacts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    system = pytest.importorskip("assay.registry").system("postgresql")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with serving(system, storage, "server") as at:
+        allow, prefer = (f"{at.url(None)}sslmode={word}" for word in ("allow", "prefer"))
+        assert at.cipher(allow) is None and at.cipher(prefer)
+        rules = at.rules.read_text()
+        at.admit(f"hostssl all all all trust\nhostnossl all all all reject\n{rules}")
+        assert at.cipher(allow), "the server wants TLS"
+        at.admit(f"hostnossl all all all trust\nhostssl all all all reject\n{rules}")
+        assert at.cipher(prefer) is None, "the server wants none"
+        with pytest.raises(SystemRefused):
+            at.cipher(f"{at.url(None)}sslmode=require")
+
+
+def test_an_address_is_used_in_place_of_the_hosts(
+    storage: StorageFacts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    system = pytest.importorskip("assay.registry").system("postgresql")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with serving(system, storage, "server") as at:
+        url = at.url(2, host="no-such-host.invalid", authority=at.made.crt("authority"))
+        with pytest.raises(SystemRefused, match=r"for localhost, expected no-such-host"):
+            at.cipher(f"{url}&hostaddr=127.0.0.1")
 
 
 def test_a_run_configured_only_by_the_environment(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -48,6 +49,35 @@ def test_here_creates_missing_folders_and_keeps_existing_ones() -> None:
     assert inner.exists(), "it was there before, empty or not"
     inner.rmdir()
     inner.parent.rmdir()
+
+
+def test_a_directory_that_a_killed_assay_made_goes_at_the_next_start() -> None:
+    # First the server's own directory, which lies in it and has an entry of its own.
+    program = (
+        "import time\n"
+        "from assay.experiment.values import StorageChoice\n"
+        "from assay.provision.directory import server_directory\n"
+        "from assay.storages.here import HERE\n"
+        "with HERE.prepare(StorageChoice()) as facts, server_directory(facts) as directory:\n"
+        "    print(facts.directory, flush=True)\n"
+        "    time.sleep(1000)\n"
+    )
+    work = Path(f"/var/tmp/assay-test-{os.getpid()}")
+    work.mkdir()
+    try:
+        with subprocess.Popen(
+            [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, cwd=work
+        ) as child:
+            assert child.stdout is not None
+            directory = Path(child.stdout.readline().strip())
+            assert directory == work / ".assay" and list(directory.iterdir())
+            child.kill()
+            child.wait()
+        cleared = clear_leftovers()
+        assert not any(one.remaining for one in cleared)
+        assert not list(work.iterdir())
+    finally:
+        shutil.rmtree(work)
 
 
 def test_here_prefers_the_current_directory_if_the_servers_user_can_reach_it(

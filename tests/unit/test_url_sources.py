@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import ArgumentError
+from assay.experiment import settings
 from assay.experiment.settings import system_choice
 from assay.provision.deployment import Address
 from assay.systems.mariadb import url as mariadb
@@ -108,7 +109,7 @@ def test_a_password_file_is_read_as_libpq_reads_it(home: Path) -> None:
     ("url", "tls", "ca_file"),
     [
         ("postgresql://h/", "prefer", None),
-        ("postgresql://h/?sslmode=allow", "prefer", None),
+        ("postgresql://h/?sslmode=allow", "allow", None),
         ("postgresql://h/?sslmode=verify-full", "verify", None),
         ("postgresql://h/?sslrootcert=system", "verify", None),
         ("postgresql://h/?sslmode=require&sslrootcert={ca}", "verify-ca", "{ca}"),
@@ -235,3 +236,70 @@ def test_an_unreadable_file_counts_as_missing(
     monkeypatch.setenv("PGUSER", "\udcff")
     with pytest.raises(ArgumentError, match=r"user \(PGUSER\): expected UTF-8"):
         postgresql.address_of("postgresql://h/d")
+
+
+@pytest.mark.parametrize(
+    ("url", "environment", "said"),
+    [
+        ("postgresql://a,b/d", {}, "expected one host in the URL, found several: a,b"),
+        ("postgresql://u@a:1,b:2/d", {}, "expected one host in the URL, found several: a:1,b:2"),
+        ("mariadb://a,b/d", {}, "expected one host in the URL, found several: a,b"),
+        ("postgresql://", {"PGHOST": "a,b"}, "host=a,b (PGHOST): expected one server"),
+        ("postgresql://h/", {"PGHOSTADDR": "10.0.0.1,10.0.0.2"}, "(PGHOSTADDR): expected one"),
+        ("postgresql://h/", {"PGHOSTADDR": "db"}, "hostaddr=db (PGHOSTADDR): expected an IP"),
+        ("postgresql://h/", {"PGREQUIREAUTH": "none"}, "require_auth=none (PGREQUIREAUTH): not"),
+        ("postgresql://h/", {"PGCHANNELBINDING": "require"}, "only disable or prefer is supported"),
+        ("postgresql://h/", {"PGSSLCRL": "f"}, "sslcrl=f (PGSSLCRL): not supported"),
+        ("postgresql://h/?channel_binding=require", {}, "parameter 'channel_binding' is not one"),
+    ],
+)
+def test_what_is_not_done_is_refused_and_not_passed_over(
+    url: str, environment: dict[str, str], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(ArgumentError) as refused:
+        settings.system_choices([url])
+    assert said in refused.value.message
+
+
+def test_what_asks_for_nothing_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PGCHANNELBINDING", "prefer")
+    monkeypatch.setenv("PGTARGETSESSIONATTRS", "any")
+    assert postgresql.address_of("postgresql://h/").host == "h"
+
+
+def test_a_service_that_asks_for_what_is_not_done_is_refused(home: Path) -> None:
+    (home / ".pg_service.conf").write_text("[shop]\nhost=h\nrequirepeer=postgres\n")
+    with pytest.raises(ArgumentError, match=r"requirepeer=postgres \(service shop in ~/"):
+        postgresql.address_of("postgresql://?service=shop")
+
+
+def test_an_address_stands_beside_the_host_that_certificates_are_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PGHOSTADDR", "10.0.0.1")
+    address = postgresql.address_of("postgresql://db.example/")
+    assert (address.host, address.host_address) == ("db.example", "10.0.0.1")
+    assert address.origins["hostaddr"] == "PGHOSTADDR"
+    assert postgresql.address_of("postgresql://").host == "10.0.0.1"
+    (choice,) = settings.system_choices(["postgresql://db.example/"])
+    assert "hostaddr=10.0.0.1" in str(choice.url)
+
+
+def test_settings_of_the_environment_are_of_each_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PGTZ", "Asia/Tokyo")
+    (statement,) = postgresql.address_of("postgresql://h/").session_statements
+    assert statement == "SELECT set_config('timezone', 'Asia/Tokyo', false)"
+
+
+def test_an_option_of_a_file_that_cannot_be_honoured_is_refused(home: Path) -> None:
+    secret(home / ".my.cnf", "[client]\nssl-crl = /x\n")
+    with pytest.raises(ArgumentError, match=r"ssl-crl \(\[client\] in ~/\.my\.cnf\): not supp"):
+        mariadb.address_of("mariadb://h/d")
+
+
+def test_a_login_path_is_said_not_to_be_read(home: Path) -> None:
+    (home / ".mylogin.cnf").touch()
+    origins = mariadb.address_of("mariadb://u@h/d").origins
+    assert origins["password_from"] == "none found; ~/.mylogin.cnf is encrypted and not read"

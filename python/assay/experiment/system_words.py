@@ -36,11 +36,14 @@ def _plain(text: str) -> tuple[str, str]:
 
 
 def _url(text: str) -> tuple[str, str]:
-    """A URL ends at a comma behind its last ``@``, and before the next system's beginning."""
+    """A URL ends at a comma behind its last ``@``, and before the next system's beginning. A comma
+    between several hosts is of the URL, so that it can be refused as such."""
     following = _next_system().search(text)
     whole = text if following is None else text[: following.start()]
     comma = whole.find(",", whole.rfind("@") + 1)
-    end = comma if comma >= 0 else len(whole)
+    is_in_host = "/" not in whole[whole.find("://") + 3 : comma]
+    is_of_url = is_in_host and any(sign in whole[comma:] for sign in "/:")
+    end = comma if comma >= 0 and not is_of_url else len(whole)
     return text[:end].strip(), text[end:].lstrip().removeprefix(",").strip()
 
 

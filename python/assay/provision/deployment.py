@@ -20,6 +20,9 @@ class Address:
     """Path of a Unix socket."""
     host: str | None = None
     port: int | None = None
+    host_address: str | None = None
+    """Where ``host`` is, an IP address: it is not looked up, and certificates are still for
+    ``host``."""
     file: str | None = None
     """A database file, for systems that live in this process."""
     user: str = ""
@@ -27,7 +30,8 @@ class Address:
     database: str = ""
     tls: str = "off"
     """``off``, ``prefer``, ``require`` (not verified), ``verify-ca`` (signed by an authority) or
-    ``verify`` (and for this host)."""
+    ``verify`` (and for this host). ``allow``: off, or else required, which the first session finds
+    out; the engine has no such mode."""
     ca_file: str | None = None
     """PEM file of the authorities; None: those of this machine."""
     cert_file: str | None = None
@@ -50,6 +54,7 @@ class Address:
             "unix": self.unix,
             "host": self.host,
             "port": self.port,
+            "host_address": self.host_address,
             "file": self.file,
             "user": self.user,
             "password": self.password,

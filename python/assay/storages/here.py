@@ -9,7 +9,10 @@ from pathlib import Path
 from assay import env_vars
 from assay.errors import ArgumentError
 from assay.experiment.values import StorageChoice
+from assay.provision import ledger
+from assay.provision.clean_up import undone_at_end
 from assay.provision.deployment import StorageFacts
+from assay.provision.resources import EmptyDirectory
 from assay.provision.users import ServerUser, first_unreachable, server_user
 from assay.storages.mounts import facts_of
 
@@ -32,8 +35,7 @@ class Here:
         user = server_user()
         given = choice.directory or env_vars.DATA_DIRECTORY.get()
         directory = Path(given).absolute() if given else default_directory(user)
-        made = make(directory)
-        try:
+        with _made(directory):
             if blocked := first_unreachable(directory, user):
                 raise ArgumentError(
                     f"storage {choice.name!r}: servers run as the user {user.name!r}, who may not "
@@ -41,10 +43,27 @@ class Here:
                     hint=f"choose another directory, or allow it: chmod o+x {blocked}",
                 )
             yield facts_of(choice, directory)
-        finally:
-            for path in made:
-                with contextlib.suppress(OSError):
-                    path.rmdir()
+
+
+@contextlib.contextmanager
+def _made(directory: Path) -> Iterator[None]:
+    """The directory with its missing parents; what was missing and is empty at the end goes, after
+    a kill at the next start."""
+    missing = _missing(directory)
+    if not missing:
+        make(directory)
+        yield
+        return
+    with undone_at_end(ledger.new_id()) as entry:
+        for path in reversed(missing):
+            entry.add(EmptyDirectory(str(path)))
+        make(directory)
+        yield
+
+
+def _missing(directory: Path) -> list[Path]:
+    """The innermost first."""
+    return [path for path in (directory, *directory.parents) if not path.exists()]
 
 
 def default_directory(user: ServerUser) -> Path:
@@ -53,25 +72,19 @@ def default_directory(user: ServerUser) -> Path:
     return FALLBACK if first_unreachable(current, user) else current / ".assay"
 
 
-def make(directory: Path) -> list[Path]:
-    """Makes a directory and its missing parents, enterable for all; returns those it made, the
-    innermost first. Raises `ArgumentError` if it cannot."""
-    missing = [path for path in (directory, *directory.parents) if not path.exists()]
-    made: list[Path] = []
+def make(directory: Path) -> None:
+    """Makes a directory and its missing parents, enterable for all. Raises `ArgumentError` if it
+    cannot."""
     try:
-        for path in reversed(missing):
+        for path in reversed(_missing(directory)):
             path.mkdir()
             path.chmod(0o755)  # whatever our umask is: the servers' user must get through
-            made.insert(0, path)
         if not directory.is_dir():
             raise NotADirectoryError(f"{directory} is not a directory")
     except OSError as error:
-        for path in made:
-            path.rmdir()
         raise ArgumentError(
             f"a storage needs a directory: {error}", hint="choose another: --storage here:DIRECTORY"
         ) from error
-    return made
 
 
 def refuse_options(choice: StorageChoice, *known: str) -> None:

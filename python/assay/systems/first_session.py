@@ -18,12 +18,20 @@ FIRST_ANSWER_S = 30.0
 never answer."""
 
 # The engine's own codes: TLS is required and the server has none; its certificate is signed by an
-# authority that is not trusted, is for another host, or cannot be used; it refuses the client's.
+# authority that is not trusted, is for another host, names none, is of X.509 version 1, or cannot
+# be used; it refuses the client's.
 _NO_TLS = "no TLS"
 _UNKNOWN_AUTHORITY = "unknown authority"
 _OTHER_HOST = "other host"
+_NO_HOST_NAME = "no host name"
+_CERTIFICATE_VERSION = "certificate version"
 _BAD_CERTIFICATE = "certificate"
 _CLIENT_CERTIFICATE = "client certificate"
+
+
+_NEW_CERTIFICATE = (
+    "give the server a certificate made with `openssl req -x509 … -addext subjectAltName=DNS:{}`"
+)
 
 
 @dataclass(frozen=True)
@@ -40,6 +48,8 @@ class Server:
     client_certificate: str
     signed_only: str
     """How a URL asks that a certificate is signed, whatever host it is for."""
+    no_tls: str
+    """How a URL asks for sessions in the clear."""
     no_database: tuple[str, ...]
     """The system's codes for one that is not there, or not for this user."""
     password_needed: tuple[str, ...]
@@ -74,6 +84,7 @@ def _explained(
             "if it does, its log says why it closed the connection",
         )
     said = f"{server.tls_parameter} ({address.origins.get(server.tls_parameter) or 'default'})"
+    new_certificate = _NEW_CERTIFICATE.format(address.host)
     fixes: Mapping[str, str | None] = {
         "connection refused": "start the server, or correct the socket's folder in the URL"
         if address.unix
@@ -88,6 +99,9 @@ def _explained(
         "=FILE in the URL",
         _OTHER_HOST: f"write the host as the certificate has it, or {server.signed_only} to accept "
         "every host of this authority",
+        _NO_HOST_NAME: f"{new_certificate}, or accept every host of this authority: "
+        f"{server.signed_only}",
+        _CERTIFICATE_VERSION: f"{new_certificate}, or do without TLS: {server.no_tls}",
         _BAD_CERTIFICATE: "give the server a certificate that is valid today, of X.509 version 3 "
         f"(`openssl req -x509` makes one), or ask for less with {said}",
         _CLIENT_CERTIFICATE: f"name one that it accepts: {server.client_certificate} in the URL",

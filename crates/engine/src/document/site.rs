@@ -22,6 +22,9 @@ pub struct SiteDocument {
     pub host: Option<String>,
     #[serde(default)]
     pub port: Option<u16>,
+    /// Where `host` is, an IP address: it is not looked up, and a certificate is still checked for `host`.
+    #[serde(default)]
+    pub host_address: Option<String>,
     /// A database file, for systems in this process.
     #[serde(default)]
     pub file: Option<String>,
@@ -81,6 +84,7 @@ impl SiteDocument {
         let at = |endpoint: &EndpointDocument| Self {
             unix: endpoint.unix.clone(),
             host: endpoint.host.clone(),
+            host_address: None,
             port: endpoint.port,
             file: endpoint.file.clone(),
             endpoints: Vec::new(),

@@ -37,7 +37,7 @@ impl Address {
             let error = SystemError::new(ErrorClass::ConnectionRefused, "", reason);
             EngineError::System(error, format!("looking up the host {host}"))
         };
-        let places: Vec<_> = (host.as_str(), port)
+        let places: Vec<_> = (site.host_address.as_ref().unwrap_or(host).as_str(), port)
             .to_socket_addrs()
             .map_err(|error| unknown(error.to_string()))?
             .collect();

@@ -3,7 +3,7 @@
 use std::io::{Read as _, Write as _};
 
 use assay_drivers::{ErrorClass, SystemError};
-use rustls::{AlertDescription, CertificateError, ClientConnection, Error};
+use rustls::{AlertDescription, CertificateError, ClientConnection, Error, OtherError};
 
 use super::TlsOffer;
 
@@ -98,9 +98,26 @@ fn refused(error: &Error) -> SystemError {
             presented,
         }) => (
             ErrorClass::Authentication,
-            "other host",
+            if presented.is_empty() {
+                "no host name"
+            } else {
+                "other host"
+            },
             other_host(&expected.to_str(), presented),
         ),
+        Error::InvalidCertificate(CertificateError::Other(OtherError(cause)))
+            if matches!(
+                cause.downcast_ref(),
+                Some(webpki::Error::UnsupportedCertVersion)
+            ) =>
+        {
+            (
+                ErrorClass::Authentication,
+                "certificate version",
+                "the server's certificate is of X.509 version 1 or 2, expected version 3"
+                    .to_owned(),
+            )
+        }
         Error::InvalidCertificate(_) | Error::NoCertificatesPresented => {
             (ErrorClass::Authentication, "certificate", error.to_string())
         }
@@ -124,7 +141,9 @@ fn refused(error: &Error) -> SystemError {
 
 fn other_host(host: &str, presented: &[String]) -> String {
     if presented.is_empty() {
-        return format!("the server's certificate names no host (subjectAltName), expected {host}");
+        return format!(
+            "the server's certificate has no subjectAltName (its CN does not count), expected {host}"
+        );
     }
     // Each is given with its type, as in DnsName("localhost").
     let bare = |name: &String| name.split('"').nth(1).unwrap_or(name).to_owned();

@@ -5,6 +5,7 @@ A new kind is a file here and a line in `KINDS`.
 
 from assay.provision.resources.control_group import ControlGroup
 from assay.provision.resources.directory import Directory
+from assay.provision.resources.empty_directory import EmptyDirectory
 from assay.provision.resources.loop_device import LoopDevice
 from assay.provision.resources.mount import Mount
 from assay.provision.resources.package import UnfinishedPackage
@@ -19,6 +20,7 @@ KINDS: dict[str, type[Resource]] = {
         LoopDevice,
         ControlGroup,
         Directory,
+        EmptyDirectory,
         UnfinishedPackage,
     )
 }
@@ -28,6 +30,7 @@ __all__ = [
     "CannotUndo",
     "ControlGroup",
     "Directory",
+    "EmptyDirectory",
     "LoopDevice",
     "Mount",
     "Resource",

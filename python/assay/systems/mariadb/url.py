@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from assay import server_url
+from assay import env_vars, server_url
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError
 from assay.files import paths
@@ -39,6 +39,7 @@ EXPECTED = Server(
     authorities_parameter="ssl-ca",
     client_certificate="ssl-cert and ssl-key",
     signed_only="ssl-mode=verify_ca",
+    no_tls="ssl-mode=disabled",
     no_database=("1044", "1049"),
     password_needed=("1045",),
     timeout_fix="a MariaDB or MySQL server speaks first, and this one was silent: is it one? "
@@ -68,6 +69,12 @@ _PARAMETERS = (
     "defaults-group-suffix",
 )
 """Names of the clients' own options."""
+
+_UNSUPPORTED = (
+    "ssl-capath", "ssl-cipher", "ssl-crl", "ssl-crlpath", "ssl-fp", "ssl-fplist", "ssl-passphrase",
+    "tls-fp", "tls-fplist", "tls-version",
+)  # fmt: skip
+"""What would be less safe if it were passed over."""
 
 _IDENTITY = ("user", "ssl-mode")
 
@@ -150,6 +157,11 @@ def _values(url: str) -> Sourced:
     for one in reversed(options):  # of an option given twice the last one counts
         if one.name in (*_VALUES, *_FILES):
             found.add(one.origin, {one.name: one.value})
+        elif one.name in _UNSUPPORTED:
+            raise ArgumentError(
+                f"{one.name} ({one.origin}): not supported",
+                hint="leave it out for this run: another file with ?defaults-file=FILE in the URL",
+            )
         elif (mode := _mode(one.name, one.value)) is not None:
             found.add(one.origin, {"ssl-mode": mode})
     found.add_environment(ENVIRONMENT)
@@ -197,6 +209,14 @@ def _own_certificate(found: Sourced) -> tuple[str | None, str | None]:
     return certificate, key
 
 
+def _no_password() -> str:
+    """Whoever has a login path would expect it to be used."""
+    home = env_vars.home()
+    if home is not None and paths.is_file(path := home / ".mylogin.cnf"):
+        return f"none found; {urls.shown(path)} is encrypted and not read"
+    return "none found"
+
+
 def _origins(found: Sourced, socket: str | None) -> dict[str, str]:
     names = ["user", "database", "connect-timeout"]
     names += ["socket"] if socket else ["host", "port", "ssl-mode", *_FILES]
@@ -205,5 +225,5 @@ def _origins(found: Sourced, socket: str | None) -> dict[str, str]:
     if found.get("ssl-ca"):
         defaults["ssl-mode"] = "because of ssl-ca"
     origins = {name: found.origin(name) or defaults.get(name, "") for name in names}
-    password = found.origin("password") or "none found"
+    password = found.origin("password") or _no_password()
     return {name: one for name, one in origins.items() if one} | {"password_from": password}

@@ -40,6 +40,8 @@ def command(address: Address) -> tuple[list[str], Mapping[str, str]]:
     environment = {"PGSSLMODE": _SSLMODE_OF_TLS[address.tls], "PGCLIENTENCODING": "UTF8"}
     if address.password is not None:
         environment["PGPASSWORD"] = address.password
+    if address.host_address is not None:
+        environment["PGHOSTADDR"] = address.host_address
     if address.ca_file is not None:
         environment["PGSSLROOTCERT"] = address.ca_file
     if address.cert_file is not None and address.key_file is not None:

@@ -25,6 +25,10 @@ def statements(options: str | None, origin: str) -> tuple[str, ...]:
                 f"options {origin}: expected -c NAME=VALUE, found {word}",
                 hint="a blank in a value is written with a backslash before it",
             )
-        name, value = setting[1].replace("-", "_"), setting[2]
-        found.append(f"SELECT set_config({DIALECT.literal(name)}, {DIALECT.literal(value)}, false)")
+        found.append(statement(setting[1].replace("-", "_"), setting[2]))
     return tuple(found)
+
+
+def statement(name: str, value: str) -> str:
+    """What sets it for the session."""
+    return f"SELECT set_config({DIALECT.literal(name)}, {DIALECT.literal(value)}, false)"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from assay.capabilities import CAPABILITIES
 from assay.dialects.postgresql import POSTGRESQL as DIALECT
@@ -127,16 +128,10 @@ class Postgresql:
             f"SET {DIALECT.identifier(name)} = {DIALECT.literal(value)}"
             for name, value in choice.settings.items()
         )
-        yield _deployment(
-            choice,
-            urls.with_origins(
-                url.address_of(choice.url, session_statements=statements), choice.url_origins
-            ),
-            options={},
-            source="session",
-            node=Node(self.name, StorageFacts(name="not seen", kind="url", directory="")),
-            is_private=False,
+        asked = urls.with_origins(
+            url.address_of(choice.url, session_statements=statements), choice.url_origins
         )
+        yield _as_admitted(choice, asked)
 
     def size_on_disk_bytes(self, deployment: Deployment) -> int:
         """Of a private server the whole data directory, as allocated by the file system: tables,
@@ -224,6 +219,38 @@ def _address(running: server.RunningServer, transport: str) -> Address:
         password=running.password,
         database=server.DATABASE,
     )
+
+
+_NOT_ADMITTED = "28000"
+"""No line of pg_hba.conf is for such a session."""
+_TLS_TRIED = {"allow": ("off", "require"), "prefer": ("prefer", "off")}
+
+
+def _as_admitted(choice: SystemChoice, asked: Address) -> Deployment:
+    """The server of a URL. As with libpq ``allow`` begins without TLS, and ``prefer`` with it; a
+    server that does not admit that is asked once more in the other way. All sessions then go as
+    the first one did."""
+
+    def attached(tls: str) -> Deployment:
+        return _deployment(
+            choice,
+            replace(asked, tls=tls),
+            options={},
+            source="session",
+            node=Node(Postgresql.name, StorageFacts(name="not seen", kind="url", directory="")),
+            is_private=False,
+        )
+
+    first, *others = _TLS_TRIED.get(asked.tls, (asked.tls,))
+    try:
+        return attached(first)
+    except SystemRefused as refused:
+        if refused.code != _NOT_ADMITTED or not others or asked.host is None:
+            raise
+        try:
+            return attached(*others)
+        except SystemRefused as again:
+            raise (refused if asked.tls == "prefer" else again) from None
 
 
 def _deployment(

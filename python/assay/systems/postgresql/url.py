@@ -3,6 +3,7 @@ file, the environment, a password file and the certificates in ``~/.postgresql``
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -14,7 +15,12 @@ from assay.provision.deployment import Address
 from assay.server_url import Resolved
 from assay.systems import urls
 from assay.systems.first_session import Server
-from assay.systems.postgresql import password_file, service_file, session_options
+from assay.systems.postgresql import (
+    password_file,
+    service_file,
+    session_options,
+    unsupported,
+)
 from assay.systems.sourced import LOGIN_NAME, URL, Sourced
 
 SCHEMES = ("postgresql", "postgres")
@@ -24,6 +30,7 @@ SERVICE = EnvVar("PGSERVICE", "The service, by its name in a service file.")
 
 ENVIRONMENT: Mapping[str, EnvVar] = {
     "host": EnvVar("PGHOST", "The host, or the folder of a Unix socket."),
+    "hostaddr": EnvVar("PGHOSTADDR", "The host's IP address, so that it is not looked up."),
     "port": EnvVar("PGPORT", "The port."),
     "user": EnvVar("PGUSER", "The user."),
     "dbname": EnvVar("PGDATABASE", "The database."),
@@ -37,7 +44,20 @@ ENVIRONMENT: Mapping[str, EnvVar] = {
     "options": EnvVar("PGOPTIONS", "Settings of each session: `-c geqo=off`."),
 }
 
-VARIABLES = (*ENVIRONMENT.values(), SERVICE, service_file.FILE, service_file.FOLDER)
+SETTINGS: Mapping[str, EnvVar] = {
+    "datestyle": EnvVar("PGDATESTYLE", "The setting `datestyle` of each session."),
+    "timezone": EnvVar("PGTZ", "The setting `timezone` of each session."),
+    "geqo": EnvVar("PGGEQO", "The setting `geqo` of each session."),
+}
+
+VARIABLES = (
+    *ENVIRONMENT.values(),
+    *SETTINGS.values(),
+    SERVICE,
+    service_file.FILE,
+    service_file.FOLDER,
+    *unsupported.ENVIRONMENT.values(),
+)
 """All that a URL is completed with."""
 
 EXPECTED = Server(
@@ -47,6 +67,7 @@ EXPECTED = Server(
     authorities_parameter="sslrootcert",
     client_certificate="sslcert and sslkey",
     signed_only="sslmode=verify-ca",
+    no_tls="sslmode=disable",
     no_database=("3D000",),
     password_needed=("",),
     timeout_fix="does a PostgreSQL server listen there? a firewall, or another kind of server, may "
@@ -58,7 +79,7 @@ DEFAULT_SOCKET_FOLDER = "/var/run/postgresql"
 
 _TLS_OF_SSLMODE = {
     "disable": "off",
-    "allow": "prefer",
+    "allow": "allow",
     "prefer": "prefer",
     "require": "require",
     "verify-ca": "verify-ca",
@@ -66,6 +87,7 @@ _TLS_OF_SSLMODE = {
 }
 _PARAMETERS = (
     "host",
+    "hostaddr",
     "port",
     "user",
     "dbname",
@@ -80,7 +102,7 @@ _PARAMETERS = (
 )
 """Of libpq's, without ``password``: see `urls.read`."""
 
-_IDENTITY = ("host", "port", "user", "dbname", "sslmode", "options")
+_IDENTITY = ("host", "hostaddr", "port", "user", "dbname", "sslmode", "options")
 """What tells one server and its sessions from others; it is put into the completed URL."""
 
 
@@ -90,7 +112,7 @@ def complete(url: str) -> Resolved:
     elsewhere = found.from_elsewhere(*_IDENTITY)
     if not elsewhere:
         return Resolved(url, address_of(url).origins)
-    parameters = found.from_elsewhere("sslmode", "options")
+    parameters = found.from_elsewhere("hostaddr", "sslmode", "options")
     host = elsewhere.get("host")
     if host is not None and host.startswith("/"):
         parameters["host"], host = host, None
@@ -119,6 +141,7 @@ def address_of(url: str, *, session_statements: tuple[str, ...] = ()) -> Address
     user = found.get("user") or urls.own_name(SCHEMES[0])
     database = found.get("dbname") or user
     is_socket = host.startswith("/")
+    address = None if is_socket else _host_address(found)
     if found.get("password") is None:
         password, origin = password_file.find(
             found.get("passfile"),
@@ -132,12 +155,17 @@ def address_of(url: str, *, session_statements: tuple[str, ...] = ()) -> Address
         origin = str(found.origin("password"))
     tls, ca_file = ("off", None) if is_socket else _tls(found)
     cert_file, key_file = (None, None) if tls == "off" else _own_certificate(found)
-    set_first = session_options.statements(found.get("options"), f"({found.origin('options')})")
+    named = {name: one.get() for name, one in SETTINGS.items()}
+    set_first = (
+        *(session_options.statement(name, value) for name, value in named.items() if value),
+        *session_options.statements(found.get("options"), f"({found.origin('options')})"),
+    )
     return Address(
         driver="postgresql",
         unix=f"{host.rstrip('/')}/.s.PGSQL.{port}" if is_socket else None,
         host=None if is_socket else host,
         port=None if is_socket else port,
+        host_address=address,
         user=user,
         password=found.get("password"),
         database=database,
@@ -161,17 +189,35 @@ def _values(url: str) -> Sourced:
     found.add(URL, {"password": said.password})
     if service := found.get("service") or SERVICE.get():
         found.add(*service_file.read(service))
-    found.add_environment(ENVIRONMENT)
+    found.add_environment({**ENVIRONMENT, **unsupported.ENVIRONMENT})
+    unsupported.refuse(found)
+    for name in ("host", "hostaddr", "port"):
+        if "," in (found.get(name) or ""):
+            raise ArgumentError(
+                f"{found.spelled(name)}: expected one server, found several",
+                hint=server_url.ONE_SERVER,
+            )
     return found
 
 
 def _host(found: Sourced) -> str:
-    host = found.get("host") or DEFAULT_SOCKET_FOLDER
-    if "," in host or "," in (found.get("port") or ""):
-        raise ArgumentError(
-            f"{found.spelled('host')}: expected one host", hint="name the server that is measured"
-        )
-    return host
+    host, address = found.get("host"), found.get("hostaddr")
+    if address is not None and (host is None or host.startswith("/")):
+        return address
+    return host or DEFAULT_SOCKET_FOLDER
+
+
+def _host_address(found: Sourced) -> str | None:
+    """None where the host is to be looked up."""
+    address = found.get("hostaddr")
+    if address is not None:
+        try:
+            ipaddress.ip_address(address.partition("%")[0])
+        except ValueError:
+            raise ArgumentError(
+                f"{found.spelled('hostaddr')}: expected an IP address", hint="a name is a host"
+            ) from None
+    return address
 
 
 def _tls(found: Sourced) -> tuple[str, str | None]:
@@ -218,7 +264,7 @@ def _add_own_file(found: Sourced, name: str, file: str) -> None:
 def _origins(found: Sourced, password: str, is_socket: bool) -> dict[str, str]:
     defaults = dict.fromkeys(("host", "port", "sslmode"), "default")
     defaults |= {"user": LOGIN_NAME, "dbname": "the user's name"}
-    names = ["host", "port", "user", "dbname"]
+    names = ["host", "hostaddr", "port", "user", "dbname"]
     names += [] if is_socket else ["sslmode", "sslrootcert", "sslcert", "sslkey"]
     names += ["connect_timeout", "options"]
     origins = {name: found.origin(name) or defaults.get(name, "") for name in names}
