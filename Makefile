@@ -1,5 +1,4 @@
-# Everything a person does here, one word each. `make` alone says what there is.
-# CI calls `make test` and `make check`, line by line the same as anybody.
+# Everything that developers run. `make` alone lists the targets. CI runs `make test` and `make check`.
 
 VENV  := .venv
 BIN   := $(VENV)/bin
@@ -10,10 +9,10 @@ PROFILE := release
 .DEFAULT_GOAL := help
 .PHONY: help setup run test check bench prove docs format lock clean
 
-help: ## say what there is
+help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
 
-# What the environment is made from; when one of these is newer, it is made again.
+# The environment is made from these files; if one is newer, it is made again.
 STAMP := $(VENV)/.ready
 $(STAMP): pyproject.toml uv.lock tools/setup
 	tools/setup $(VENV)
@@ -27,10 +26,10 @@ $(ENGINE): $(STAMP) $(ENGINE_SOURCES)
 
 setup: $(ENGINE) ## prepare .venv with everything a run needs
 
-run: $(ENGINE) ## get the real bibliographies, load them into SQLite, run the 28 checks, report
+run: $(ENGINE) ## download the bibliographies, load them into SQLite, run the 28 checks, report
 	$(BIN)/assay run bibsql --on sqlite
 
-test: $(ENGINE) ## run all tests, after bringing the servers they need
+test: $(ENGINE) ## install the servers, then run all tests
 	tools/servers
 	$(CARGO) test --workspace --exclude assay-bridge --$(PROFILE) --quiet
 	$(BIN)/pytest
@@ -44,25 +43,25 @@ check: $(ENGINE) ## formatters, linters and types, for both languages
 	$(BIN)/python tools/references.py --check
 	$(BIN)/stubtest assay._engine --ignore-disjoint-bases
 
-bench: $(ENGINE) ## measure the tool itself against its peers, alternately on this machine
+bench: $(ENGINE) ## compare Assay with other tools, alternately on this machine
 	tools/servers --peers
 	UV_PROJECT_ENVIRONMENT=$(VENV) $(BIN)/uv sync --frozen --quiet --inexact --no-install-project --group bench
 	$(BIN)/python -m benches
 
-prove: $(ENGINE) ## try what is promised thousands of times; what is found is kept in docs/proofs
+prove: $(ENGINE) ## try properties with thousands of inputs; results in docs/proofs
 	$(BIN)/python -m proofs
 
-docs: $(ENGINE) ## write docs/reference out of the program
+docs: $(ENGINE) ## generate docs/reference from the program
 	$(BIN)/python tools/references.py
 
-format: $(STAMP) ## write the formatters' opinion into the files
+format: $(STAMP) ## format all files
 	$(CARGO) fmt --all
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-lock: $(STAMP) ## resolve the dependencies anew
+lock: $(STAMP) ## resolve the dependencies again
 	$(BIN)/uv lock
 	$(CARGO) update
 
-clean: ## remove what the above have made
+clean: ## remove generated files
 	rm -rf $(VENV) target .assay .pytest_cache .mypy_cache .ruff_cache

@@ -192,7 +192,7 @@ class Cost:
 def main(rounds: int = ROUNDS, seconds: int = SECONDS) -> None:
     """Prints one row for each case."""
     print(
-        f"medians of {rounds} alternating rounds of {seconds} s; cost is processor time for each "
+        f"medians of {rounds} alternating rounds of {seconds} s; cost is CPU time for each "
         "transaction, start-up taken off; ratios are ours ÷ the other's (least – most)\n"
     )
     print(
@@ -370,7 +370,7 @@ def run_ours(drive: dict[str, Any]) -> Run:
     done = run(OURS, None, json.dumps(drive))
     outcomes = done.observation["outcomes"]
     if outcomes["ok"] == 0:
-        raise SystemExit(f"error: no transaction ended well: {done.observation['errors']}")
+        raise SystemExit(f"error: no transaction succeeded: {done.observation['errors']}")
     return Run(
         done.cpu_s, done.elapsed_s, outcomes["ok"], done.resident_peak_bytes, done.observation
     )

@@ -18,12 +18,14 @@ def main() -> int:
     """Exit status 1 if a case failed."""
     parser = argparse.ArgumentParser(prog="python -m proofs", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of {', '.join(NAMES)}")
-    parser.add_argument("--cases", type=int, metavar="N", help="how often the promise is tried")
+    parser.add_argument("--cases", type=int, metavar="N", help="number of cases")
     parser.add_argument(
         "--first", type=int, default=0, metavar="N", help="number of the first case"
     )
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of all that is random")
-    parser.add_argument("--short", action="store_true", help="few cases, and keep nothing")
+    parser.add_argument(
+        "--seed", type=int, default=1, metavar="N", help="seed of all random choices"
+    )
+    parser.add_argument("--short", action="store_true", help="few cases, and write no page")
     given = parser.parse_args()
     for name in given.names:
         if name not in NAMES:
@@ -37,14 +39,14 @@ def main() -> int:
         found = proof.prove(cases, given.seed, patience_s, given.first)
         is_broken = is_broken or bool(found.faults)
         took_s = time.monotonic() - began_s
-        said = f"{name}: {found.cases} cases, {len(found.faults)} with faults, {took_s:.0f} s"
+        line = f"{name}: {found.cases} cases, {len(found.faults)} with faults, {took_s:.0f} s"
         if given.short:
-            print(said, *found.faults, sep="\n\n", flush=True)
+            print(line, *found.faults, sep="\n\n", flush=True)
             continue
         FOLDER.mkdir(exist_ok=True)
         file = FOLDER / f"{name}.md"
         file.write_text(page(name, proof.__doc__ or "", found, seed=given.seed), "utf-8")
-        print(f"{said}: {file}", flush=True)
+        print(f"{line}: {file}", flush=True)
     return 1 if is_broken else 0
 
 

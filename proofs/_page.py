@@ -13,7 +13,7 @@ MOST_FAULTS = 50
 """How many faults are listed."""
 
 
-def page(name: str, promise: str, found: Found, *, seed: int) -> str:
+def page(name: str, description: str, found: Found, *, seed: int) -> str:
     """The page: command, number of cases, versions, exit statuses."""
     build = json.loads(_engine.build_info())
     outcomes = [f"| {one} | {count:,} |" for one, count in sorted(found.outcomes.items())]
@@ -23,7 +23,7 @@ def page(name: str, promise: str, found: Found, *, seed: int) -> str:
         [
             f"# {name.replace('_', ' ').capitalize()}\n",
             "<!-- Written by make prove; not edited by hand. -->\n",
-            f"{promise.strip()}\n",
+            f"{description.strip()}\n",
             f"- Command: `python -m proofs {name} --cases {found.cases} --seed {seed}`",
             f"- Cases: {found.cases:,}",
             f"- Faults: {len(found.faults):,}",

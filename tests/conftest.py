@@ -27,7 +27,7 @@ def beebe() -> Path:
 
 
 @pytest.fixture
-def laboratory(tmp_path: Path) -> Iterator[Path]:
+def working_folder(tmp_path: Path) -> Iterator[Path]:
     """An empty working folder; afterwards no server is left behind."""
     yield tmp_path
     state = tmp_path / "state"
@@ -36,7 +36,7 @@ def laboratory(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.fixture
-def assay(laboratory: Path) -> Assay:
+def assay(working_folder: Path) -> Assay:
     """Runs a command in this folder."""
 
     def run(
@@ -44,14 +44,14 @@ def assay(laboratory: Path) -> Assay:
     ) -> Ended:
         done = subprocess.run(
             [BIN / program, *map(str, words)],
-            cwd=laboratory,
+            cwd=working_folder,
             input=stdin,
             capture_output=True,
             text=True,
             timeout=280,
-            env={**os.environ, "XDG_STATE_HOME": str(laboratory / "state"), **more},
+            env={**os.environ, "XDG_STATE_HOME": str(working_folder / "state"), **more},
         )
-        return Ended(done, laboratory)
+        return Ended(done, working_folder)
 
     return run
 

@@ -1,5 +1,5 @@
-//! Takes any text; reads it as a script, or as an expression, and runs what it comes to. It may be refused,
-//! with a place that is in the text, but not panic, and what runs comes to an end.
+//! Takes any text; compiles it as a script or as an expression, and executes it. It may be refused, with a place
+//! within the text, but it must not panic, and its execution must end.
 
 use assay_script::expression::{self, Origin};
 use assay_script::{
@@ -10,7 +10,7 @@ use assay_values::{Random, Row, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Gives whether it is a script.
+/// Returns whether it is a script.
 pub fn script(text: &str) -> bool {
     for style in [LiteralStyle::Doubled, LiteralStyle::Backslash] {
         if let Err(error) = split_statements(&source(text), style) {
@@ -38,7 +38,7 @@ pub fn script(text: &str) -> bool {
     is_compiled
 }
 
-/// Gives whether it is an expression.
+/// Returns whether it is an expression.
 pub fn expression(text: &str) -> bool {
     let origin = Origin {
         path: "fuzzed.toml",
@@ -103,7 +103,7 @@ fn compiled(text: &str, values: Values) -> Result<Program, ScriptError> {
     assay_script::compile(&[source(text)], &options)
 }
 
-/// The place of an error is one of the text, or right behind a line of it.
+/// The place of an error is within the text, or directly after one of its lines.
 fn is_in(text: &str, error: &ScriptError) {
     let line = text.split('\n').nth(error.line as usize - 1);
     let line = line.unwrap_or_else(|| panic!("{error}: no such line\n{text}"));
@@ -115,7 +115,7 @@ fn is_in(text: &str, error: &ScriptError) {
     assert!(!error.message.is_empty());
 }
 
-/// A few steps of two transactions, whatever the answers are.
+/// Executes a few steps of two transactions, with any answers.
 fn run(mut machine: Machine) {
     const MOST_STEPS: usize = 200;
     let columns = ["a".to_owned()];

@@ -1,5 +1,5 @@
-//! What the fuzz targets do with their input, a file for each of what is fuzzed. The tests of the crates take
-//! the same files, so that a short run belongs to every `cargo test`.
+//! What the fuzz targets do with their input, a file for each subject. The tests of the crates include
+//! the same files, so that every `cargo test` has a short run.
 
 pub mod language;
 pub mod wire;

@@ -1,8 +1,8 @@
-//! Takes any bytes; hands them to a wire codec as what the other side sent. It may refuse them, but not
-//! panic, use bytes that never came, or go round in circles.
+//! Takes any bytes; passes them to a wire codec as if the other side had sent them. It may refuse them, but must
+//! not panic, read beyond them, or loop forever.
 //!
-//! The first byte says how many of the others come at a time, the second what is asked for. The tests of
-//! `assay-drivers` run the same two functions with conversations that were broken at random.
+//! The first byte is the number of bytes per chunk, the second chooses the request. The tests of
+//! `assay-drivers` run the same two functions with randomly mutated conversations.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -16,7 +16,7 @@ use assay_drivers::{
 };
 use assay_values::{Piece, Row, Value};
 
-/// The client's side reads `data` as what a server sent.
+/// The client's side reads `data` as the bytes of a server.
 pub fn client(protocol: &str, data: &[u8]) {
     let [cut, choice, data @ ..] = data else {
         return;
@@ -25,7 +25,7 @@ pub fn client(protocol: &str, data: &[u8]) {
     let (mut out, mut answer) = (Vec::new(), Answer::new(Keep::Rows));
     wire.connected(&mut out);
     let mut input = Vec::new();
-    // Half of all begin as `conversation` does, so that the answers are to what is asked.
+    // Half of all begin like `conversation`, so that answers belong to their requests.
     let mut step = usize::from(*choice).saturating_sub(128);
     for part in data.chunks(usize::from(*cut).max(1)) {
         input.extend_from_slice(part);
@@ -61,19 +61,19 @@ pub fn client(protocol: &str, data: &[u8]) {
     }
 }
 
-/// The server's side reads `data` as what a client sent.
+/// The server's side reads `data` as the bytes of a client.
 pub fn server(protocol: &str, data: &[u8]) {
     let [cut, choice, data @ ..] = data else {
         return;
     };
-    let told = [
+    let options = [
         ("rows", ["0", "1", "3"][usize::from(*choice) % 3]),
         ("fail", "deadlock@#4"),
     ];
-    let told: BTreeMap<_, _> = told
+    let options: BTreeMap<_, _> = options
         .map(|(name, what)| (name.to_owned(), what.to_owned()))
         .into();
-    let server_model = ServerModel::new(&told).expect("the options are right");
+    let server_model = ServerModel::new(&options).expect("the options are right");
     let mut model = server_model.open_session().expect("there is room");
     let mut server = server_of(protocol, Ok(1));
     let (mut out, mut input) = (Vec::new(), Vec::new());
@@ -113,8 +113,8 @@ pub fn server(protocol: &str, data: &[u8]) {
     }
 }
 
-/// Whole conversations of a driver with the server of its protocol, as the bytes each side sent: what
-/// broken ones are made of.
+/// Whole conversations of a driver with the server of its protocol, as the bytes of each side: the seeds of
+/// mutated ones.
 pub fn conversation(protocol: &str) -> (Vec<u8>, Vec<u8>) {
     let server_model = ServerModel::new(&BTreeMap::from([("rows".to_owned(), "2".to_owned())]))
         .expect("the options are right");
@@ -229,7 +229,7 @@ fn ask(wire: &mut AnyWire, step: usize, out: &mut Vec<u8>) {
         _ => Request::Text("INSERT INTO t VALUES (1, 'x') RETURNING a"),
     };
     if wire.request(&request, out).is_err() {
-        // It was never prepared, say: something else instead.
+        // For example, it was never prepared: another request instead.
         let _ = wire.request(&Request::Text("SELECT 1"), out);
     }
 }

@@ -108,7 +108,7 @@ def test_each_statement_is_timed_with_per_statement(capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ("rows.sql --on null", "rows.sql:1:8: "),
         ("read.sql --on null --set scale=x --duration 0", "--duration"),
@@ -121,11 +121,11 @@ def test_each_statement_is_timed_with_per_statement(capsys: pytest.CaptureFixtur
     ],
 )
 def test_wrong_options_end_with_2_before_anything_is_started(
-    words: str, said: str, capsys: pytest.CaptureFixture[str], folder: Path
+    words: str, message: str, capsys: pytest.CaptureFixture[str], folder: Path
 ) -> None:
     assert run_program(["run", *shlex.split(words)]) == 2
-    out, told = capsys.readouterr()
-    assert (out, said in told, told.count("Traceback")) == ("", True, 0), told
+    out, errors = capsys.readouterr()
+    assert (out, message in errors, errors.count("Traceback")) == ("", True, 0), errors
     assert not list(folder.glob("*.sqlite"))
 
 
@@ -139,11 +139,11 @@ def test_the_plan_says_how_clients_are_driven_and_for_how_long(
 ) -> None:
     words = "plan other.sql --on null --duration 30 --warm-up 5 --offered-rate 100,200"
     assert run_program([*words.split(), "--format", "json"]) == 0
-    out, told = capsys.readouterr()
+    out, errors = capsys.readouterr()
     runs = json.loads(out)
     assert [one["about_s"] for one in runs] == [35.0, 35.0]
     assert "offered_rate_per_s=200" in runs[1]["driving"]
-    assert "2 runs, about 70 s" in told
+    assert "2 runs, about 70 s" in errors
 
 
 def test_the_instructions_of_a_script_are_explained(capsys: pytest.CaptureFixture[str]) -> None:

@@ -67,17 +67,17 @@ def test_invalid_arguments_end_with_2_and_a_reason(
     words: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_program(words.split()) == 2
-    out, said = capsys.readouterr()
+    out, expected = capsys.readouterr()
     assert out == ""
-    assert said.startswith("error: ")
-    assert message in said
+    assert expected.startswith("error: ")
+    assert message in expected
 
 
 def test_a_plan_is_one_json_document(capsys: pytest.CaptureFixture[str]) -> None:
     words = "plan bibsql.parallel --on sqlite --clients 1,8 --repetitions 2 --format json"
     assert run_program(words.split()) == 0
-    out, said = capsys.readouterr()
-    assert said == ""
+    out, expected = capsys.readouterr()
+    assert expected == ""
     runs = json.loads(out)
     assert [(run["repetition"], run["clients"]) for run in runs] == [(1, 1), (1, 8), (2, 1), (2, 8)]
 
@@ -104,9 +104,9 @@ def test_existing_files_are_not_downloaded_again(
     for name in beebe.manifest().files:
         (tmp_path / name).write_text("% nothing\n")
     assert run_program(["get", "beebe", "--to", str(tmp_path)]) == 0
-    out, said = capsys.readouterr()
+    out, expected = capsys.readouterr()
     assert out == f"{tmp_path}\n"
-    assert "tugboat.bib has 10 bytes, expected 3,842,964" in said
+    assert "tugboat.bib has 10 bytes, expected 3,842,964" in expected
 
 
 @pytest.mark.parametrize("columns", ["1", "0", "-1", "abc", "20", "1000000", ""])

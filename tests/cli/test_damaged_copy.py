@@ -30,8 +30,8 @@ def test_a_damaged_copy_is_loaded_again(
     file.write_bytes(content)
     capsys.readouterr()
     assert run_program(RUN.split()) == 0
-    said = capsys.readouterr().err
-    assert f"is damaged: the content of {file.name} has changed" in said
-    assert str(Path("sets")) in said
+    message = capsys.readouterr().err
+    assert f"is damaged: the content of {file.name} has changed" in message
+    assert str(Path("sets")) in message
     assert run_program(RUN.split()) == 0
     assert how_loaded() == ["loaded", "loaded", "restored"]

@@ -65,9 +65,9 @@ def test_a_signal_ends_a_pause(folder: Path, system: str, number: signal.Signals
     with started(folder, *words) as running:
         awaited((folder / "begun").exists, "the pause has begun")
         running.send_signal(number)
-        _, said = running.communicate(timeout=HANG_S)
-    assert running.returncode == 128 + number, said
-    assert f"{number.name}: stopping" in said
+        _, message = running.communicate(timeout=HANG_S)
+    assert running.returncode == 128 + number, message
+    assert f"{number.name}: stopping" in message
 
 
 @SIGNALLED
@@ -87,8 +87,8 @@ def test_a_signal_ends_a_program_with_all_that_it_has_started(
         awaited(lambda: len(program.children()) == 2, "it has started two")
         family = [program, *program.children(recursive=True)]
         running.send_signal(number)
-        _, said = running.communicate(timeout=HANG_S)
-    assert running.returncode == 128 + number, said
+        _, message = running.communicate(timeout=HANG_S)
+    assert running.returncode == 128 + number, message
     _, left = psutil.wait_procs(family, timeout=HANG_S)
     assert all(one.status() == psutil.STATUS_ZOMBIE for one in left), left
 
@@ -97,10 +97,10 @@ def test_output_of_a_shell_command_is_not_mixed_with_the_report(folder: Path) ->
     (folder / "echo.sql").write_text("\\shell echo noise\nselect 1;\n")
     words = ("echo.sql", "--on", "null", "--allow-shell", "--transactions", "1")
     with started(folder, *words, "--format", "json") as running:
-        out, said = running.communicate(timeout=HANG_S)
-    assert running.returncode == 0, said
+        out, message = running.communicate(timeout=HANG_S)
+    assert running.returncode == 0, message
     json.loads(out)
-    assert "noise\n" in said
+    assert "noise\n" in message
 
 
 @pytest.mark.parametrize(
@@ -120,11 +120,11 @@ def test_a_transaction_that_does_not_end_is_cancelled_at_the_limit(
     (folder / "endless.sql").write_text(text)
     words = ("endless.sql", "--on", system, "--allow-shell", "--duration", "0.5", "--drain", "1.5")
     with started(folder, *words, "--format", "json") as running:
-        out, said = running.communicate(timeout=HANG_S)
-    assert running.returncode == 1, said
-    assert "1 transaction still open 1 s after the end of the measurement" in said
-    assert "waiting up to 1.5 s (--drain)" in said
-    assert "not ended 1.5 s after the end of the measurement (--drain)" in said
+        out, message = running.communicate(timeout=HANG_S)
+    assert running.returncode == 1, message
+    assert "1 transaction still open 1 s after the end of the measurement" in message
+    assert "waiting up to 1.5 s (--drain)" in message
+    assert "not ended 1.5 s after the end of the measurement (--drain)" in message
     json.loads(out)
     with Store(folder / DEFAULT_FILE_NAME, must_exist=True) as store:
         observation = store.latest().runs[0].observation
@@ -138,7 +138,7 @@ def test_after_a_cancelled_library_call_the_next_run_works(folder: Path) -> None
     (folder / "endless.sql").write_text(ENDLESS)
     words = ("endless.sql", "--on", "sqlite", "--duration", "0.5", "--drain", "0.5")
     with started(folder, *words, "--repetitions", "2") as running:
-        _, said = running.communicate(timeout=HANG_S)
-    assert running.returncode == 1, said
-    assert said.count("run 2 failed: ") == 1
-    assert said.count("not ended 0.5 s after") == 2
+        _, message = running.communicate(timeout=HANG_S)
+    assert running.returncode == 1, message
+    assert message.count("run 2 failed: ") == 1
+    assert message.count("not ended 0.5 s after") == 2

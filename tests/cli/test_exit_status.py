@@ -61,8 +61,8 @@ def test_an_unreachable_server_fails_only_its_own_runs(
     found = ended()
     assert found["sqlite"] == "done"
     assert "refused" in found["postgresql"]
-    out, said = capfd.readouterr()
-    assert "geheim" not in out + said
+    out, message = capfd.readouterr()
+    assert "geheim" not in out + message
     assert b"geheim" not in Path("assay-records.sqlite").read_bytes()
 
 
@@ -119,7 +119,7 @@ def test_a_missing_program_ends_the_experiment_and_the_record_is_named(
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ("--on null,sqlite --set sqlite.foo=1", "the setting foo"),
         ("--on null,sqlite[page_size=banana]", "the setting page_size"),
@@ -130,10 +130,10 @@ def test_a_missing_program_ends_the_experiment_and_the_record_is_named(
 )
 @pytest.mark.parametrize("command", ["run", "plan"])
 def test_invalid_settings_are_refused_before_anything_is_measured(
-    command: str, words: str, said: str, capfd: pytest.CaptureFixture[str]
+    command: str, words: str, message: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert run_program([command, "one.sql", *words.split(), "--transactions", "1"]) == 2
-    assert said in capfd.readouterr().err
+    assert message in capfd.readouterr().err
     assert not Path("assay-records.sqlite").exists()
 
 
@@ -168,9 +168,9 @@ def test_a_statement_that_the_system_does_not_support_is_refused_with_its_place(
 ) -> None:
     Path("end.sql").write_text("begin;\nselect 1;\nEnd;\n")
     assert run("end.sql", "--on", "mysql://u@127.0.0.1:1/d") == 2
-    said = capfd.readouterr().err
-    assert "end.sql:3:1: found END, which this system does not know" in said
-    assert "write COMMIT" in said
+    message = capfd.readouterr().err
+    assert "end.sql:3:1: found END, which this system does not know" in message
+    assert "write COMMIT" in message
     assert run("end.sql", "--on", "sqlite") == 0
 
 

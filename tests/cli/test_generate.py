@@ -107,9 +107,9 @@ def test_both_forms_have_the_same_rows(workload: str) -> None:
         words = ["--table", table.name]
         text = generated(workload, *words, "--format", "sql", "--dialect", "sqlite")
         opened.executescript(text.decode())
-        told = generated(workload, *words, "--no-header").decode().splitlines(keepends=True)
+        printed = generated(workload, *words, "--no-header").decode().splitlines(keepends=True)
         kept = opened.execute(f"SELECT * FROM {table.name}").fetchall()
-        rows = list(csv.reader(told))
+        rows = list(csv.reader(printed))
         assert len(rows) == len(kept)
         for row, values in zip(rows, kept, strict=True):
             assert all(map(is_same, row, values)), (row, values)
@@ -147,10 +147,10 @@ def test_tables_that_cannot_be_generated_are_refused(
     workload: str, words: list[str], message: str, hint: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert run_program(["generate", workload, *words]) == 2
-    told = capfd.readouterr()
-    assert told.out == ""
-    assert message in told.err
-    assert hint in told.err
+    printed = capfd.readouterr()
+    assert printed.out == ""
+    assert message in printed.err
+    assert hint in printed.err
 
 
 def test_an_external_source_generates_no_rows(capfd: pytest.CaptureFixture[str]) -> None:

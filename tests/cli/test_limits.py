@@ -42,7 +42,7 @@ def limited(
 
 
 @pytest.mark.parametrize(
-    ("limit", "words", "said"),
+    ("limit", "words", "message"),
     [
         ("-n 40", "one.sql --on sqlite --clients 1000", "1000 clients need"),
         ("-n 40", "one.sql --on null[protocol=postgresql] --clients 1000", "1000 clients need"),
@@ -56,11 +56,11 @@ def limited(
     ],
 )
 def test_too_many_clients_are_refused_before_anything_is_started(
-    folder: Path, limit: str, words: str, said: str
+    folder: Path, limit: str, words: str, message: str
 ) -> None:
     ended = limited(folder, limit, *words.split(), "--duration", "1")
     assert ended.returncode == 3, ended.stderr
-    assert ended.stderr.startswith(f"error: {said}"), ended.stderr
+    assert ended.stderr.startswith(f"error: {message}"), ended.stderr
     assert "the limit is" in ended.stderr
     assert "\nhint: use fewer --" in ended.stderr
     assert "provision" not in ended.stderr, "nothing has been started"

@@ -31,13 +31,13 @@ def test_a_measurement_outlives_a_lock_on_its_record(tmp_path: Path) -> None:
             time.sleep(0.02)
         other = sqlite3.connect(record, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
-        report, said = run.communicate(timeout=60)
+        report, message = run.communicate(timeout=60)
         other.close()
-    assert run.returncode == 3, said
-    assert "another process has locked" in said
+    assert run.returncode == 3, message
+    assert "another process has locked" in message
     assert "throughput" in report, "the report is made from the rescue file"
     (rescue,) = tmp_path.glob("r.sqlite.rescue-*-1")
-    assert f"assay merge {rescue} --records {record}" in " ".join(said.split())
+    assert f"assay merge {rescue} --records {record}" in " ".join(message.split())
     assert ask(record, "SELECT ended_unix_ns, state = 'done' FROM runs") == [(None, 0)]
     merged = subprocess.run(
         [BIN / "assay", "merge", rescue, "--records", record], capture_output=True, text=True

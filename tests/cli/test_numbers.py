@@ -54,7 +54,7 @@ def options() -> Iterator[tuple[str, click.Option]]:
 NUMBERS = [(name, one) for name, one in options() if isinstance(one.type, Number)]
 
 
-def said(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+def expected(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     """The message of a command that ends with 2."""
     status = run_program(words)
     out, err = capsys.readouterr()
@@ -75,7 +75,7 @@ def test_an_option(command: str, option: click.Option, capsys: pytest.CaptureFix
     assert isinstance(option.type, Number)
     for value in NEVER:
         # A short name comes before the long one.
-        message = said([command, "tpcb", f"{option.opts[-1]}={value}"], capsys)
+        message = expected([command, "tpcb", f"{option.opts[-1]}={value}"], capsys)
         assert f"{option.opts[-1]}': expected {option.type.quantity.expected}, found" in message
 
 
@@ -88,14 +88,14 @@ def test_a_list(
     option: str, quantity: quantities.Quantity, form: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for value in NEVER:
-        message = said(["plan", "tpcb", f"{option}={form.format(value)}"], capsys)
+        message = expected(["plan", "tpcb", f"{option}={form.format(value)}"], capsys)
         assert f"{option}: expected {quantity.expected}, found" in message
 
 
 @pytest.mark.parametrize("option", ["--think-time", "--keying-time"])
 @pytest.mark.parametrize("value", ["nan", "constant:nan", "constant:-1s", "exponential:1e308s", ""])
 def test_a_pause(option: str, value: str, capsys: pytest.CaptureFixture[str]) -> None:
-    message = said(["plan", "tpcb", f"{option}={value}"], capsys)
+    message = expected(["plan", "tpcb", f"{option}={value}"], capsys)
     assert f"{option}: expected a distribution of pauses" in message
 
 
@@ -116,7 +116,7 @@ def test_an_option_of_a_system(
             ["--on", f"{system}[{option}={value}]"],
             ["--on", system, "--set", f"{system}.{option}={value}"],
         ):
-            assert f"{option}: expected " in said(["plan", "tpcb", *words], capsys)
+            assert f"{option}: expected " in expected(["plan", "tpcb", *words], capsys)
 
 
 @pytest.mark.parametrize("command", ["plan", "generate"])
@@ -133,7 +133,7 @@ def test_a_parameter_of_a_workload(
         test = parameter.tests[0] if parameter.tests else read.default_test
         target = workload if command == "generate" else f"{workload}.{test}"
         for value in ("nan", "1e999", "9" * 5000):
-            message = said([command, target, "--set", f"{parameter.name}={value}"], capsys)
+            message = expected([command, target, "--set", f"{parameter.name}={value}"], capsys)
             assert f"{parameter.name}: expected {parameter.quantity.expected}" in message
 
 
@@ -141,9 +141,9 @@ def test_a_weight_and_a_part(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     script = tmp_path / "one.sql"
     script.write_text("select 1;\n")
     for value in {*NEVER} - {""}:
-        message = said(["plan", f"{script}@{value}"], capsys)
+        message = expected(["plan", f"{script}@{value}"], capsys)
         assert f"weight behind the @: expected {quantities.WEIGHT.expected}" in message
-        message = said(
+        message = expected(
             ["generate", "tpcb", "--table", "pgbench_tellers", f"--part=1/{value}"], capsys
         )
         assert "--part: expected K/N with K from 1 to N" in message
@@ -174,7 +174,7 @@ def test_a_key_of_an_experiment_file(
         file.write_text(EXPERIMENT.format(**lines).replace('workload = "tpcb"\n', "\n"))
     else:
         file.write_text(EXPERIMENT.format(**lines))
-    message = said(["plan", str(file)], capsys)
+    message = expected(["plan", str(file)], capsys)
     number = {"top": 3, "drive": 5, "parameters": 7}[place]
     assert message.startswith(f"error: {file}:{number}: {key}")
     quantity = {**TOP, **quantities.DRIVING, "scale": quantities.Whole(1, quantities.COUNT.most)}
@@ -216,7 +216,7 @@ def test_a_key_of_a_workload_file(
         f'[tests.t]\n{lines["[tests.t]"]}\ntitle = "t"\nhelp = "h"\n'
         f"[tests.t.mix]\n{lines['[tests.t.mix]']}\n"
     )
-    message = said(["plan", str(tmp_path), "--on", "null"], capsys)
+    message = expected(["plan", str(tmp_path), "--on", "null"], capsys)
     number = {"[parameters.p]": 7, "[tests.t]": 12, "[tests.t.mix]": 16}[at]
     assert message.startswith(f"error: {file}:{number}: {key} = ") or f": {key}: " in message
     assert "expected" in message

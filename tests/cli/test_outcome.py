@@ -18,7 +18,7 @@ from assay.provision.signals import Terminated
 
 
 @pytest.mark.parametrize(
-    ("error", "status", "said"),
+    ("error", "status", "message"),
     [
         (RunFailed("S01: 155 rows"), 1, "error: S01: 155 rows\n"),
         (ArgumentError("no", hint="do"), 2, "error: no\n\nhint: do\n"),
@@ -35,13 +35,13 @@ from assay.provision.signals import Terminated
     ],
 )
 def test_exit_statuses(
-    capsys: pytest.CaptureFixture[str], error: BaseException, status: int, said: str
+    capsys: pytest.CaptureFixture[str], error: BaseException, status: int, message: str
 ) -> None:
     def work() -> None:
         raise error
 
     assert outcome_of("p", work) == status
-    assert capsys.readouterr() == ("", said)
+    assert capsys.readouterr() == ("", message)
 
 
 def test_ctrl_c_while_modules_are_imported_is_no_traceback() -> None:
@@ -76,9 +76,9 @@ def test_an_internal_error_is_one_line_and_a_file(capsys: pytest.CaptureFixture[
         raise ZeroDivisionError("by zero")
 
     assert outcome_of("p", work) == 4
-    told = capsys.readouterr().err
-    assert told.startswith("error: internal error in Assay: ZeroDivisionError: by zero\n")
-    named = re.search(r"report it with (\S+)", told)
+    errors = capsys.readouterr().err
+    assert errors.startswith("error: internal error in Assay: ZeroDivisionError: by zero\n")
+    named = re.search(r"report it with (\S+)", errors)
     assert named is not None
     file = Path(named[1])
     assert "ZeroDivisionError: by zero" in file.read_text()
@@ -98,5 +98,5 @@ def test_a_closed_pipe_is_no_error() -> None:
     )
     os.close(writing)
     os.close(reading)
-    _, said = process.communicate(timeout=60)
-    assert (process.returncode, said) == (0, "")
+    _, message = process.communicate(timeout=60)
+    assert (process.returncode, message) == (0, "")

@@ -66,7 +66,7 @@ def test_a_command_without_a_workload_is_refused(capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ("get nothing", "known: beebe"),
         ("report -1", "numbered from 1: see `assay list runs`"),
@@ -74,10 +74,10 @@ def test_a_command_without_a_workload_is_refused(capsys: pytest.CaptureFixture[s
     ],
 )
 def test_a_wrong_value_is_answered_with_the_valid_ones(
-    words: str, said: str, capsys: pytest.CaptureFixture[str]
+    words: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_program(words.split()) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_a_run_may_be_reported_without_quotes(capsys: pytest.CaptureFixture[str]) -> None:

@@ -93,8 +93,8 @@ def test_a_run_that_ends_by_time_says_how_long_it_takes_and_what_it_is_doing() -
 
 def test_a_server_by_url_has_no_storage() -> None:
     stream = io.StringIO()
-    with progress(stream) as told:
-        told.run(BY_URL, 9)
+    with progress(stream) as shown:
+        shown.run(BY_URL, 9)
     assert "postgresql at h, 8 clients" in stream.getvalue()
 
 
@@ -113,10 +113,10 @@ def test_throughput_p99_and_the_time_left_of_the_whole_experiment_are_shown() ->
 def test_throughput_of_the_last_second_is_computed_where_it_is_not_reported() -> None:
     live = Live()
     live.run(RUN, 1)
-    told = [
+    reports = [
         {**DRIVEN, "elapsed_s": at, "ok": ok} for at, ok in ((1.0, 100), (1.5, 150), (2.0, 400))
     ]
-    assert [live.numbers(report).partition(",")[0] for report in told] == [
+    assert [live.numbers(report).partition(",")[0] for report in reports] == [
         "8 clients",
         "8 clients",
         "300.0 TPS",
@@ -153,5 +153,7 @@ def test_throughput_is_shown_during_a_run(
         "1",
     ]
     assert run_program([*words, "--progress", "1"]) == 0
-    told = capsys.readouterr().err
-    assert re.search(r"^  \d s: [\d.]+ TPS, p99 [\d.]+ m?µ?s, 1 client; about", told, re.M), told
+    printed = capsys.readouterr().err
+    assert re.search(r"^  \d s: [\d.]+ TPS, p99 [\d.]+ m?µ?s, 1 client; about", printed, re.M), (
+        printed
+    )

@@ -112,13 +112,13 @@ def test_a_foreign_source_fills_a_table(here: Path) -> None:
 
 
 def test_mistakes_of_a_foreign_source_are_reported(here: Path) -> None:
-    for rows, said in [
+    for rows, message in [
         ("bolt,0.10\nnut,a dozen\n", "parts.csv:2: 'a dozen' is no price"),
         ("bolt,0.10\nnut\n", "rows of the table parts: expected 2 cells, found 1 in row 2"),
     ]:
         (here / "parts.csv").write_text(rows)
         done = assay(here, "run", "parts", "--on", "sqlite", "--input", "parts.csv")
-        assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+        assert (done.returncode, message in done.stderr) == (2, True), done.stderr
     (here / "parts" / "workload.toml").write_text(WORKLOAD.replace('"csv"', '"cvs"'))
     done = assay(here, "run", "parts", "--on", "sqlite")
     assert done.returncode == 2

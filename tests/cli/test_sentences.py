@@ -21,7 +21,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "status", "said"),
+    ("words", "status", "expected"),
     [
         ("run one.sql --on null --records /proc/x", 3, "record file that can be written"),
         ("run one.sql --on null --records none/x", 2, "found no folder"),
@@ -33,7 +33,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_a_mistake_has_its_message_and_status(
-    words: str, status: int, said: str, capfd: pytest.CaptureFixture[str]
+    words: str, status: int, expected: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     if "old" in words:
         assert (
@@ -48,7 +48,7 @@ def test_a_mistake_has_its_message_and_status(
     capfd.readouterr()
     assert run_program(words.split()) == status
     found = capfd.readouterr().err
-    assert said in found, found
+    assert expected in found, found
     assert not any(word in found for word in ("rollback", "already exists", "bug"))
 
 

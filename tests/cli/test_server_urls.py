@@ -39,13 +39,13 @@ def test_a_port_where_nothing_listens(tmp_path: Path, scheme: str) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         place = f"127.0.0.1:{taken.getsockname()[1]}"
-        code, said = run(tmp_path, f"{scheme}://u:secret@{place}/d")
+        code, printed = run(tmp_path, f"{scheme}://u:secret@{place}/d")
     assert code == 3
-    assert f"{scheme}://u@{place}/d: expected a " in said
-    assert f"server at {place}; " in said
-    assert "Connection refused" in said
-    assert "start the server, or correct host and port in the URL" in said
-    assert "secret" not in said
+    assert f"{scheme}://u@{place}/d: expected a " in printed
+    assert f"server at {place}; " in printed
+    assert "Connection refused" in printed
+    assert "start the server, or correct host and port in the URL" in printed
+    assert "secret" not in printed
 
 
 @pytest.mark.parametrize(
@@ -55,18 +55,18 @@ def test_missing_tls_is_reported_with_the_parameters_of_the_url(
     tmp_path: Path, protocol: str, asked: str
 ) -> None:
     with null_server("--protocol", protocol) as address:
-        code, said = run(tmp_path, f"{protocol}://u@{address}/d?{asked}")
+        code, printed = run(tmp_path, f"{protocol}://u@{address}/d?{asked}")
     assert code == 3
     parameter = asked.partition("=")[0]
-    assert f"{parameter} (URL) asks for it" in said
-    assert f"turn TLS on in the server, or ask for less with {parameter} (URL)" in said
+    assert f"{parameter} (URL) asks for it" in printed
+    assert f"turn TLS on in the server, or ask for less with {parameter} (URL)" in printed
 
 
 def test_a_server_of_another_protocol_is_recognised_by_its_greeting(tmp_path: Path) -> None:
     with null_server("--protocol", "mysql") as address:
-        code, said = run(tmp_path, f"postgresql://u@{address}/d")
+        code, printed = run(tmp_path, f"postgresql://u@{address}/d")
     assert code == 3
-    assert "the greeting of a MySQL or MariaDB server: use mariadb:// in the URL" in said
+    assert "the greeting of a MySQL or MariaDB server: use mariadb:// in the URL" in printed
 
 
 @pytest.mark.parametrize(
@@ -109,21 +109,21 @@ def test_a_refusal_is_explained(
 
 
 def test_a_missing_database_is_explained(tmp_path: Path) -> None:
-    code, said = run(tmp_path, "mariadb://u@127.0.0.1:1")
+    code, printed = run(tmp_path, "mariadb://u@127.0.0.1:1")
     assert code == 2
-    assert "statements run in that database" in said
+    assert "statements run in that database" in printed
 
 
 def test_a_folder_that_is_missing_is_named_with_a_hint_that_works(tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
-    code, said = run(tmp_path, "sqlite:///away/x.db")
+    code, printed = run(tmp_path, "sqlite:///away/x.db")
     assert code == 2
-    assert "there is no folder away" in said
-    assert 'mkdir -p away && sqlite3 away/x.db "VACUUM"' in said
-    assert "an absolute path has four slashes: sqlite:////away/x.db" in said
-    _, said = run(tmp_path, f"sqlite://{tmp_path}/there/x.db")
-    assert f"an absolute path has four slashes: sqlite:///{tmp_path}/there/x.db" in said
-    assert "sqlite3 " not in said
+    assert "there is no folder away" in printed
+    assert 'mkdir -p away && sqlite3 away/x.db "VACUUM"' in printed
+    assert "an absolute path has four slashes: sqlite:////away/x.db" in printed
+    _, printed = run(tmp_path, f"sqlite://{tmp_path}/there/x.db")
+    assert f"an absolute path has four slashes: sqlite:///{tmp_path}/there/x.db" in printed
+    assert "sqlite3 " not in printed
 
 
 def test_a_plan_says_where_each_part_of_an_address_comes_from(tmp_path: Path) -> None:

@@ -37,8 +37,8 @@ NOTICES = _message(b"N", b"SNOTICE\0C00000\0Mhello\0\0") * 100
 
 
 @contextlib.contextmanager
-def impostor(said: bytes) -> Iterator[int]:
-    """Its port. After the login it sends ``said`` repeatedly."""
+def impostor(message: bytes) -> Iterator[int]:
+    """Its port. After the login it sends ``message`` repeatedly."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
         def serve() -> None:
@@ -48,8 +48,8 @@ def impostor(said: bytes) -> Iterator[int]:
                     client.recv(9999)
                     client.sendall(LOGIN)
                     while client.recv(9999):
-                        while said:
-                            client.sendall(said)
+                        while message:
+                            client.sendall(message)
 
         thread = threading.Thread(target=serve)
         thread.start()
@@ -60,12 +60,12 @@ def impostor(said: bytes) -> Iterator[int]:
             assert not thread.is_alive()
 
 
-@pytest.mark.parametrize("said", [b"", NOTICES], ids=["silence", "notices"])
+@pytest.mark.parametrize("message", [b"", NOTICES], ids=["silence", "notices"])
 def test_a_server_that_does_not_answer_ends_the_run(
-    monkeypatch: pytest.MonkeyPatch, said: bytes
+    monkeypatch: pytest.MonkeyPatch, message: bytes
 ) -> None:
     monkeypatch.setattr(first_session, "FIRST_ANSWER_S", 0.3)
-    with impostor(said) as port:
+    with impostor(message) as port:
         url = f"postgresql://u@127.0.0.1:{port}/d?sslmode=disable"
         expected = f"127.0.0.1:{port} accepted the session but did not answer a query within"
         with (
@@ -96,9 +96,9 @@ def test_a_server_that_stops_answering_ends_a_run_without_a_duration(
             stopping.join()
         finally:
             server.kill()
-    said = capfd.readouterr().err
-    assert "warning: no transaction has ended for" in said
-    assert "does not answer: no transaction has ended for" in said
+    message = capfd.readouterr().err
+    assert "warning: no transaction has ended for" in message
+    assert "does not answer: no transaction has ended for" in message
 
 
 def test_a_long_transaction_does_not_end_the_run(

@@ -41,13 +41,13 @@ def states(folder: Path) -> list[str]:
     "words", ["--help", "list storages", "explain one.sql --on null --format json"]
 )
 @pytest.mark.parametrize(
-    ("streams", "status", "said"), [(">/dev/full", 3, FULL), (">&-", 2, CLOSED)]
+    ("streams", "status", "message"), [(">/dev/full", 3, FULL), (">&-", 2, CLOSED)]
 )
 def test_output_that_cannot_be_written_is_reported(
-    words: str, streams: str, status: int, said: str, tmp_path: Path
+    words: str, streams: str, status: int, message: str, tmp_path: Path
 ) -> None:
     ended = shell(words, streams, tmp_path)
-    assert (ended.returncode, said in ended.stderr) == (status, True), ended.stderr
+    assert (ended.returncode, message in ended.stderr) == (status, True), ended.stderr
     assert "bug" not in ended.stderr
 
 
@@ -57,14 +57,14 @@ def test_rows_and_scripts_stop_at_a_closed_pipe(tmp_path: Path) -> None:
     many = "generate tpcb --table pgbench_accounts --set scale=20"
     assert shell(many, "| head -1", tmp_path).returncode == 0
     to_sql = "from assay.bibsql.commands.bibtosql import main; main()"
-    for streams, status, said in (("| head -1", 0, ""), (">/dev/full", 3, FULL)):
+    for streams, status, message in (("| head -1", 0, ""), (">/dev/full", 3, FULL)):
         ended = subprocess.run(
             ["bash", "-c", f'set -o pipefail; "{sys.executable}" -c "{to_sql}" {bib} {streams}'],
             capture_output=True,
             text=True,
             timeout=120,
         )
-        assert (ended.returncode, said in ended.stderr) == (status, True), ended.stderr
+        assert (ended.returncode, message in ended.stderr) == (status, True), ended.stderr
 
 
 @pytest.mark.parametrize(

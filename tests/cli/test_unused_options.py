@@ -46,10 +46,10 @@ def test_options_of_an_experiment(
     on = [] if "--on" in target else ["--on", "null"]
     for option in options:
         assert run_program(["plan", *target.split(), *on, *option.split()]) == 2, option
-        said = capsys.readouterr().err
+        message = capsys.readouterr().err
         refused = option.split()[0]
-        assert said.startswith(f"error: {refused} does not apply to "), said
-        assert f"hint: leave {refused} out" in said
+        assert message.startswith(f"error: {refused} does not apply to "), message
+        assert f"hint: leave {refused} out" in message
 
 
 def test_keys_of_an_experiment_file(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -86,9 +86,9 @@ def test_options_of_other_commands(
 ) -> None:
     monkeypatch.setenv("ASSAY_DATASETS", "folder")
     assert run_program(words.split()) == 2
-    out, said = capsys.readouterr()
+    out, message = capsys.readouterr()
     assert out == ""
-    assert " does not apply to " in said
+    assert " does not apply to " in message
     assert not (here / "socket").exists()
 
 

@@ -23,9 +23,9 @@ QUIET = {"PGPASSWORD": "", "PGPASSFILE": "/nowhere", "MYSQL_PWD": ""}
 
 
 def test_a_password_is_prompted_for_only_on_a_terminal(
-    assay: Assay, server: System, storage: StorageFacts, laboratory: Path
+    assay: Assay, server: System, storage: StorageFacts, working_folder: Path
 ) -> None:
-    (laboratory / "one.sql").write_text("SELECT 1;\n")
+    (working_folder / "one.sql").write_text("SELECT 1;\n")
     with provisioned(server, storage, options={"transport": "tcp"}) as deployment:
         address = deployment.address
         place = f"{address.host}:{address.port}/{quote(address.database)}"
@@ -35,37 +35,37 @@ def test_a_password_is_prompted_for_only_on_a_terminal(
         assert without.status == 3
         assert "password: none found" in without.err
 
-        status, said = at_a_terminal(laboratory, words, str(address.password))
-        assert status == 0, said
-        assert re.search(f"Password for {server.name} {address.user}@{address.host}: ", said)
-        assert str(address.password) not in said
-        kept = (laboratory / DEFAULT_FILE_NAME).read_bytes()
+        status, message = at_a_terminal(working_folder, words, str(address.password))
+        assert status == 0, message
+        assert re.search(f"Password for {server.name} {address.user}@{address.host}: ", message)
+        assert str(address.password) not in message
+        kept = (working_folder / DEFAULT_FILE_NAME).read_bytes()
         assert str(address.password).encode() not in kept
         assert without.runs[0].site is not None
         assert without.runs[0].site["address"]["origins"]["password_from"] == "typed"
 
 
-def at_a_terminal(laboratory: Path, words: tuple[str, ...], typed: str) -> tuple[int, str]:
+def at_a_terminal(working_folder: Path, words: tuple[str, ...], typed: str) -> tuple[int, str]:
     """The status of ``assay``, and the terminal's output when this is typed at the prompt."""
     ours, its = pty.openpty()
     with subprocess.Popen(
         # A session of its own whose terminal is this one.
         ["setsid", "--ctty", BIN / "assay", *words],
-        cwd=laboratory,
+        cwd=working_folder,
         stdin=its,
         stdout=its,
         stderr=its,
-        env={**os.environ, **QUIET, "XDG_STATE_HOME": str(laboratory / "state")},
+        env={**os.environ, **QUIET, "XDG_STATE_HOME": str(working_folder / "state")},
     ) as running:
         os.close(its)
-        said = b""
+        message = b""
         try:
             while (read := os.read(ours, 4096)) != b"":
-                said += read
-                if said.endswith(b": ") and b"Password" in said.splitlines()[-1]:
+                message += read
+                if message.endswith(b": ") and b"Password" in message.splitlines()[-1]:
                     os.write(ours, typed.encode() + b"\n")
         except OSError:
             pass  # the other end is closed
         finally:
             os.close(ours)
-        return running.wait(60), said.decode(errors="replace")
+        return running.wait(60), message.decode(errors="replace")

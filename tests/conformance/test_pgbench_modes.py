@@ -196,8 +196,8 @@ def test_both_accept_the_same_scripts_and_leave_the_same_rows(
         ["run", "wild.sql", "--on", url_of(server), "-M", mode, "--clients", str(CLIENTS),
          "--transactions", str(TRANSACTIONS)]
     )  # fmt: skip
-    out, told = capsys.readouterr()
-    assert (ours == 0) == (theirs.returncode == 0), f"{theirs.stderr}\n{out}\n{told}"
+    out, errors = capsys.readouterr()
+    assert (ours == 0) == (theirs.returncode == 0), f"{theirs.stderr}\n{out}\n{errors}"
     found = left(server)
     if ours == 0:
         assert found == expected

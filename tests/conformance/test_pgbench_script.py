@@ -46,8 +46,8 @@ def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def ran(words: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     status = run_program(["run", *words, "--format", "json"])
-    out, told = capsys.readouterr()
-    assert status == 0, told
+    out, errors = capsys.readouterr()
+    assert status == 0, errors
     document: dict[str, Any] = json.loads(out)
     return document
 

@@ -128,7 +128,7 @@ def test_its_address_cannot_be_set(server: System, storage: StorageFacts) -> Non
 def test_a_killed_server_has_a_reason_and_is_cleaned_up(
     server: System, storage: StorageFacts
 ) -> None:
-    number, told = AT_ONCE.get(server.name, (signal.SIGKILL, "SIGKILL"))
+    number, reported = AT_ONCE.get(server.name, (signal.SIGKILL, "SIGKILL"))
     with provisioned(server, storage) as deployment:
         assert deployment.server_pid is not None
         os.kill(deployment.server_pid, number)
@@ -136,8 +136,8 @@ def test_a_killed_server_has_a_reason_and_is_cleaned_up(
         while (died := server.why_it_died(deployment)) is None and time.monotonic() < deadline:
             time.sleep(0.01)
         assert died is not None
-        assert told in died
-        assert "ready" not in died, "what it said of its start is no reason"
+        assert reported in died
+        assert "ready" not in died, "the output of its start is no reason"
 
 
 def test_it_runs_where_the_path_has_blanks_colons_backslashes_and_quotes(

@@ -58,8 +58,8 @@ def test_timed_out_statements_are_cancelled_on_the_server(
 def stopped(child: subprocess.Popen[str], stage: str = "  drive ") -> list[psutil.Process]:
     """The server's processes, all stopped after this stage has begun."""
     assert child.stderr is not None
-    said = iter(child.stderr.readline, "")
-    assert any(line.startswith(stage) for line in said), "it ended before"
+    message = iter(child.stderr.readline, "")
+    assert any(line.startswith(stage) for line in message), "it ended before"
     time.sleep(0.5)
     family = [server_of(child), *server_of(child).children(recursive=True)]
     for one in family:
@@ -69,35 +69,35 @@ def stopped(child: subprocess.Popen[str], stage: str = "  drive ") -> list[psuti
 
 @pytest.mark.server
 @pytest.mark.parametrize("system", SERVERS)
-def test_ctrl_c_removes_a_stopped_server(laboratory: Path, system: str) -> None:
+def test_ctrl_c_removes_a_stopped_server(working_folder: Path, system: str) -> None:
     need(system)
-    (laboratory / "read.sql").write_text("select 1;\n")
+    (working_folder / "read.sql").write_text("select 1;\n")
     with started(
-        laboratory, "run", "read.sql", "--on", system, "--clients", "3", "--duration", "600"
+        working_folder, "run", "read.sql", "--on", system, "--clients", "3", "--duration", "600"
     ) as child:
         family = stopped(child)
         child.send_signal(signal.SIGINT)
-        _, said = child.communicate(timeout=HANG_S)
-    assert child.returncode == 130, said
-    assert "SIGINT: stopping; press Ctrl-C again to stop at once" in said
-    assert not [one for one in family if one.is_running()], said
+        _, message = child.communicate(timeout=HANG_S)
+    assert child.returncode == 130, message
+    assert "SIGINT: stopping; press Ctrl-C again to stop at once" in message
+    assert not [one for one in family if one.is_running()], message
 
 
 @pytest.mark.server
 @pytest.mark.parametrize("system", SERVERS)
 def test_a_stopped_server_does_not_hold_a_run_beyond_its_limit(
-    laboratory: Path, system: str
+    working_folder: Path, system: str
 ) -> None:
     need(system)
-    (laboratory / "read.sql").write_text("select 1;\n")
+    (working_folder / "read.sql").write_text("select 1;\n")
     words = ("run", "read.sql", "--on", system, "--duration", "1.5", "--drain", "1.5")
-    with started(laboratory, *words) as child:
+    with started(working_folder, *words) as child:
         family = stopped(child)
-        _, said = child.communicate(timeout=HANG_S)
-    assert child.returncode == 1, said
-    assert "waiting up to 1.5 s (--drain)" in said
-    assert not [one for one in family if one.is_running()], said
-    with Store(laboratory / DEFAULT_FILE_NAME, must_exist=True) as store:
+        _, message = child.communicate(timeout=HANG_S)
+    assert child.returncode == 1, message
+    assert "waiting up to 1.5 s (--drain)" in message
+    assert not [one for one in family if one.is_running()], message
+    with Store(working_folder / DEFAULT_FILE_NAME, must_exist=True) as store:
         (run,) = store.latest().runs
     assert run.state == "failed" and "--drain" in (run.reason or "")
     assert run.observation is not None
@@ -108,12 +108,12 @@ def test_a_stopped_server_does_not_hold_a_run_beyond_its_limit(
 
 @pytest.mark.server
 @pytest.mark.parametrize("system", SERVERS)
-def test_ctrl_c_ends_a_load_into_a_stopped_server(laboratory: Path, system: str) -> None:
+def test_ctrl_c_ends_a_load_into_a_stopped_server(working_folder: Path, system: str) -> None:
     need(system)
     words = ("run", "tpcb", "--on", system, "--set", "scale=500")
-    with started(laboratory, *words) as child:
+    with started(working_folder, *words) as child:
         family = stopped(child, "  load")
         child.send_signal(signal.SIGINT)
-        _, said = child.communicate(timeout=20)
-    assert child.returncode == 130, said
-    assert not [one for one in family if one.is_running()], said
+        _, message = child.communicate(timeout=20)
+    assert child.returncode == 130, message
+    assert not [one for one in family if one.is_running()], message

@@ -98,22 +98,22 @@ class Server:
     def url(
         self, mode: int | None, *, host: str = "localhost", user: str = "", **files: Path
     ) -> str:
-        said = {} if mode is None else {self.words.mode: self.words.modes[mode]}
-        said |= {getattr(self.words, name): str(path) for name, path in files.items()}
+        parameters = {} if mode is None else {self.words.mode: self.words.modes[mode]}
+        parameters |= {getattr(self.words, name): str(path) for name, path in files.items()}
         url = self._url.replace("@localhost:", f"@{host}:")
         if user:
             scheme, _, rest = url.partition("://")
             place = rest.partition("@")[2].partition("/")[0]
             url = f"{scheme}://{user}@{place}/{self.words.open_database}"
-        return f"{url}?{urlencode(said)}"
+        return f"{url}?{urlencode(parameters)}"
 
     def cipher(self, url: str) -> str | None:
         with self.system.attach(SystemChoice(self.system.name, url=url)) as deployment:
             rows = ask(deployment, self.words.cipher)
-            told = with_client(self.system, deployment, f"{self.words.cipher};\n")
-        assert told.returncode == 0, told.stderr
+            ended = with_client(self.system, deployment, f"{self.words.cipher};\n")
+        assert ended.returncode == 0, ended.stderr
         cipher = rows[0][0] if rows else None
-        assert cipher is None or cipher in told.stdout, "its own client sees the same"
+        assert cipher is None or cipher in ended.stdout, "its own client sees the same"
         return cipher
 
 
@@ -157,7 +157,7 @@ def test_encryption_and_verification_follow_the_url(
             at.url(this_host, authority=authority),
         ):
             assert at.cipher(url), url
-        for url, said, fix in (
+        for url, message, fix in (
             (
                 at.url(signed, authority=stranger),
                 "not signed by a trusted authority",
@@ -170,7 +170,7 @@ def test_encryption_and_verification_follow_the_url(
                 f"{at.words.mode}={at.words.modes[signed]}",
             ),
         ):
-            with pytest.raises(SystemRefused, match=said) as refusal:
+            with pytest.raises(SystemRefused, match=message) as refusal:
                 at.cipher(url)
             assert fix in str(refusal.value.hint)
         # If authorities are named, they are used.
@@ -254,16 +254,16 @@ def test_an_address_is_used_in_place_of_the_hosts(
 
 
 def test_a_run_configured_only_by_the_environment(
-    assay: Assay, storage: StorageFacts, tmp_path: Path, laboratory: Path
+    assay: Assay, storage: StorageFacts, tmp_path: Path, working_folder: Path
 ) -> None:
-    """As psql is run: nothing but the scheme is said, and the record says where the rest was."""
+    """As psql is run: only the scheme is given, and the record has the origin of the rest."""
     need = pytest.importorskip("assay.registry").system("postgresql")
     # Fails if the session does not have the setting of PGOPTIONS.
     script = "SELECT 1 / (current_setting('statement_timeout') = '12s')::int;\n"
-    (laboratory / "one.sql").write_text(script)
+    (working_folder / "one.sql").write_text(script)
     with serving(need, storage, "server") as at:
-        said = SystemChoice("postgresql", url=at.url(None))
-        with need.attach(said) as deployment:
+        asked = SystemChoice("postgresql", url=at.url(None))
+        with need.attach(asked) as deployment:
             address = deployment.address
         (tmp_path / ".pgpass").write_text(f"*:*:*:{address.user}:{address.password}\n")
         (tmp_path / ".pgpass").chmod(0o600)
@@ -290,6 +290,6 @@ def test_a_run_configured_only_by_the_environment(
     origins = site["address"]["origins"]
     assert (origins["host"], origins["sslmode"]) == ("PGHOST", "PGSSLMODE")
     assert origins["password_from"] == "~/.pgpass, line 1"
-    assert str(address.password) not in (laboratory / DEFAULT_FILE_NAME).read_bytes().decode(
+    assert str(address.password) not in (working_folder / DEFAULT_FILE_NAME).read_bytes().decode(
         errors="replace"
     )

@@ -29,7 +29,7 @@ def identifiers() -> list[str]:
 
 
 def replaced() -> list[Replaced]:
-    """All that is not said, of both tables."""
+    """The "do not say" words of both tables."""
     # A phrase can be looked for in text; a single word such as "case" has other meanings there.
     terms = [
         Replaced(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from exceptions import FILE
 from glossary import PAGE, ROOT
 from names_in_code import source_files
 
@@ -19,12 +20,12 @@ BETWEEN_LINES = re.compile(
 
 
 def files() -> Iterator[Path]:
-    """Everything that people read, except the glossary itself."""
+    """Everything that people read, except the glossary and its exceptions."""
     yield from (ROOT / page for page in PAGES)
     yield from (
         path for path in sorted((ROOT / "docs").rglob("*")) if path.is_file() and path != PAGE
     )
-    yield from (path for path in source_files() if path.suffix in SUFFIXES)
+    yield from (path for path in source_files() if path.suffix in SUFFIXES and path != FILE)
 
 
 def found(path: Path, phrases: re.Pattern[str]) -> Iterator[tuple[int, str]]:

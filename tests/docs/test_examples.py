@@ -61,11 +61,11 @@ def appear_in_order(shown: tuple[str, ...], output: str) -> str | None:
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
-    laboratory = tmp_path
-    (laboratory / ".venv").symlink_to(sys.prefix)
+    working_folder = tmp_path
+    (working_folder / ".venv").symlink_to(sys.prefix)
     for name, text in files(page):
-        (laboratory / name).parent.mkdir(parents=True, exist_ok=True)
-        (laboratory / name).write_text(text, encoding="utf-8")
+        (working_folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (working_folder / name).write_text(text, encoding="utf-8")
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}:/usr/sbin"
     path += "".join(f":{folder}" for folder in Path("/usr/lib/postgresql").glob("*/bin"))
     found = list(examples(page))
@@ -82,7 +82,7 @@ def test_the_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
         is_make = example.command.startswith("make ")
         done = subprocess.run(
             ["bash", "-c", f"set -o pipefail; {example.command}"],
-            cwd=ROOT if is_make else laboratory,
+            cwd=ROOT if is_make else working_folder,
             env={**os.environ, "PATH": path},
             capture_output=True,
             text=True,

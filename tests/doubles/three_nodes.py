@@ -32,11 +32,13 @@ class ThreeNodes:
         self, choice: SystemChoice, directory: ServerDirectory, *, connections: int | None
     ) -> Iterator[Deployment]:
         del connections
-        told = {"refuse_after": choice.options.get("sessions_each", "100")}
+        options = {"refuse_after": choice.options.get("sessions_each", "100")}
         with contextlib.ExitStack() as stack:
             running = [
                 stack.enter_context(
-                    server.running("postgresql", told, "socket", directory, name=f"node-{number}")
+                    server.running(
+                        "postgresql", options, "socket", directory, name=f"node-{number}"
+                    )
                 )
                 for number in range(NODES)
             ]

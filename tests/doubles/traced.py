@@ -28,9 +28,9 @@ class Story:
     words: list[str] = field(default_factory=list)
     fails_in: str = ""
     """The first event of this name fails; the next one succeeds."""
-    error: BaseException = field(default_factory=lambda: SystemRefused("told to fail"))
+    error: BaseException = field(default_factory=lambda: SystemRefused("a failure of the test"))
 
-    def tell(self, event: str, sign: str = "") -> None:
+    def add(self, event: str, sign: str = "") -> None:
         if self.fails_in == event + sign:
             self.fails_in = ""
             self.words.append(f"{event}{sign}!")
@@ -48,12 +48,12 @@ class TracedDialect(NullDialect):
     name = "traced"
 
     def bulk_statement(self, table: Table) -> str:
-        STORY.tell("load")
+        STORY.add("load")
         return super().bulk_statement(table)
 
     def session_read_only(self) -> list[str]:
         """Used by the consistency checks: after a load, and after the last step."""
-        STORY.tell("check")
+        STORY.add("check")
         return []
 
 
@@ -71,12 +71,12 @@ class Traced:
     def provision(
         self, choice: SystemChoice, directory: ServerDirectory, *, connections: int | None
     ) -> Iterator[Deployment]:
-        STORY.tell("system", "+")
+        STORY.add("system", "+")
         try:
             with NULL.provision(choice, directory, connections=connections) as made:
                 yield replace(made, system=self.name)
         finally:
-            STORY.tell("system", "-")
+            STORY.add("system", "-")
 
 
 class TracedStorage:
@@ -87,13 +87,13 @@ class TracedStorage:
 
     @contextlib.contextmanager
     def prepare(self, choice: StorageChoice) -> Iterator[StorageFacts]:
-        STORY.tell("storage", "+")
+        STORY.add("storage", "+")
         here = StorageChoice(directory=f"/var/tmp/assay-traced-{os.getpid()}")
         with HERE.prepare(here) as facts:
             try:
                 yield replace(facts, name=choice.name, kind=self.name)
             finally:
-                STORY.tell("storage", "-")
+                STORY.add("storage", "-")
 
 
 TRACED = Traced()

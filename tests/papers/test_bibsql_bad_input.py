@@ -24,19 +24,19 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_input_is_refused_before_a_load(assay: Assay, laboratory: Path, name: str) -> None:
+def test_bad_input_is_refused_before_a_load(assay: Assay, working_folder: Path, name: str) -> None:
     entry, line, word = BAD[name]
-    (laboratory / "bad.bib").write_bytes(GOOD.encode() + entry)
+    (working_folder / "bad.bib").write_bytes(GOOD.encode() + entry)
     place = f"bad.bib:{GOOD.count(chr(10)) + line}:"
-    sqlite3.connect(laboratory / "own.db").execute("VACUUM").connection.close()
-    before = (laboratory / "own.db").read_bytes()
+    sqlite3.connect(working_folder / "own.db").execute("VACUUM").connection.close()
+    before = (working_folder / "own.db").read_bytes()
     ended = assay("run", "bibsql", "--on", "sqlite:///own.db", "--bib", "bad.bib")
     assert ended.status == 2
     assert place in ended.err
     assert word in ended.err
     assert "Traceback" not in ended.err
     assert ended.out == ""
-    assert (laboratory / "own.db").read_bytes() == before
+    assert (working_folder / "own.db").read_bytes() == before
 
     script = assay("bad.bib", program="bibtosql")
     assert script.status == 2
@@ -46,9 +46,9 @@ def test_bad_input_is_refused_before_a_load(assay: Assay, laboratory: Path, name
 
 @pytest.mark.parametrize("name", BAD)
 def test_keep_going_loads_the_good_entries_and_counts_the_bad(
-    assay: Assay, laboratory: Path, name: str
+    assay: Assay, working_folder: Path, name: str
 ) -> None:
-    (laboratory / "bad.bib").write_bytes(GOOD.encode() + BAD[name][0])
+    (working_folder / "bad.bib").write_bytes(GOOD.encode() + BAD[name][0])
     ended = assay("run", "bibsql", "--on", "sqlite", "--bib", "bad.bib", "--keep-going")
     assert ended.status == 0, ended.err
     (run,) = ended.runs
@@ -61,10 +61,10 @@ def test_keep_going_loads_the_good_entries_and_counts_the_bad(
     [("empty.bib", "empty"), ("folder", "no *.bib"), ("missing.bib", "no such file")],
 )
 def test_a_file_that_is_no_bibliography_is_reported(
-    assay: Assay, laboratory: Path, path: str, word: str
+    assay: Assay, working_folder: Path, path: str, word: str
 ) -> None:
-    (laboratory / "empty.bib").touch()
-    (laboratory / "folder").mkdir()
+    (working_folder / "empty.bib").touch()
+    (working_folder / "folder").mkdir()
     ended = assay("run", "bibsql", "--on", "sqlite", "--bib", path)
     assert ended.status == 2
     assert path in ended.err
@@ -72,9 +72,11 @@ def test_a_file_that_is_no_bibliography_is_reported(
 
 
 def test_an_unknown_macro_is_a_warning_and_loaded_by_its_name(
-    assay: Assay, laboratory: Path
+    assay: Assay, working_folder: Path
 ) -> None:
-    (laboratory / "macro.bib").write_text("@Article{a,\n  title = {t},\n  journal = j-none,\n}\n")
+    (working_folder / "macro.bib").write_text(
+        "@Article{a,\n  title = {t},\n  journal = j-none,\n}\n"
+    )
     script = assay("macro.bib", program="bibtosql")
     assert script.status == 0
     assert "macro.bib:3:13" in script.err
@@ -82,17 +84,17 @@ def test_an_unknown_macro_is_a_warning_and_loaded_by_its_name(
     assert assay("--strict", "macro.bib", program="bibtosql").status == 2
 
 
-def test_tables_on_a_foreign_server_are_kept(assay: Assay, laboratory: Path) -> None:
-    (laboratory / "good.bib").write_text(GOOD, encoding="utf-8")
+def test_tables_on_a_foreign_server_are_kept(assay: Assay, working_folder: Path) -> None:
+    (working_folder / "good.bib").write_text(GOOD, encoding="utf-8")
     words = ("run", "bibsql", "--on", "sqlite:///own.db", "--bib", "good.bib")
-    with sqlite3.connect(laboratory / "own.db") as own:
+    with sqlite3.connect(working_folder / "own.db") as own:
         own.execute("CREATE TABLE bibtab (mine)")
     refused = assay(*words)
     assert refused.status == 2
     assert "bibtab" in refused.err
-    with sqlite3.connect(laboratory / "own.db") as own:
+    with sqlite3.connect(working_folder / "own.db") as own:
         own.execute("DROP TABLE bibtab")
     assert assay(*words).status == 0
-    with sqlite3.connect(laboratory / "own.db") as own:
+    with sqlite3.connect(working_folder / "own.db") as own:
         ours = "SELECT count(*) FROM sqlite_master WHERE name LIKE '%tab'"
         assert own.execute(ours).fetchone() == (0,)

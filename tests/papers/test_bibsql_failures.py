@@ -20,19 +20,19 @@ SERVERS = ["postgresql", "mariadb"]
 
 @pytest.mark.parametrize("system", SERVERS)
 def test_a_killed_server_fails_its_run_and_leaves_the_others(
-    laboratory: Path, beebe: Path, assay: Assay, system: str
+    working_folder: Path, beebe: Path, assay: Assay, system: str
 ) -> None:
     need(system)
     words = ("--on", system, "--bib", str(beebe / "texbook1.bib"))
     assert assay("run", "bibsql", *words).status == 0
     endless = ("run", "bibsql.sequential", *words, "--set", "copies=100000")
-    with started(laboratory, *endless) as running:
-        wait_for_state(laboratory, "driving")
+    with started(working_folder, *endless) as running:
+        wait_for_state(working_folder, "driving")
         time.sleep(1)
         server_of(running).kill()
         out, err = running.communicate(timeout=60)
     assert running.returncode == 1, err
-    with Store(laboratory / DEFAULT_FILE_NAME, must_exist=True) as store:
+    with Store(working_folder / DEFAULT_FILE_NAME, must_exist=True) as store:
         first, last = store.experiment(1).runs[0], store.experiment(2).runs[0]
     assert first.state == "done"
     assert last.state == "failed"
@@ -47,36 +47,36 @@ def test_a_killed_server_fails_its_run_and_leaves_the_others(
 
 @pytest.mark.parametrize("system", SERVERS)
 def test_the_server_of_a_killed_assay_is_removed_at_the_next_start(
-    laboratory: Path, beebe: Path, assay: Assay, system: str
+    working_folder: Path, beebe: Path, assay: Assay, system: str
 ) -> None:
     need(system)
     words = ("--on", system, "--bib", str(beebe / "texbook1.bib"))
     endless = ("run", "bibsql.sequential", *words, "--set", "copies=100000")
-    with started(laboratory, *endless) as running:
-        wait_for_state(laboratory, "driving")
+    with started(working_folder, *endless) as running:
+        wait_for_state(working_folder, "driving")
         server = server_of(running)
         running.kill()
         running.communicate()
     ended = assay("run", "bibsql", "--on", "sqlite", "--bib", beebe / "texbook1.bib")
     assert ended.status == 0, ended.err
     assert not server.is_running() or server.status() == psutil.STATUS_ZOMBIE
-    with Store(laboratory / DEFAULT_FILE_NAME, must_exist=True) as store:
+    with Store(working_folder / DEFAULT_FILE_NAME, must_exist=True) as store:
         assert store.experiment(1).runs[0].state == "interrupted"
 
 
 @pytest.mark.parametrize("system", SERVERS)
-def test_ctrl_c_takes_the_server_down(laboratory: Path, beebe: Path, system: str) -> None:
+def test_ctrl_c_takes_the_server_down(working_folder: Path, beebe: Path, system: str) -> None:
     need(system)
     words = ("--on", system, "--bib", str(beebe / "texbook1.bib"), "--set", "copies=100000")
-    with started(laboratory, "run", "bibsql.sequential", *words) as running:
-        wait_for_state(laboratory, "driving")
+    with started(working_folder, "run", "bibsql.sequential", *words) as running:
+        wait_for_state(working_folder, "driving")
         server = server_of(running)
         running.send_signal(signal.SIGINT)
         _, err = running.communicate(timeout=60)
     assert running.returncode == 130, err
     assert "Traceback" not in err
     assert not server.is_running()
-    with Store(laboratory / DEFAULT_FILE_NAME, must_exist=True) as store:
+    with Store(working_folder / DEFAULT_FILE_NAME, must_exist=True) as store:
         assert store.latest().runs[0].state == "interrupted"
 
 

@@ -73,7 +73,7 @@ def test_a_transaction_that_forgets_the_teller_fails_the_run(assay: Assay, tmp_p
 
 
 def test_pgbench_own_scripts_run_on_these_tables_as_they_stand(
-    assay: Assay, laboratory: Path
+    assay: Assay, working_folder: Path
 ) -> None:
     need("postgresql")
     pgbench = next(Path("/usr/lib/postgresql").glob("*/bin/pgbench"), None)
@@ -82,7 +82,7 @@ def test_pgbench_own_scripts_run_on_these_tables_as_they_stand(
     words: list[str | Path] = []
     for name in ("tpcb-like", "simple-update", "select-only"):
         shown = subprocess.run([pgbench, f"--show-script={name}"], capture_output=True, text=True)
-        script = laboratory / f"own-{name}.sql"
+        script = working_folder / f"own-{name}.sql"
         script.write_text(shown.stdout or shown.stderr, encoding="utf-8")
         words += ["--script", script]
     ended = assay(

@@ -33,7 +33,7 @@ def story(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     assert list(ledger.state_directory().iterdir()) == [], "nothing is left"
 
 
-class Told(Silent):
+class StoryProgress(Silent):
     """Adds to the story when clients are driven."""
 
     def __init__(self, story: Any) -> None:
@@ -41,7 +41,7 @@ class Told(Silent):
 
     def stage(self, name: str) -> None:
         if name.startswith("drive "):
-            self._story.tell("drive")
+            self._story.add("drive")
 
 
 def run(story: Any, records: Path, **words: Any) -> list[str]:
@@ -52,7 +52,7 @@ def run(story: Any, records: Path, **words: Any) -> list[str]:
     assert asked.systems == (SystemChoice("traced"),)
     assert asked.storages == (StorageChoice("traced", "traced"),)
     try:
-        lab.run(asked, records=records, progress=Told(story))
+        lab.run(asked, records=records, progress=StoryProgress(story))
     finally:
         with Store(records, must_exist=True) as store:
             states = [one.state for one in store.latest().runs]
@@ -63,7 +63,7 @@ WHOLE = "storage+ system+ load check drive check system- storage-"
 
 
 @pytest.mark.parametrize(
-    ("fails_in", "told", "state"),
+    ("fails_in", "expected", "state"),
     [
         ("nothing", WHOLE, "done"),
         ("storage+", "storage+!", "failed"),
@@ -75,7 +75,7 @@ WHOLE = "storage+ system+ load check drive check system- storage-"
     ],
 )
 def test_a_failed_run_is_torn_down_from_its_stage(
-    story: Any, tmp_path: Path, fails_in: str, told: str, state: str
+    story: Any, tmp_path: Path, fails_in: str, expected: str, state: str
 ) -> None:
     story.fails_in = fails_in
     try:
@@ -83,7 +83,7 @@ def test_a_failed_run_is_torn_down_from_its_stage(
     except SystemRefused:
         assert fails_in == "system-", "behind the run's end it is no longer the run's failure"
         states = [state]
-    assert (str(story), states) == (told, [state])
+    assert (str(story), states) == (expected, [state])
 
 
 @pytest.mark.parametrize("fails_in", ["storage+", "system+", "load", "check", "drive", "system-"])

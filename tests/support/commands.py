@@ -26,16 +26,16 @@ Assay = Callable[..., "Ended"]
 class Ended:
     """A command that has ended: status, output, and its record."""
 
-    def __init__(self, done: subprocess.CompletedProcess[str], laboratory: Path) -> None:
+    def __init__(self, done: subprocess.CompletedProcess[str], working_folder: Path) -> None:
         self.status = done.returncode
         self.out = done.stdout
         self.err = done.stderr
-        self._laboratory = laboratory
+        self._folder = working_folder
 
     @property
     def runs(self) -> tuple[RunRecord, ...]:
         """The runs of the last experiment."""
-        with Store(self._laboratory / DEFAULT_FILE_NAME, must_exist=True) as store:
+        with Store(self._folder / DEFAULT_FILE_NAME, must_exist=True) as store:
             return store.latest().runs
 
     @property

@@ -16,15 +16,15 @@ from commands import BIN
 
 
 @contextmanager
-def started(laboratory: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
+def started(working_folder: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
     """``assay`` in the background; ended with the block in every case."""
     with subprocess.Popen(
         [BIN / "assay", *words],
-        cwd=laboratory,
+        cwd=working_folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "XDG_STATE_HOME": str(laboratory / "state")},
+        env={**os.environ, "XDG_STATE_HOME": str(working_folder / "state")},
     ) as running:
         try:
             yield running
@@ -32,12 +32,12 @@ def started(laboratory: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
             running.terminate()
 
 
-def wait_for_state(laboratory: Path, state: str) -> None:
+def wait_for_state(working_folder: Path, state: str) -> None:
     """Until the last run on record is in that state."""
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
-        if (laboratory / DEFAULT_FILE_NAME).exists():
-            with Store(laboratory / DEFAULT_FILE_NAME, must_exist=True) as store:
+        if (working_folder / DEFAULT_FILE_NAME).exists():
+            with Store(working_folder / DEFAULT_FILE_NAME, must_exist=True) as store:
                 if any(run.state == state for run in store.runs()):
                     return
         time.sleep(0.05)

@@ -21,11 +21,11 @@ def null_system(tmp_path: Path) -> NullSystem:
     """``with null_system("postgresql", delay="constant:1ms") as site``; ``none``: in here."""
 
     @contextmanager
-    def started(protocol: str, **told: str) -> Iterator[Site]:
+    def started(protocol: str, **options: str) -> Iterator[Site]:
         if protocol == IN_PROCESS:
-            yield {"driver": "null", "options": {"rows": "1", "site": str(tmp_path), **told}}
+            yield {"driver": "null", "options": {"rows": "1", "site": str(tmp_path), **options}}
             return
-        server = NullServer(protocol, tmp_path / f"{protocol}.sock", told)
+        server = NullServer(protocol, tmp_path / f"{protocol}.sock", options)
         try:
             yield server.site
         finally:

@@ -25,9 +25,11 @@ PROTOCOLS = [*_engine.null_protocols(), IN_PROCESS]
 class NullServer:
     """A null server of a protocol, in a process of its own."""
 
-    def __init__(self, protocol: str, socket: Path, told: Mapping[str, str]) -> None:
+    def __init__(self, protocol: str, socket: Path, options: Mapping[str, str]) -> None:
         words = [
-            word for name, value in told.items() for word in (f"--{name.replace('_', '-')}", value)
+            word
+            for name, value in options.items()
+            for word in (f"--{name.replace('_', '-')}", value)
         ]
         self._child = subprocess.Popen(
             [PROGRAM, "null-server", "--protocol", protocol, "--unix", socket, *words],

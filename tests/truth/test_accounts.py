@@ -58,8 +58,8 @@ def test_a_killed_server_leaves_unknown_transactions(protocol: str, tmp_path: Pa
 def test_lost_sessions_and_errors_are_counted_by_outcome(
     protocol: str, null_system: NullSystem
 ) -> None:
-    told = {"fail": "deadlock@0.1,constraint@0.1", "lose": "#400"}
-    with null_system(protocol, **told) as site:
+    options = {"fail": "deadlock@0.1,constraint@0.1", "lose": "#400"}
+    with null_system(protocol, **options) as site:
         observation = drive(site, TWO_STATEMENTS, clients=4, stop={"transactions": 10_000})
     outcomes = observation["outcomes"]
     assert outcomes["ok"] > 0

@@ -52,7 +52,7 @@ def test_a_suspended_client_is_reported_and_is_no_stall(
         child.send_signal(signal.SIGSTOP)
         time.sleep(1.8)
         child.send_signal(signal.SIGCONT)
-        said, errors = child.communicate(timeout=60)
+        message, errors = child.communicate(timeout=60)
     finally:
         child.kill()
     assert child.returncode == 0, errors
@@ -61,8 +61,8 @@ def test_a_suspended_client_is_reported_and_is_no_stall(
     assert max(lasted_ns for _, lasted_ns in stood_still) >= 1.7 * S
     total_ns = sum(lasted_ns for _, lasted_ns in stood_still)
     assert ask(path, "SELECT sum(suspended_ns), sum(stalled_ns) FROM intervals") == [(total_ns, 0)]
-    assert "client-suspended" in said
-    assert "stalled:" not in said.split("Standstills")[0]
+    assert "client-suspended" in message
+    assert "stalled:" not in message.split("Standstills")[0]
 
 
 def test_a_stalled_system_is_reported_with_time_and_length(

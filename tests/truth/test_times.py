@@ -23,7 +23,7 @@ def deviations(protocol: str, null_system: NullSystem) -> dict[str, float]:
             stop={"duration_s": 4},
         )
     found = times(observation)
-    assert found["min_ns"] >= LEAST_MS * 1e6, "nothing is faster than it was told to be"
+    assert found["min_ns"] >= LEAST_MS * 1e6, "nothing is faster than the configured delay"
     return {
         key: found[key] / 1e6 / (LEAST_MS + share * (MOST_MS - LEAST_MS)) - 1
         for key, share in SHARES.items()

@@ -38,8 +38,10 @@ def test_everything_public_is_there_documented_and_imported_late() -> None:
         _ = assay.rnu  # type: ignore[attr-defined]
     # It must not make the start of the program slower.
     code = "import assay, sys; print('assay.api' in sys.modules, 'assay.lab' in sys.modules)"
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert said.stdout == "False False\n"
+    expected = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert expected.stdout == "False False\n"
 
 
 def test_every_option_of_a_run_is_an_argument() -> None:
@@ -125,7 +127,7 @@ def test_a_run_that_fails_is_part_of_the_result() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("asked", "expected"),
     [
         ({"clients": 0}, "expected a whole number from 1"),
         ({"duration_s": 0}, "duration_s: expected a number of seconds from 0.001"),
@@ -136,10 +138,10 @@ def test_a_run_that_fails_is_part_of_the_result() -> None:
     ],
 )
 def test_invalid_arguments_are_refused_before_anything_is_started(
-    asked: dict[str, object], said: str
+    asked: dict[str, object], expected: str
 ) -> None:
     Path("one.sql").write_text("SELECT 1;\n")
     with pytest.raises(assay.errors.ArgumentError) as refused:
         assay.run("one.sql", **{"on": "sqlite", **asked})  # type: ignore[arg-type]
-    assert said in refused.value.message
+    assert expected in refused.value.message
     assert not Path("assay-records.sqlite").exists()

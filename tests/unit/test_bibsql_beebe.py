@@ -57,11 +57,11 @@ def test_a_tex_tree_is_copied_and_differences_are_reported(
     for name in names:
         (tree / beebe.manifest().folder / name).write_text("% short\n")
     monkeypatch.setattr(beebe, "TREES", (str(tree),))
-    told: list[str] = []
-    folder = beebe.get(bare_machine / "to", told.append)
+    lines: list[str] = []
+    folder = beebe.get(bare_machine / "to", lines.append)
     assert sorted(file.name for file in folder.iterdir()) == sorted(names)
-    assert any("epodd.bib has 8 bytes, expected 223,584" in line for line in told)
-    assert "do not apply" in told[-1]
+    assert any("epodd.bib has 8 bytes, expected 223,584" in line for line in lines)
+    assert "do not apply" in lines[-1]
     (folder / "epodd.bib").write_text("mine\n")
     (folder / "type.bib").unlink()
     beebe.get(folder)

@@ -70,17 +70,17 @@ def test_a_bad_entry_stops_or_is_counted(tmp_path: Path) -> None:
 def test_a_value_that_no_column_holds_is_a_warning_with_its_place(tmp_path: Path) -> None:
     file = tmp_path / "a.bib"
     file.write_text('@Misc{k,\n  author = "A and and B",\n  pages = "1--99999999999"}\n')
-    said: list[str] = []
+    expected: list[str] = []
 
     class Heard(Silent):
         def warning(self, message: str) -> None:
-            said.append(message)
+            expected.append(message)
 
     resolve(
         Experiment("bibsql", ("checks",), (), input_paths=(str(file),)),
         reader.read("bibsql"),
         Heard(),
     )
-    assert len(said) == 1
-    assert said[0].startswith("2 warnings; ")
-    assert f"the first: {file}:2:3: the field `author` of `k`" in said[0]
+    assert len(expected) == 1
+    assert expected[0].startswith("2 warnings; ")
+    assert f"the first: {file}:2:3: the field `author` of `k`" in expected[0]

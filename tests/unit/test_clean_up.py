@@ -47,10 +47,10 @@ def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
 
 
 @dataclass(frozen=True)
-class Told(Resource):
+class Noting(Resource):
     """Notes in a list that it is undone."""
 
-    kind = "told"
+    kind = "noting"
     name: str
     undone: list[str]
     reason: str = ""
@@ -74,8 +74,8 @@ def test_resources_are_undone_in_reverse_order_however_the_block_ends(
     ends = pytest.raises(type(end)) if end else nullcontext()
     with ends, undone_at_end(ledger.new_id()) as entry:
         for name in ("directory", "mount", "server"):
-            entry.add(Told(name, undone))
-        entry.drop(Told("mount", undone))
+            entry.add(Noting(name, undone))
+        entry.drop(Noting("mount", undone))
         if end is not None:
             raise end
     assert undone == ["server", "directory"]
@@ -86,7 +86,7 @@ def test_a_resource_that_cannot_be_undone_is_reported_and_the_others_are_undone(
     fails = pytest.raises(SystemUnderTestError, match="could not remove mount: busy")
     with fails, undone_at_end(ledger.new_id()) as entry:
         for name, reason in (("directory", ""), ("mount", "busy"), ("server", "")):
-            entry.add(Told(name, undone, reason))
+            entry.add(Noting(name, undone, reason))
     assert undone == ["server", "mount", "directory"]
     for left in ledger.state_directory().iterdir():
         left.unlink()

@@ -41,7 +41,7 @@ def refuses_all(choice: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("members", "said"),
+    ("members", "message"),
     [
         ({"provision": None}, "provision is missing"),
         ({"driver": "telepathy"}, "driver: the engine has none called 'telepathy'"),
@@ -66,19 +66,19 @@ def refuses_all(choice: object) -> None:
     ],
 )
 def test_violations_of_the_contract_of_a_system_are_reported(
-    members: dict[str, Any], said: str
+    members: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ContractBroken) as broken:
         systems.validate(null_but(**members))
-    assert any(said in one for one in broken.value.violations), broken.value
+    assert any(message in one for one in broken.value.violations), broken.value
 
 
 def test_a_password_in_a_message_about_a_url_breaks_the_contract() -> None:
-    def tells(text: str) -> None:
+    def shows_the_password(text: str) -> None:
         raise ArgumentError(f"{text} cannot be right")
 
     with pytest.raises(ContractBroken, match="shows the password"):
-        systems.validate(null_but(check_url=tells))
+        systems.validate(null_but(check_url=shows_the_password))
 
 
 def test_all_violations_are_reported_together() -> None:
@@ -89,7 +89,7 @@ def test_all_violations_are_reported_together() -> None:
 
 
 @pytest.mark.parametrize(
-    ("storage", "said"),
+    ("storage", "message"),
     [
         (SimpleNamespace(name="x", check=lambda _choice: None), "prepare is missing"),
         (
@@ -98,8 +98,10 @@ def test_all_violations_are_reported_together() -> None:
         ),
     ],
 )
-def test_violations_of_the_contract_of_a_storage_are_reported(storage: object, said: str) -> None:
-    with pytest.raises(ContractBroken, match=said):
+def test_violations_of_the_contract_of_a_storage_are_reported(
+    storage: object, message: str
+) -> None:
+    with pytest.raises(ContractBroken, match=message):
         storages.validate(storage)
 
 

@@ -59,11 +59,11 @@ def dataset() -> Dataset:
 
 
 def test_a_copy_has_the_content_of_sparse_files_and_their_holes(data: Path, tmp_path: Path) -> None:
-    told: list[int] = []
-    copied = copying.copy_directory(data, tmp_path / "copy", told.append)
+    copied_bytes: list[int] = []
+    copied = copying.copy_directory(data, tmp_path / "copy", copied_bytes.append)
     assert contents(tmp_path / "copy") == contents(data)
     assert not (tmp_path / "copy" / "pipe").exists()
-    assert told == sorted(told) and told[-1] == copied.bytes
+    assert copied_bytes == sorted(copied_bytes) and copied_bytes[-1] == copied.bytes
     if not copied.is_shared:
         assert (tmp_path / "copy" / "holes").stat().st_blocks * 512 < MEBIBYTE
 
@@ -138,9 +138,9 @@ def test_a_damaged_copy_is_reported_and_replaced(
     copies = Copies(tmp_path / "sets", is_kept=True)
     made = copies.make({"format": 1}, data, dataset())
     assert made.damage() is None
-    damage, said = DAMAGES[kind]
+    damage, message = DAMAGES[kind]
     damage(made.data / "base" / "1" / "rows")
-    assert said in str(made.damage())
+    assert message in str(made.damage())
     again = copies.make({"format": 1}, data, dataset())
     assert again.damage() is None
     assert contents(again.data) == contents(data)
@@ -154,10 +154,10 @@ from assay.load.copies import Copies
 sys.path.insert(0, sys.argv[3])
 from test_copying import dataset
 
-def told(done):
+def stop(done):
     os.kill(os.getpid(), signal.SIGKILL)
 
-Copies(Path(sys.argv[2]), is_kept=True).make({"format": 1}, Path(sys.argv[1]), dataset(), told)
+Copies(Path(sys.argv[2]), is_kept=True).make({"format": 1}, Path(sys.argv[1]), dataset(), stop)
 """
 
 

@@ -53,9 +53,9 @@ def _lives(pid: int) -> bool:
 @pytest.mark.parametrize("transport", ["socket", "tcp"])
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_it_answers_as_configured_and_is_removed_afterwards(protocol: str, transport: str) -> None:
-    told = {"protocol": protocol, "transport": transport, "rows": "2", "refuse_after": "3"}
+    options = {"protocol": protocol, "transport": transport, "rows": "2", "refuse_after": "3"}
     with provision(
-        SystemChoice("null", options=told), StorageChoice(), connections=3
+        SystemChoice("null", options=options), StorageChoice(), connections=3
     ) as deployment:
         assert deployment.server_pid is not None
         assert deployment.address.driver == protocol
@@ -90,19 +90,19 @@ def test_the_reason_of_its_death_is_available() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "words"),
+    ("options", "words"),
     [
         ({"delay": "1ms"}, "option delay: expected a distribution"),
         ({"fail": "nothing@#1"}, "option fail: expected an error class"),
     ],
 )
-def test_invalid_options_are_refused_with_their_names(told: dict[str, str], words: str) -> None:
-    choice = SystemChoice("null", options={"protocol": PROTOCOLS[0], **told})
+def test_invalid_options_are_refused_with_their_names(options: dict[str, str], words: str) -> None:
+    choice = SystemChoice("null", options={"protocol": PROTOCOLS[0], **options})
     with (
         pytest.raises(ArgumentError, match=words),
         provision(choice, StorageChoice(), connections=1),
     ):
-        pytest.fail("it cannot be told that")
+        pytest.fail("these options are invalid")
 
 
 def test_more_sessions_than_open_files_are_refused_with_the_fix() -> None:

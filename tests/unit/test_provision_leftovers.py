@@ -121,8 +121,8 @@ def test_an_interrupted_assay_cleans_up(reachable_directory: Path, number: signa
         child.send_signal(number)
         child.wait(30)
         assert child.stderr is not None
-        said = child.stderr.read()
-    assert ("Terminated" if number is signal.SIGTERM else "KeyboardInterrupt") in said
+        message = child.stderr.read()
+    assert ("Terminated" if number is signal.SIGTERM else "KeyboardInterrupt") in message
     assert not any(Path(path).exists() for path in paths)
     assert process_tags.processes_of(Path(paths[0]).name.removeprefix("assay-")) == []
     assert clear_leftovers() == []

@@ -39,7 +39,9 @@ def _python(program: str) -> list[str]:
 
 def _why_silent(server: process.ServerProcess) -> str | None:
     return (
-        None if "ready" in programs.last_lines(server.log) else "it has not said that it is ready"
+        None
+        if "ready" in programs.last_lines(server.log)
+        else "it has not reported that it is ready"
     )
 
 
@@ -77,7 +79,7 @@ def test_signals_to_stop_are_sent_in_order_and_the_last_resort_is_kill(
     assert programs.last_lines(server.log).splitlines() == ["ready", "heard INT", "heard TERM"]
     assert (server.died() or "").endswith(
         "ended by SIGKILL; the end of its log:\nheard INT\nheard TERM"
-    ), "and not what it said until it was ready"
+    ), "and not the output of its start"
 
     polite = "import signal, sys\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(3))\n" + IDLE
     with process.start(_python(polite), directory, log_name="polite.log") as server:

@@ -87,9 +87,9 @@ def test_a_damaged_record_is_named_with_a_fix(
     spoil, expected = DAMAGES[damage]
     spoil(path)
     assert run_program([*words.split(), "--records", str(path)]) == 2
-    said = capsys.readouterr().err
-    assert expected in said and str(path) in said
-    assert "hint: " in said and "bug" not in said
+    message = capsys.readouterr().err
+    assert expected in message and str(path) in message
+    assert "hint: " in message and "bug" not in message
 
 
 def test_a_full_disk_is_reported_and_the_record_kept(sound: Path, tmp_path: Path) -> None:
@@ -163,16 +163,16 @@ def test_valid_json_of_a_wrong_shape_is_reported(
     number = 14 if table == "experiments" else 27
     question = f"SELECT {column} FROM {table} WHERE {key} = ?"
     document = json.loads(connection.execute(question, (number,)).fetchone()[0])
-    said, failed = set(), []
+    message, failed = set(), []
     for place in _paths(document, 2):
         for wrong in ([], -1):
             text = json.dumps(_damaged(document, place, wrong))
             connection.execute(f"UPDATE {table} SET {column} = ? WHERE {key} = ?", (text, number))
             status = run_program(["report", "14", "--records", str(path)])
-            told = capsys.readouterr().err
+            errors = capsys.readouterr().err
             if status not in (0, 2):
-                failed.append(f"{place} = {wrong!r}: {told.splitlines()[0]}")
-            said.add(told.partition(":")[0])
+                failed.append(f"{place} = {wrong!r}: {errors.splitlines()[0]}")
+            message.add(errors.partition(":")[0])
     connection.close()
     assert not failed, "\n".join(failed)
-    assert said <= {"", "error"}
+    assert message <= {"", "error"}

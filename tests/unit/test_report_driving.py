@@ -276,8 +276,8 @@ def kinds(record: ExperimentRecord) -> dict[str, str]:
 def test_each_warning_is_shown(
     tmp_path: Path, driving: Driving, changes: Mapping[str, Any], kind: Kind, detail: str
 ) -> None:
-    told = kinds(experiment(tmp_path, driving, **open_loop(**changes)))
-    assert detail in told[kind.id]
+    warned = kinds(experiment(tmp_path, driving, **open_loop(**changes)))
+    assert detail in warned[kind.id]
 
 
 SLOW_END = {"elapsed_s": 6.0, "drained_ns": 2 * S, "intervals": seconds([100] * 4 + [0] * 2)}
@@ -289,11 +289,11 @@ def test_a_long_drain_has_its_own_warning_only(
 ) -> None:
     outcomes = {**OUTCOMES, "scheduled": 400, "ok": 400, "skipped": 0, "late": 0, "aborted": 0}
     record = experiment(tmp_path, OPEN, **open_loop(outcomes=outcomes, **SLOW_END))
-    told = kinds(record)
+    warned = kinds(record)
     words = "2.0 s of the 6.0 s were waiting for the last transactions"
-    assert words in told[Kind.LONG_DRAIN.id]
-    assert told[Kind.SHORT_MEASUREMENT.id] == "4.0 s"
-    assert Kind.OFFERED_RATE_NOT_REACHED.id not in told
+    assert words in warned[Kind.LONG_DRAIN.id]
+    assert warned[Kind.SHORT_MEASUREMENT.id] == "4.0 s"
+    assert Kind.OFFERED_RATE_NOT_REACHED.id not in warned
     assert timeline.whole_seconds(record.runs[0]) == [100] * 4
 
 
@@ -301,17 +301,17 @@ def test_the_beginning_is_compared_with_the_seconds_in_which_transactions_began(
     tmp_path: Path,
 ) -> None:
     steady = {"drained_ns": 7 * S, "intervals": seconds([100] * 5 + [1] * 7)}
-    told = kinds(experiment(tmp_path, CLOSED, **open_loop(elapsed_s=12.0, **steady)))
-    assert Kind.SHORT_WARM_UP.id not in told
+    warned = kinds(experiment(tmp_path, CLOSED, **open_loop(elapsed_s=12.0, **steady)))
+    assert Kind.SHORT_WARM_UP.id not in warned
 
 
 def test_where_the_latency_limit_skipped_the_missing_ones_it_is_named(tmp_path: Path) -> None:
     limited = dataclasses.replace(OPEN, latency_limit_s=1e-9)
     outcomes = {**OUTCOMES, "scheduled": 2000, "ok": 1390, "skipped": 600, "late": 0}
     record = experiment(tmp_path, limited, **open_loop(outcomes=outcomes))
-    told = kinds(record)
-    assert Kind.OFFERED_RATE_NOT_REACHED.id not in told
-    assert "70.00/s of 100/s, 600 skipped" in told[Kind.SKIPPED_BY_LATENCY_LIMIT.id]
+    warned = kinds(record)
+    assert Kind.OFFERED_RATE_NOT_REACHED.id not in warned
+    assert "70.00/s of 100/s, 600 skipped" in warned[Kind.SKIPPED_BY_LATENCY_LIMIT.id]
     assert by_title(found(build(record), "driving"))["latency limit"] == "1 ns"
 
 

@@ -91,15 +91,15 @@ def test_the_client_is_not_blamed_by_an_interval_shorter_than_the_kernel_counts(
 def test_no_more_than_all_processors_are_busy(run: RunRecord) -> None:
     cost = {"client_cost": {"user_ns": 99 * invented.S, "system_ns": 0}}
     busy = changed(run, "observation", **cost)
-    (told,) = judge_run(busy.evidence)[1]
-    assert told.detail.endswith("100 % of the processors, its threads 100 % busy")
+    (warning,) = judge_run(busy.evidence)[1]
+    assert warning.detail.endswith("100 % of the processors, its threads 100 % busy")
 
 
 @pytest.mark.parametrize(
-    ("waited_s", "machine_busy_s", "is_told"), [(8, 70, True), (8, 3, False), (0.5, 70, False)]
+    ("waited_s", "machine_busy_s", "is_warned"), [(8, 70, True), (8, 3, False), (0.5, 70, False)]
 )
 def test_a_client_that_waits_for_a_processor_has_a_warning(
-    run: RunRecord, waited_s: float, machine_busy_s: int, is_told: bool
+    run: RunRecord, waited_s: float, machine_busy_s: int, is_warned: bool
 ) -> None:
     cost = {
         "user_ns": 2 * invented.S,
@@ -111,8 +111,8 @@ def test_a_client_that_waits_for_a_processor_has_a_warning(
     starved = changed(starved, "site", is_embedded=True)
     verdict, warnings = judge_run(starved.evidence)
     name = "client-waited-for-processor"
-    assert (name in {one.name for one in warnings}) == is_told
-    assert verdict.word == ("indicative" if is_told else "valid")
+    assert (name in {one.name for one in warnings}) == is_warned
+    assert verdict.word == ("indicative" if is_warned else "valid")
 
 
 def test_counted_conflicts_make_the_run_indicative(run: RunRecord) -> None:

@@ -62,12 +62,12 @@ def test_a_bound_parameter_within_quotes_is_a_warning_before_the_run_and_with_it
     assert run_program(["plan", *words]) == 0
     assert f"warning: {place}" in capsys.readouterr().err
     assert run_program(["run", *words, "--detail"]) == 0
-    out, told = capsys.readouterr()
-    assert f"warning: {place}" in told
+    out, errors = capsys.readouterr()
+    assert f"warning: {place}" in errors
     assert place in " ".join(out.split())
     assert run_program(["run", *words[:3], "--transactions", "5"]) == 0
-    out, told = capsys.readouterr()
-    assert "within quotes" not in out + told
+    out, errors = capsys.readouterr()
+    assert "within quotes" not in out + errors
 
 
 def test_a_test_of_a_workload_takes_simple_only_without_parameters() -> None:

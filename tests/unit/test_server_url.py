@@ -37,7 +37,7 @@ def test_a_password_may_have_any_character_also_in_a_list(written: str, meant: s
 
 
 @pytest.mark.parametrize(
-    ("url", "said"),
+    ("url", "expected"),
     [
         ("postgresql://me:geh/eim@host/db", "password holds / or ? or #"),
         ("postgresql://me:geh?eim@host/db", "password holds / or ? or #"),
@@ -56,10 +56,10 @@ def test_a_password_may_have_any_character_also_in_a_list(written: str, meant: s
         ("me:geh,sqlite,eim@host/db", "neither a name nor a URL"),
     ],
 )
-def test_a_url_that_cannot_be_read_is_refused_without_its_password(url: str, said: str) -> None:
+def test_a_url_that_cannot_be_read_is_refused_without_its_password(url: str, expected: str) -> None:
     with pytest.raises(AssayError) as refused:
         system_choices(["sqlite", url])
-    assert said in refused.value.message
+    assert expected in refused.value.message
     assert "geh" not in f"{refused.value.message} {refused.value.hint}"
     if server_url.is_url(url):
         assert "me:geh" not in server_url.without_password(url)

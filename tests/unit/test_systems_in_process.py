@@ -76,10 +76,10 @@ def test_the_defaults_are_those_of_the_library() -> None:
         if shutil.which("sqlite3") is None:
             pytest.skip("there is no sqlite3 shell here")
         command, environment = SQLITE.client_command(deployment.address)
-        told = subprocess.run(
+        ended = subprocess.run(
             command, input="SELECT 6 * 7;", capture_output=True, text=True, env=dict(environment)
         )
-        assert (told.stdout, told.stderr) == ("42\n", "")
+        assert (ended.stdout, ended.stderr) == ("42\n", "")
 
 
 @pytest.mark.parametrize(

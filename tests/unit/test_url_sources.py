@@ -80,7 +80,7 @@ def test_a_completed_url_names_its_server_and_holds_no_password(
     assert again.password == "geheim"
     assert "SELECT set_config('geqo', 'off', false)" in again.session_statements
     whole = "postgresql://a:b@h:1/d?sslmode=disable&options=-c%20a=1"
-    assert system_choice(whole).url == whole, "what is said is not changed"
+    assert system_choice(whole).url == whole, "given parts are unchanged"
 
 
 def test_a_password_file_is_read_as_libpq_reads_it(home: Path) -> None:
@@ -144,14 +144,14 @@ def test_certificates_in_the_home_are_found(home: Path) -> None:
     assert (address.tls, address.ca_file) == ("verify-ca", str(folder / "root.crt"))
     assert address.cert_file == str(folder / "postgresql.crt")
     assert address.origins["sslkey"] == "~/.postgresql/postgresql.key"
-    for bad, said in {
+    for bad, message in {
         "sslrootcert=/nowhere&sslmode=verify-ca": "sslrootcert=/nowhere in the URL: there is no",
         "sslrootcert=system&sslmode=require": "needs sslmode=verify-full",
         "sslcert=/nowhere": "sslcert=/nowhere in the URL: there is no such file",
         "options=-B%201": "expected -c NAME=VALUE, found -B",
         "connect_timeout=soon": "connect_timeout=soon in the URL: expected a whole number",
     }.items():
-        with pytest.raises(ArgumentError, match=said):
+        with pytest.raises(ArgumentError, match=message):
             postgresql.address_of(f"postgresql://h/?{bad}")
     (folder / "postgresql.key").chmod(0o644)
     with pytest.raises(ArgumentError, match="others can read the key"):

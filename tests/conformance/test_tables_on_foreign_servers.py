@@ -33,10 +33,10 @@ def system(request: pytest.FixtureRequest) -> System:
 
 
 @pytest.fixture
-def url(system: System, storage: StorageFacts, laboratory: Path) -> Iterator[str]:
+def url(system: System, storage: StorageFacts, working_folder: Path) -> Iterator[str]:
     """The URL of a server, or of a file, that Assay did not create."""
     if not isinstance(system, SessionLimit):
-        file = laboratory / "theirs.db"
+        file = working_folder / "theirs.db"
         file.touch()
         yield f"{system.url_schemes[0]}:///{file}"
         return
@@ -52,29 +52,29 @@ def reached(system: System, url: str) -> Deployment:
         return deployment
 
 
-def kill_while_it_drives(url: str, laboratory: Path) -> None:
+def kill_while_it_drives(url: str, working_folder: Path) -> None:
     process = subprocess.Popen(
         [BIN / "assay", *RUN, "--on", url, "--duration", "100"],
-        cwd=laboratory,
+        cwd=working_folder,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "XDG_STATE_HOME": str(laboratory / "state")},
+        env={**os.environ, "XDG_STATE_HOME": str(working_folder / "state")},
     )
     assert process.stderr is not None
-    told = ""
+    output = ""
     for line in process.stderr:
-        told += line
+        output += line
         if line.startswith("  drive"):
             process.send_signal(signal.SIGKILL)
     process.stderr.close()
-    assert process.wait(timeout=60) == -signal.SIGKILL, told
+    assert process.wait(timeout=60) == -signal.SIGKILL, output
 
 
 def test_only_tables_of_a_killed_assay_are_replaced(
-    system: System, url: str, assay: Assay, laboratory: Path
+    system: System, url: str, assay: Assay, working_folder: Path
 ) -> None:
-    kill_while_it_drives(url, laboratory)
+    kill_while_it_drives(url, working_folder)
     deployment = reached(system, url)
     assert ask(deployment, f"SELECT count(*) FROM {TABLE}") == [("10",)]
     again = assay(*RUN, "--on", url, "--transactions", "1")
