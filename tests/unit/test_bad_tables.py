@@ -272,7 +272,7 @@ BAD = {
         'source = "generated"',
         'source = "made"',
         'source = "made"',
-        "none of its values",
+        "invalid value",
         "generated",
     ),
 }

@@ -161,12 +161,12 @@ def test_invalid_driving_is_refused_with_the_fix(
         ('duration_s = "second"', 21, "neither a number nor a parameter"),
         ('duration_s = "pause"', 21, "neither a number nor a parameter"),
         ("passes = 1", 21, "a mix has no passes"),
-        ('duration_s = 1\narrival = "open"', 22, "none of its values"),
+        ('duration_s = 1\narrival = "open"', 22, "invalid value"),
         ('duration_s = 1\nthink_tiem = "pause"', 22, "did you mean 'think_time'"),
         ('duration_s = 1\nkeying_time = "1s"', 22, "no distribution of pauses"),
-        ('duration_s = 1\nconnection = "new"', 22, "none of its values"),
+        ('duration_s = 1\nconnection = "new"', 22, "invalid value"),
         ("duration_s = 1\nramp_up_s = -1", 22, "of seconds from 0"),
-        ('duration_s = 1\ndata = "some"', 22, "none of its values"),
+        ('duration_s = 1\ndata = "some"', 22, "invalid value"),
     ],
 )
 def test_a_mistake_in_a_test_is_placed(

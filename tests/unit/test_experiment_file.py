@@ -89,7 +89,7 @@ def test_the_command_line_overrides_the_file(tmp_path: Path) -> None:
         ('workload = "bibsql"', 'workload = "bibsq"', 3, "unknown workload"),
         ("replicas = [1, 2]", "replicas = [0]", 13, "from 1 to"),
         ("clients = [8, 16]", 'clients = ["many"]', 7, "expected a whole number"),
-        ('kind = "tmpfs"', 'kind = "tmp"', 20, "none of its values"),
+        ('kind = "tmpfs"', 'kind = "tmp"', 20, "invalid value"),
         ("[storage.fast]", "[storage.slow]", 6, "unknown storage 'fast'"),
         ("[system.mariadb]", "[system.postgresql]", 15, "not among the systems"),
         ('"InnoDB", "MyISAM"', '"InnoDB", "MySIAM"', 15, "unknown engine of mariadb"),

@@ -94,12 +94,12 @@ def test_a_procedure_is_a_list_of_steps(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("right", "wrong", "line", "complaint"),
     [
-        ('dump = "dump.sql"', 'dump = "dupm.sql"', 26, "none of its values"),
+        ('dump = "dump.sql"', 'dump = "dupm.sql"', 26, "invalid value"),
         ('stagger = "stagger_s"', 'stagger = "size"', 28, "no float"),
         ("at_once = 3", "at_once = 0", 30, "from 1 to"),
         ('size = "least(', 'sise = "least(', 33, "unknown parameter 'sise'"),
-        ('test = "fast"', 'test = "fsat"', 43, "none of its values"),
-        ('unit = "min"', 'unit = "hour"', 43, "none of its values"),
+        ('test = "fast"', 'test = "fsat"', 43, "invalid value"),
+        ('unit = "min"', 'unit = "hour"', 43, "invalid value"),
         ("[series.table]", "[series.fast]", 41, "as a test is"),
     ],
 )

@@ -68,7 +68,7 @@ def test_a_users_workload_is_read_like_a_built_in_one(tmp_path: Path) -> None:
         ('scripts = ["*.sql"]', 'scripts = ["on.sql"]', 26, "no script is called 'on.sql'"),
         ("default = 2", "default = 0", 10, "from 1 to"),
         ("default = 2", 'default = "2"', 10, "not of type int"),
-        ('default_test = "all"', 'default_test = "al"', 3, "none of its values"),
+        ('default_test = "all"', 'default_test = "al"', 3, "invalid value"),
         ('source = "bib"', 'source = "bib"\nsuorce = "x"', 7, "unknown key 'suorce'"),
         ('help = "All of it"', 'help = "All"\nclients = [0]', 26, "from 1 to"),
     ],

@@ -109,7 +109,7 @@ class Section:
         value = self.text(key, default)
         if value not in (levels := list(levels)):
             raise self.error(
-                f"{key} = {value!r} is none of its values", key, hint=did_you_mean(value, levels)
+                f"{key} = {value!r}: invalid value", key, hint=did_you_mean(value, levels)
             )
         return value
 
