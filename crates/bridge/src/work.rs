@@ -43,13 +43,13 @@ pub fn drive(
     ended(callback, observed.map_err(raise))
 }
 
-/// Raises if this machine does not allow so many clients of a driver, on so many threads.
+/// Raises if this machine does not allow this many clients of a driver, on this many threads.
 #[pyfunction]
 pub fn check_clients(driver: &str, clients: u32, threads: u32) -> PyResult<()> {
     assay_engine::check_clients(driver, clients, threads).map_err(raise)
 }
 
-/// Raises if this machine does not allow so many sessions of a load.
+/// Raises if this machine does not allow this many sessions of a load.
 #[pyfunction]
 pub fn check_load_sessions(sessions: u32) -> PyResult<()> {
     assay_engine::check_load_sessions(sessions).map_err(raise)

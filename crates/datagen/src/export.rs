@@ -5,7 +5,7 @@
 //! empty text two quotes.
 //!
 //! SQL is INSERT statements of several rows each. A statement ends when it has all its rows, and before each
-//! group of so many rows of the root ancestor: so statements end at the same rows for any division into
+//! group of this many rows of the root ancestor: so statements end at the same rows for any division into
 //! parts, and the concatenated texts of all parts equal the text of the whole.
 
 use std::io::{self, ErrorKind, Write};

@@ -2,7 +2,7 @@
 
 use crate::observation::ClientCost;
 
-/// Processor time, memory and context switches of all threads of this process. With a system in this process
+/// CPU time, memory and context switches of all threads of this process. With a system in this process
 /// they include the system's own.
 #[must_use]
 pub fn so_far() -> ClientCost {
@@ -26,7 +26,7 @@ pub fn so_far() -> ClientCost {
     }
 }
 
-/// Processor time of all threads of this process, with the resolution of the kernel.
+/// CPU time of all threads of this process, with the resolution of the kernel.
 #[must_use]
 pub fn processor_ns() -> u64 {
     let mut time = libc::timespec {

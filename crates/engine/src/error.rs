@@ -10,10 +10,10 @@ pub enum EngineError {
     /// A script is wrong: file, line, column, hint.
     #[error("{0}")]
     Script(ScriptError),
-    /// The system refused or failed; the text says what was requested.
+    /// The system refused or failed; the text describes the request.
     #[error("{1}: {0}")]
     System(SystemError, String),
-    /// The system refused to prepare a statement of the scripts; the text says which.
+    /// The system refused to prepare a statement of the scripts; the text names it.
     #[error("{1}: {0}")]
     Unprepared(SystemError, String),
     /// A named file (of rows, of certificates) is invalid.

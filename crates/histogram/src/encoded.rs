@@ -67,7 +67,7 @@ impl EncodedHistogram {
 /// Merges all samples of `parts` into one histogram.
 ///
 /// # Errors
-/// If a part cannot be decoded; the message gives its number.
+/// If a part cannot be decoded; the message contains its number.
 pub fn merge_encoded(parts: &[EncodedHistogram]) -> Result<LatencyHistogram, HistogramError> {
     let mut merged = LatencyHistogram::new();
     for (number, part) in parts.iter().enumerate() {

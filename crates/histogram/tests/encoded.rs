@@ -1,8 +1,5 @@
 //! Histograms of several client machines merge to the same as one recorder of all samples.
-#![allow(
-    clippy::unwrap_used,
-    reason = "a test that unwraps says enough by failing"
-)]
+#![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
 
 use assay_histogram::{EncodedHistogram, LatencyHistogram, merge_encoded};
 

@@ -1,8 +1,5 @@
 //! The properties of a histogram: counts, percentiles, merging, and its interchange format.
-#![allow(
-    clippy::unwrap_used,
-    reason = "a test that unwraps says enough by failing"
-)]
+#![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
 
 use assay_histogram::LatencyHistogram;
 

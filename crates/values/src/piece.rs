@@ -52,9 +52,9 @@ impl Piece {
 }
 
 /// Whether the end of one text and the start of the next would be read as one word.
-fn joins_word(before: &str, behind: &str) -> bool {
+fn joins_word(before: &str, after: &str) -> bool {
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || b"_$".contains(byte) || *byte >= 0x80;
-    before.as_bytes().last().is_some_and(is_word) && behind.as_bytes().first().is_some_and(is_word)
+    before.as_bytes().last().is_some_and(is_word) && after.as_bytes().first().is_some_and(is_word)
 }
 
 #[cfg(test)]

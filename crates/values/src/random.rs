@@ -61,10 +61,7 @@ impl Random {
     ///
     /// # Panics
     /// If the range is empty.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "the low half is what is wanted"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "only the low half is used")]
     #[inline]
     pub fn between(&mut self, lowest: i64, highest: i64) -> i64 {
         assert!(lowest <= highest, "callers refuse empty ranges");

@@ -221,7 +221,7 @@ impl Series {
         }
     }
 
-    /// So many clients of each group are connected at `since_ns` after the start of the measurement.
+    /// This many clients of each group are connected at `since_ns` after the start of the measurement.
     pub fn connected(&mut self, since_ns: u64, clients: &[u32]) {
         self.connected
             .entry(since_ns / SECOND_NS)

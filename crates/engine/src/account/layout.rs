@@ -32,7 +32,7 @@ pub struct GroupLayout {
 
 #[cfg(test)]
 impl Layout {
-    /// Groups of so many clients, named by their numbers.
+    /// Groups of this many clients, named by their numbers.
     pub fn of_clients(clients: &[u32]) -> Self {
         let groups = clients
             .iter()

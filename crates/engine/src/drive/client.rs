@@ -2,13 +2,13 @@
 //! same way; it touches no socket and reads no clock.
 //!
 //! ```text
-//!   Between ─ [rest] ─ [arrival] ─ begin ─ [connect] ──► Running ── statement ──► Waiting ── answer ──► Running
+//!   Between ─ [pause] ─ [arrival] ─ begin ─ [connect] ─► Running ── statement ──► Waiting ── answer ──► Running
 //!                                                           ├───── pipeline ────► Syncing ── answers ─► Running
 //!                                                           ├───── pause ───────► Paused ─── time ────► Running
 //!                                                           ├───── end ────────────────────────────► Between
 //!                                                           └── failed or aborted ► [RollingBack] ─► Between
-//!                                                                                                 └► Running (again)
-//!   session lost ──► Away ── back ──► Between
+//!                                                                                                 └► Running (retry)
+//!   session lost ──► Reconnecting ── session open ──► Between
 //! ```
 
 use assay_drivers::{ErrorClass, Keep, Request, SystemError};

@@ -17,7 +17,7 @@ use super::session_opener::{OpenError, SessionOpener};
 use crate::session::{Connection, lost, out_of_resources};
 
 /// How many turns without waiting a client may take before the other clients get theirs.
-const IDLE_TURNS: u32 = 64;
+const MAX_IDLE_ITERATIONS: u32 = 64;
 
 pub struct ClientConnection<'a> {
     /// Its index in the thread's list of clients and in its timers.
@@ -155,7 +155,7 @@ impl<'a> ClientConnection<'a> {
     /// Continues the client until it waits for something.
     #[inline]
     pub fn go_on(&mut self, mut now_ns: u64, context: &mut LoopContext<'_>) -> ClientStatus {
-        let mut idle_turns = 0;
+        let mut idle_iterations = 0;
         loop {
             match self.client.next(now_ns, &mut context.recorder) {
                 Next::Request { request, keep } => {
@@ -214,13 +214,13 @@ impl<'a> ClientConnection<'a> {
                 Next::Ended => self.transaction_ended(context),
                 Next::Again => {}
             }
-            // Usually a transaction has ended and the next begins at the same instant. A further turn means
+            // Usually a transaction has ended and the next begins at the same instant. A further iteration means
             // that the client does not wait for anything.
-            idle_turns += 1;
-            if idle_turns > 1 {
+            idle_iterations += 1;
+            if idle_iterations > 1 {
                 now_ns = context.read_clock();
             }
-            if idle_turns == IDLE_TURNS {
+            if idle_iterations == MAX_IDLE_ITERATIONS {
                 self.sleep(now_ns, context);
                 return ClientStatus::Open;
             }

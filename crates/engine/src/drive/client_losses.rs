@@ -35,7 +35,7 @@ impl Client<'_> {
         }
     }
 
-    /// The connection was closed or given up.
+    /// The connection was lost or closed.
     pub fn lost(
         &mut self,
         now_ns: u64,

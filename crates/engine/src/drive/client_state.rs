@@ -270,7 +270,7 @@ impl<'a> ClientState<'a> {
         recorder: &mut ThreadRecorder,
     ) {
         let Phase::In(transaction) = std::mem::replace(&mut self.phase, Phase::Between) else {
-            unreachable!("a transaction was under way")
+            unreachable!("only a running transaction can end")
         };
         self.pipeline.clear();
         self.tally

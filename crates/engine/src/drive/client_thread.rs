@@ -221,7 +221,7 @@ impl ClientThread<'_> {
         self.library = library;
     }
 
-    /// Opens a connection; returns whether the client goes on.
+    /// Opens a connection; returns whether the client continues.
     fn connect(&mut self, client: &mut Client<'_>) -> bool {
         match open(self.shared, self.site, client.to_prepare()) {
             Ok(library) => {
@@ -238,7 +238,7 @@ impl ClientThread<'_> {
         }
     }
 
-    /// Continues after a connection was lost or could not be opened; returns whether the client goes on.
+    /// Continues after a connection was lost or could not be opened; returns whether the client continues.
     fn follow(&mut self, after: AfterLoss, client: &mut Client<'_>) -> bool {
         match after {
             AfterLoss::Ended => false,
@@ -311,7 +311,7 @@ impl ClientThread<'_> {
         self.drain.check(now_ns, &self.schedule, signals)
     }
 
-    /// Pauses; returns whether the client goes on. It does not if the drain time ends during a pause that is
+    /// Pauses; returns whether the client continues. It does not if the drain time ends during a pause that is
     /// part of its transaction.
     fn pause(&mut self, client: &mut Client<'_>, until_ns: u64) -> bool {
         let clock = self.shared.clock;

@@ -233,7 +233,7 @@ mod tests {
         assert_eq!(numbers, [1, 2, 5, 6, 7]);
         assert_eq!((plan.clients, plan.of_clients), (5, 8));
         let types: Vec<_> = (plan.types.iter())
-            .map(|one| (one.group, one.script))
+            .map(|kind| (kind.group, kind.script))
             .collect();
         assert_eq!(types, [(0, 0), (1, 1), (1, 0)]);
         assert_eq!(

@@ -124,7 +124,7 @@ pub fn drive(
     ))
 }
 
-/// Checks whether this machine allows so many clients of a driver, on so many threads (0: as the engine
+/// Checks whether this machine allows this many clients of a driver, on this many threads (0: as the engine
 /// chooses); to be called before anything is started for them.
 ///
 /// # Errors

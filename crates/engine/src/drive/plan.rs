@@ -182,10 +182,10 @@ impl Plan {
     /// What the aggregators must hold.
     #[must_use]
     pub fn layout(&self) -> Layout {
-        let types = self.types.iter().map(|one| {
-            let group = &self.groups[one.group as usize];
+        let types = self.types.iter().map(|kind| {
+            let group = &self.groups[kind.group as usize];
             TypeLayout {
-                group: one.group,
+                group: kind.group,
                 is_open_loop: group.is_open_loop(),
                 late_beyond_ns: group.latency_limit_ns.unwrap_or(u64::MAX),
             }

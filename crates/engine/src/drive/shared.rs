@@ -172,7 +172,7 @@ impl Shared {
         self.threads_left.load(Ordering::Acquire)
     }
 
-    /// So many threads could not be started: no other thread waits for them, and no transaction is run.
+    /// This many threads could not be started: no other thread waits for them, and no transaction is run.
     pub fn never_started(&self, threads: usize, failure: EngineError) {
         self.barrier.absent(threads, failure);
         self.threads_left.fetch_sub(threads, Ordering::Release);

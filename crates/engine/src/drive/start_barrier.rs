@@ -67,7 +67,7 @@ impl StartBarrier {
         }
     }
 
-    /// So many threads will never arrive, and the run is impossible without them.
+    /// This many threads will never arrive, and the run is impossible without them.
     pub fn absent(&self, threads: usize, failure: EngineError) {
         self.cancel();
         let mut state = self.state();

@@ -2,7 +2,7 @@
 //! with its control group, or without a processor.
 //!
 //! A thread of its own only sleeps for a tenth of a second at a time. If it wakes much too late, and the
-//! process has had no processor time meanwhile, no thread of this process has run: the measurements of that
+//! process has had no CPU time meanwhile, no thread of this process has run: the measurements of that
 //! time show the machine, not the system under test.
 
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -74,7 +74,7 @@ impl ClientState<'_> {
         }
     }
 
-    /// Decides how a transaction goes on after its script has ended; counts a failure with the error of the
+    /// Decides what follows after its script has ended; counts a failure with the error of the
     /// system, or else of the script.
     pub fn judge(
         &mut self,
@@ -167,7 +167,7 @@ impl ClientState<'_> {
         }
     }
 
-    /// The session was lost or given up. The current transaction ends with it: as failed if it is known to be
+    /// The session was lost or closed. The current transaction ends with it: as failed if it is known to be
     /// undone, and otherwise as unknown.
     pub fn end_with_session(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) {
         let is_undone = self.session.is_undone();

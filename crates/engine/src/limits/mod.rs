@@ -35,7 +35,7 @@ impl Need {
         }
     }
 
-    /// Clients of a library whose sessions each open so many files: each has a thread.
+    /// Clients of a library whose sessions each open this many files: each has a thread.
     #[must_use]
     pub fn of_library(clients: u32, files_each: u32) -> Self {
         Self {
@@ -104,7 +104,7 @@ impl Need {
     }
 }
 
-/// Checks whether this machine allows so many sessions of a load; to be called before anything is started.
+/// Checks whether this machine allows this many sessions of a load; to be called before anything is started.
 ///
 /// # Errors
 /// If it does not.

@@ -35,7 +35,7 @@ enum Fix {
     /// `ulimit -u` of the user.
     OfUser,
     AddressSpace,
-    /// A file of the kernel that root may write; each thread needs so many of its units.
+    /// A file of the kernel that root may write; each thread needs this many of its units.
     File(u64),
 }
 

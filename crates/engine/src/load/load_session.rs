@@ -12,7 +12,7 @@ use super::progress::Gauge;
 use crate::document::LoadDocument;
 use crate::session::{Cancellation, Halt, Session, SessionState};
 
-/// Bytes are counted after so many rows: reading the counters costs as much as a short row.
+/// Bytes are counted after this many rows: reading the counters costs as much as a short row.
 const ROWS_PER_COUNT: u64 = 64;
 
 /// How long a system may take to confirm that a bulk load was aborted.

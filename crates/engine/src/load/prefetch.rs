@@ -1,4 +1,4 @@
-//! Takes a source of rows; reads its rows on a thread of its own, prefetch of their use.
+//! Takes a source of rows; reads its rows on a thread of its own, ahead of their use.
 //!
 //! A library runs on the thread that feeds it, so without this a second processor would be idle while rows
 //! are generated. A server has its own processors, and the socket lets both sides work at the same time.
@@ -122,7 +122,7 @@ impl RowSource for Prefetch {
 mod tests {
     use super::*;
 
-    /// A source of so many rows of so many bytes, then an end or an error.
+    /// A source of this many rows of this many bytes, then an end or an error.
     struct Rows {
         left: u64,
         bytes: usize,

@@ -94,7 +94,7 @@ impl Gauge {
         self.bytes_sent.store(sent, Ordering::Relaxed);
     }
 
-    /// Ends the current table; the system reports that it loaded so many rows, in so many bytes.
+    /// Ends the current table; the system reports that it loaded this many rows, in this many bytes.
     pub fn end(&self, affected: u64, bytes: u64) {
         if let Some(counters) = self.current() {
             // A source returns to a table only by mistake, but counts must be right even then.

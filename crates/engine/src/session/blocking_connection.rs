@@ -31,10 +31,10 @@ pub struct BlockingConnection {
 }
 
 impl BlockingConnection {
-    /// Opens a session; tries each address in turn.
+    /// Opens a session; tries each address in poll_once.
     ///
     /// # Errors
-    /// If the server cannot be reached in time or refuses, or the caller wants to stop.
+    /// If the server cannot be reached in time or refuses the connection, or the caller cancels.
     pub fn open(site: &WireSite, cancellation: &mut Cancellation<'_>) -> Result<Self, Halt> {
         let deadline = Instant::now() + site.connect_timeout;
         let mut refusal = None;
@@ -83,11 +83,11 @@ impl BlockingConnection {
         };
         loop {
             let opening = !connection.connection.is_connected();
-            match connection.turn(CHECK_EVERY) {
+            match connection.poll_once(CHECK_EVERY) {
                 Ok(Progress::Ready) => return Ok(connection),
                 Ok(_) if Instant::now() >= deadline => return Err(connect_timed_out(site).into()),
                 Ok(_) => cancellation.check()?,
-                Err(TurnError::Socket(error)) if opening => {
+                Err(PollError::Socket(error)) if opening => {
                     return Err(unreachable(site, &error).into());
                 }
                 Err(error) => return Err(connection.error_before_close(error).into()),
@@ -142,7 +142,7 @@ impl BlockingConnection {
     /// ended the load early.
     ///
     /// # Errors
-    /// If the session is over or the caller wants to stop.
+    /// If the session has ended or the caller cancels.
     pub fn bulk_row(
         &mut self,
         row: &Row,
@@ -220,7 +220,7 @@ impl BlockingConnection {
         self.bytes_sent += self.scratch.out.len() as u64;
         let sent = self.connection.send(&mut self.scratch);
         self.scratch.out.clear();
-        sent.map_err(|error| self.error_before_close(TurnError::Socket(error)))?;
+        sent.map_err(|error| self.error_before_close(PollError::Socket(error)))?;
         loop {
             let wait = if self.connection.has_unsent() {
                 CHECK_EVERY
@@ -228,7 +228,7 @@ impl BlockingConnection {
                 Duration::ZERO
             };
             let progress = self
-                .turn(wait)
+                .poll_once(wait)
                 .map_err(|error| self.error_before_close(error))?;
             if progress == Progress::Ready {
                 return Ok(true);
@@ -244,7 +244,7 @@ impl BlockingConnection {
         let since = Instant::now();
         loop {
             let progress = self
-                .turn(CHECK_EVERY)
+                .poll_once(CHECK_EVERY)
                 .map_err(|error| self.error_before_close(error))?;
             if matches!(progress, Progress::Ready | Progress::BulkReady) {
                 return Ok(progress);
@@ -259,13 +259,13 @@ impl BlockingConnection {
     }
 
     /// Waits at most `wait` for the socket, then sends and receives what it can.
-    fn turn(&mut self, wait: Duration) -> Result<Progress, TurnError> {
+    fn poll_once(&mut self, wait: Duration) -> Result<Progress, PollError> {
         self.connection
             .watch(self.poll.registry(), Token(0))
-            .map_err(TurnError::Socket)?;
+            .map_err(PollError::Socket)?;
         match self.poll.poll(&mut self.events, Some(wait)) {
             Err(error) if error.kind() != io::ErrorKind::Interrupted => {
-                return Err(TurnError::System(out_of_resources(&error)));
+                return Err(PollError::System(out_of_resources(&error)));
             }
             _ => {}
         }
@@ -275,25 +275,25 @@ impl BlockingConnection {
             if event.is_writable() || !self.connection.is_connected() {
                 self.connection
                     .writable(&mut self.scratch)
-                    .map_err(TurnError::Socket)?;
+                    .map_err(PollError::Socket)?;
             }
             if self.connection.is_connected() && (event.is_readable() || is_closed) {
                 progress = self
                     .connection
                     .receive(is_closed, &mut self.scratch, &mut self.answer)
-                    .map_err(TurnError::System)?;
+                    .map_err(PollError::System)?;
             }
         }
         Ok(progress)
     }
 
-    fn error_before_close(&mut self, error: TurnError) -> SystemError {
+    fn error_before_close(&mut self, error: PollError) -> SystemError {
         match error {
-            TurnError::Socket(error) => {
+            PollError::Socket(error) => {
                 self.connection
                     .error_before_close(&error, &mut self.scratch, &mut self.answer)
             }
-            TurnError::System(error) => error,
+            PollError::System(error) => error,
         }
     }
 }
@@ -305,7 +305,7 @@ impl Drop for BlockingConnection {
 }
 
 /// An error while sending or receiving.
-enum TurnError {
+enum PollError {
     Socket(io::Error),
     System(SystemError),
 }

@@ -97,7 +97,7 @@ impl Endpoints {
     }
 }
 
-/// The endpoint that the client with this number uses, among so many.
+/// The endpoint that the client with this number uses, among this many.
 #[must_use]
 pub fn endpoint_of(client: u32, endpoints: usize) -> usize {
     client as usize % endpoints

@@ -33,7 +33,7 @@ pub fn served(protocol: &str, options: Value, act: impl FnOnce(Value)) -> Served
             })
         });
         ready_receiver.recv().unwrap();
-        act(json!({ "driver": protocol, "unix": socket, "user": "anybody" }));
+        act(json!({ "driver": protocol, "unix": socket, "user": "test" }));
         is_over.store(true, Ordering::Relaxed);
         server.join().unwrap()
     });
