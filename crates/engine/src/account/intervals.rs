@@ -9,12 +9,12 @@
 
 use std::collections::BTreeMap;
 
-use assay_histogram::{EncodedHistogram, LatencyHistogram};
 use serde::Serialize;
 
 use super::Layout;
-use super::completion_gaps::{CompletionGaps, Completions, TimeSpan};
-use crate::observation::{Interval, Outcome};
+use super::completion_gaps::{CompletionGaps, TimeSpan};
+use super::second::{GroupSecond, Second};
+use crate::observation::Interval;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -23,27 +23,6 @@ const SECOND_NS: u64 = 1_000_000_000;
 pub struct OpenSeconds {
     groups: usize,
     seconds: BTreeMap<u64, Second>,
-}
-
-#[derive(Debug)]
-pub struct Second {
-    completions: Completions,
-    groups: Vec<GroupSecond>,
-}
-
-/// One second of one group.
-#[derive(Debug, Default)]
-pub struct GroupSecond {
-    aborted: u64,
-    failed: u64,
-    unknown: u64,
-    pub late: u64,
-    pub skipped: u64,
-    pub retries: u64,
-    /// Latencies of `ok` transactions.
-    latencies: Option<Box<LatencyHistogram>>,
-    /// Schedule lags of all started transactions, in an open loop.
-    lags: Option<Box<LatencyHistogram>>,
 }
 
 impl OpenSeconds {
@@ -78,110 +57,6 @@ impl OpenSeconds {
         for (number, second) in &other.seconds {
             self.at(number * SECOND_NS).merge(second);
         }
-    }
-}
-
-impl Second {
-    fn new(groups: usize) -> Self {
-        Self {
-            completions: Completions::default(),
-            groups: (0..groups).map(|_| GroupSecond::default()).collect(),
-        }
-    }
-
-    /// A transaction of any group ended.
-    #[inline]
-    pub fn completed(&mut self, since_ns: u64) {
-        self.completions.at(since_ns);
-    }
-
-    #[inline]
-    pub fn group(&mut self, group: u32) -> &mut GroupSecond {
-        &mut self.groups[group as usize]
-    }
-
-    fn merge(&mut self, other: &Self) {
-        self.completions.merge(&other.completions);
-        for (mine, theirs) in self.groups.iter_mut().zip(&other.groups) {
-            mine.merge(theirs);
-        }
-    }
-}
-
-impl GroupSecond {
-    #[inline]
-    pub fn ended(&mut self, outcome: Outcome, latency_ns: u64) {
-        match outcome {
-            Outcome::Ok => self.latencies.get_or_insert_default().record(latency_ns),
-            Outcome::Aborted => self.aborted += 1,
-            Outcome::Failed => self.failed += 1,
-            Outcome::Unknown => self.unknown += 1,
-        }
-    }
-
-    #[inline]
-    pub fn lag(&mut self, lag_ns: u64) {
-        self.lags.get_or_insert_default().record(lag_ns);
-    }
-
-    fn merge(&mut self, other: &Self) {
-        self.aborted += other.aborted;
-        self.failed += other.failed;
-        self.unknown += other.unknown;
-        self.late += other.late;
-        self.skipped += other.skipped;
-        self.retries += other.retries;
-        merge(&mut self.latencies, other.latencies.as_deref());
-        merge(&mut self.lags, other.lags.as_deref());
-    }
-
-    /// Decodes an interval; its histograms are exact.
-    fn read(line: &Interval) -> Self {
-        let decoded = |encoded: &EncodedHistogram| {
-            let times = encoded.decode();
-            Box::new(times.expect("it was encoded by this program"))
-        };
-        Self {
-            aborted: line.aborted,
-            failed: line.failed,
-            unknown: line.unknown,
-            late: line.late,
-            skipped: line.skipped,
-            retries: line.retries,
-            latencies: line.latency.as_ref().map(decoded),
-            lags: line.schedule_lag.as_ref().map(decoded),
-        }
-    }
-
-    fn line(&self, second: u64, group: &str) -> Interval {
-        let latencies = self.latencies.as_deref();
-        let percentile_ns = |percent| latencies.map_or(0, |times| times.percentile_ns(percent));
-        Interval {
-            second,
-            group: group.to_owned(),
-            ok: latencies.map_or(0, LatencyHistogram::count),
-            aborted: self.aborted,
-            failed: self.failed,
-            unknown: self.unknown,
-            late: self.late,
-            skipped: self.skipped,
-            retries: self.retries,
-            clients_connected: 0,
-            latency: latencies.map(EncodedHistogram::from),
-            schedule_lag: self.lags.as_deref().map(EncodedHistogram::from),
-            p50_ns: percentile_ns(50.0),
-            p99_ns: percentile_ns(99.0),
-            max_ns: latencies.map_or(0, LatencyHistogram::max_ns),
-            schedule_lag_p99_ns: self.lags.as_ref().map(|lags| lags.percentile_ns(99.0)),
-            stalled_ns: 0,
-            suspended_ns: 0,
-        }
-    }
-}
-
-fn merge(mine: &mut Option<Box<LatencyHistogram>>, theirs: Option<&LatencyHistogram>) {
-    if let Some(theirs) = theirs {
-        mine.get_or_insert_default().merge(theirs);
     }
 }
 
@@ -301,54 +176,4 @@ impl Series {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn seconds_without_an_end_have_an_interval_and_late_samples_are_in_it() {
-        let mut open = OpenSeconds::new(2);
-        let mut series = Series::new(&Layout::of_clients(&[8, 2]));
-        let end = |open: &mut OpenSeconds, group, outcome, since_ns, latency_ns| {
-            let second = open.at(since_ns);
-            second.completed(since_ns);
-            second.group(group).ended(outcome, latency_ns);
-        };
-        end(&mut open, 0, Outcome::Ok, 100, 1_000_001);
-        let late_ns = SECOND_NS * 3 + 5;
-        end(&mut open, 1, Outcome::Failed, late_ns, 9_000_000);
-        series.connected(50, &[8, 2]);
-        series.connected(SECOND_NS * 2, &[8, 2]);
-        series.connected(SECOND_NS * 2 + 1, &[5, 2]);
-        open.close(2, &mut series);
-        series.write_lines(2);
-        // Arrives after its second was written.
-        end(&mut open, 0, Outcome::Ok, 200, 7_000_003);
-        open.close(u64::MAX, &mut series);
-        let (lines, gaps) = series.finish(late_ns);
-
-        let of_group = |name: &'static str| {
-            let lines = lines.iter().filter(move |line| line.group == name);
-            let seen =
-                lines.map(|line| (line.second, line.ok, line.failed, line.clients_connected));
-            seen.collect::<Vec<_>>()
-        };
-        assert_eq!(
-            of_group("0"),
-            [(0, 2, 0, 8), (1, 0, 0, 8), (2, 0, 0, 5), (3, 0, 0, 5)]
-        );
-        assert_eq!(
-            of_group("1"),
-            [(0, 0, 0, 2), (1, 0, 0, 2), (2, 0, 0, 2), (3, 0, 1, 2)]
-        );
-        let mut whole = LatencyHistogram::new();
-        whole.record(1_000_001);
-        whole.record(7_000_003);
-        assert_eq!(lines[0].latency, Some(EncodedHistogram::from(&whole)));
-        assert_eq!(
-            (lines[0].max_ns, lines[1].latency.as_ref()),
-            (7_000_003, None)
-        );
-        let gap = gaps.iter().map(|gap| (gap.from_ns, gap.to_ns));
-        assert_eq!(gap.collect::<Vec<_>>(), [(200, late_ns)]);
-    }
-}
+mod tests;

@@ -21,6 +21,7 @@ mod layout;
 mod outages;
 mod results;
 mod sample;
+mod second;
 mod stalls;
 mod thread_recorder;
 mod worktime;

@@ -3,9 +3,11 @@
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
-use assay_drivers::Canceller;
+use assay_drivers::{Canceller, ErrorClass, SystemError};
 
+use super::plan::Plan;
 use super::schedule::Draining;
 
 /// The watchdog's view of one client's thread.
@@ -91,4 +93,11 @@ impl CallTimeout {
             cancel();
         }
     }
+}
+
+/// The error after `statement_timeout_s`.
+pub fn timed_out(plan: &Plan) -> SystemError {
+    let timeout = Duration::from_nanos(plan.statement_timeout_ns.unwrap_or(0));
+    let message = format!("no answer within {timeout:?} (statement_timeout_s)");
+    SystemError::new(ErrorClass::Timeout, "", message)
 }

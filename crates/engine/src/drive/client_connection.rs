@@ -1,20 +1,19 @@
 //! One client and its session in an event loop: handles readiness, answers, pauses and deadlines.
 
-use std::io;
-use std::time::{Duration, Instant};
+mod ending;
+mod opening;
+mod sending;
 
-use assay_drivers::{Answer, ErrorClass, Keep, Progress, SystemError};
-use mio::Token;
+use assay_drivers::{Answer, Keep, Progress, SystemError};
 use mio::event::Event;
 
 use super::arrivals::Arrival;
-use super::client::{AfterLoss, Client, Next};
+use super::call_timeout::timed_out;
+use super::client::{Client, Next};
 use super::loop_context::LoopContext;
 use super::open_loop::NextArrival;
-use super::plan::Plan;
-use super::schedule::Draining;
-use super::session_opener::{OpenError, SessionOpener};
-use crate::session::{Connection, lost, out_of_resources};
+use super::session_opener::SessionOpener;
+use crate::session::Connection;
 
 /// How many turns without waiting a client may take before the other clients get theirs.
 const MAX_IDLE_ITERATIONS: u32 = 64;
@@ -70,13 +69,6 @@ impl<'a> ClientConnection<'a> {
         }
     }
 
-    /// Stops waiting for an arrival, if the client waits for one.
-    fn wait_no_longer(&self, context: &mut LoopContext<'_>) {
-        if self.client.is_idle() {
-            context.wait_no_longer(self.client.group(), self.place);
-        }
-    }
-
     /// Starts an arrival that was reserved for this client.
     pub fn begin(
         &mut self,
@@ -95,7 +87,7 @@ impl<'a> ClientConnection<'a> {
             return self.ready_to_open(event, context);
         };
         if connection.has_unsent()
-            && let Err(error) = send_rest(connection, self.place, context)
+            && let Err(error) = context.send_rest(connection, self.place)
         {
             return self.lost(&error, context);
         }
@@ -251,239 +243,8 @@ impl<'a> ClientConnection<'a> {
         }
     }
 
-    /// The run is stopping.
-    pub fn drain(&mut self, draining: Draining, context: &mut LoopContext<'_>) -> ClientStatus {
-        if draining == Draining::TooLong {
-            return self.abandon(context);
-        }
-        self.wait_no_longer(context);
-        if !self.client.cut_pause(context.now_ns, &mut context.recorder) {
-            return ClientStatus::Open;
-        }
-        self.wake_ns = u64::MAX;
-        self.go_on(context.now_ns, context)
-    }
-
-    /// The run no longer waits for the client. The session stays open, so that its statement on the server
-    /// can be cancelled.
-    #[cold]
-    fn abandon(&mut self, context: &mut LoopContext<'_>) -> ClientStatus {
-        let is_waiting = self.client.is_waiting();
-        self.wait_no_longer(context);
-        self.client.abandoned(context.now_ns, &mut context.recorder);
-        match std::mem::replace(&mut self.session, Session::Closed) {
-            Session::Open(connection) if is_waiting => {
-                context.unanswered.push((self.endpoint, connection))
-            }
-            session => self.session = session,
-        }
-        ClientStatus::Ended
-    }
-
-    #[cold]
-    pub fn lost(&mut self, error: &SystemError, context: &mut LoopContext<'_>) -> ClientStatus {
-        let now_ns = context.read_clock();
-        self.wait_no_longer(context);
-        self.session = Session::Closed;
-        let after = self.client.lost(now_ns, error, &mut context.recorder);
-        self.follow(after, context)
-    }
-
-    /// The event loop has failed: the client cannot continue.
-    #[cold]
-    pub fn event_loop_failed(&mut self, error: &SystemError, context: &mut LoopContext<'_>) {
-        self.client
-            .event_loop_failed(context.now_ns, error, &mut context.recorder);
-    }
-
-    pub fn goodbye(&mut self, context: &mut LoopContext<'_>) {
-        context.deadlines[self.place] = u64::MAX;
-        if let Session::Open(connection) = &mut self.session {
-            connection.goodbye(&mut context.scratch);
-        }
-    }
-
-    /// Closes a session that is opened for each transaction.
-    #[inline]
-    fn transaction_ended(&mut self, context: &mut LoopContext<'_>) {
-        if context.shared.plan.connects_each {
-            self.goodbye(context);
-            self.session = Session::Closed;
-        }
-    }
-
-    /// The server has closed the session while no request was pending.
-    #[cold]
-    fn hung_up(&mut self, context: &mut LoopContext<'_>) -> ClientStatus {
-        let Session::Open(connection) = &mut self.session else {
-            return ClientStatus::Open;
-        };
-        let gone = io::Error::from(io::ErrorKind::UnexpectedEof);
-        self.answer.clear(Keep::Count);
-        let error = connection.error_before_close(&gone, &mut context.scratch, &mut self.answer);
-        self.lost(&error, context)
-    }
-
-    /// Starts to open a session.
-    fn connect(&mut self, context: &mut LoopContext<'_>) -> ClientStatus {
-        let mut opener = Box::new(SessionOpener::new());
-        let patience_ns = u64::try_from(context.sites[self.endpoint].connect_timeout.as_nanos())
-            .unwrap_or(u64::MAX);
-        context.deadlines[self.place] = context.now_ns.saturating_add(patience_ns);
-        let to_prepare = self.client.to_prepare();
-        let begun = opener.begin(
-            &mut context.opening(self.endpoint, to_prepare),
-            Token(self.place),
-        );
-        self.session = Session::Opening(opener);
-        self.opening_progressed(begun, context)
-    }
-
-    /// The socket of a session that is being opened is ready.
-    #[cold]
-    fn ready_to_open(&mut self, event: &Event, context: &mut LoopContext<'_>) -> ClientStatus {
-        let Session::Opening(opener) = &mut self.session else {
-            return ClientStatus::Open;
-        };
-        let to_prepare = self.client.to_prepare();
-        let result = opener.ready(&mut context.opening(self.endpoint, to_prepare), event);
-        self.opening_progressed(result, context)
-    }
-
-    /// Retries to open the session, or fails at the deadline.
-    fn check_opening(&mut self, context: &mut LoopContext<'_>) -> ClientStatus {
-        let Session::Opening(opener) = &mut self.session else {
-            return ClientStatus::Open;
-        };
-        let to_prepare = self.client.to_prepare();
-        let checked = opener.check(
-            &mut context.opening(self.endpoint, to_prepare),
-            Instant::now(),
-            Token(self.place),
-        );
-        self.opening_progressed(checked, context)
-    }
-
-    fn opening_progressed(
-        &mut self,
-        result: Result<(), OpenError>,
-        context: &mut LoopContext<'_>,
-    ) -> ClientStatus {
-        if let Err(error) = result {
-            self.session = Session::Closed;
-            let now_ns = context.read_clock();
-            let error = error.into_error();
-            let after = self
-                .client
-                .not_connected(now_ns, &error, &mut context.recorder);
-            return self.follow(after, context);
-        }
-        match std::mem::replace(&mut self.session, Session::Closed) {
-            Session::Opening(opener) if opener.is_open() => {
-                let Some(connection) = opener.into_connection() else {
-                    unreachable!("it is open")
-                };
-                context.deadlines[self.place] = u64::MAX;
-                self.wake_ns = u64::MAX;
-                let now_ns = context.read_clock();
-                self.client
-                    .connected(connection.pipelines(), &mut context.recorder);
-                self.session = Session::Open(connection);
-                self.go_on(now_ns, context)
-            }
-            session => {
-                if let Session::Opening(opener) = &session
-                    && opener.retry_delay() < Duration::MAX
-                {
-                    let patience_ns = u64::try_from(opener.retry_delay().as_nanos());
-                    let until_ns = context.now_ns + patience_ns.unwrap_or(0);
-                    self.sleep(until_ns, context);
-                }
-                self.session = session;
-                ClientStatus::Open
-            }
-        }
-    }
-
-    /// Continues after a session was lost or could not be opened.
-    fn follow(&mut self, after: AfterLoss, context: &mut LoopContext<'_>) -> ClientStatus {
-        context.deadlines[self.place] = u64::MAX;
-        match after {
-            AfterLoss::Ended => ClientStatus::Ended,
-            AfterLoss::GoOn => self.go_on(context.now_ns, context),
-            AfterLoss::Pause { until_ns } => {
-                self.sleep(until_ns, context);
-                ClientStatus::Open
-            }
-        }
-    }
-
     fn sleep(&mut self, until_ns: u64, context: &mut LoopContext<'_>) {
         self.wake_ns = until_ns;
         context.timers.set(until_ns, self.place);
     }
-
-    /// The request is sent together with those of the other clients ([`EventLoop`]).
-    ///
-    /// [`EventLoop`]: super::event_loop::EventLoop
-    #[inline]
-    fn send_soon(&mut self, now_ns: u64, context: &mut LoopContext<'_>) -> ClientStatus {
-        if let Some(timeout_ns) = context.shared.plan.statement_timeout_ns {
-            context.deadlines[self.place] = now_ns.saturating_add(timeout_ns);
-        }
-        context.to_send.push(self.place);
-        ClientStatus::Open
-    }
-
-    /// Sends the pending bytes as far as the socket takes them.
-    #[inline]
-    pub fn send(&mut self, context: &mut LoopContext<'_>) -> ClientStatus {
-        let Session::Open(connection) = &mut self.session else {
-            return ClientStatus::Open;
-        };
-        let sent = connection.flush();
-        if sent.is_ok() && !connection.has_unsent() {
-            return ClientStatus::Open;
-        }
-        let watched = match sent {
-            Ok(()) => watch(connection, self.place, context),
-            // The server may have sent the reason before it closed the connection.
-            Err(error) => {
-                Err(connection.error_before_close(&error, &mut context.scratch, &mut self.answer))
-            }
-        };
-        match watched {
-            Ok(()) => ClientStatus::Open,
-            Err(error) => self.lost(&error, context),
-        }
-    }
-}
-
-#[cold]
-fn send_rest(
-    connection: &mut Connection,
-    place: usize,
-    context: &mut LoopContext<'_>,
-) -> Result<(), SystemError> {
-    connection
-        .writable(&mut context.scratch)
-        .map_err(|error| lost(&error))?;
-    watch(connection, place, context)
-}
-
-fn watch(
-    connection: &mut Connection,
-    place: usize,
-    context: &LoopContext<'_>,
-) -> Result<(), SystemError> {
-    connection
-        .watch(context.poll.registry(), Token(place))
-        .map_err(|error| out_of_resources(&error))
-}
-
-/// The error after `statement_timeout_s`.
-pub fn timed_out(plan: &Plan) -> SystemError {
-    let timeout = Duration::from_nanos(plan.statement_timeout_ns.unwrap_or(0));
-    let message = format!("no answer within {timeout:?} (statement_timeout_s)");
-    SystemError::new(ErrorClass::Timeout, "", message)
 }

@@ -8,9 +8,8 @@ use assay_drivers::registry::AnyBlocking;
 use assay_drivers::{Answer, Blocking as _, Keep, Request, SystemError};
 
 use super::arrivals::Arrival;
-use super::call_timeout::{CallTimeout, Reason};
+use super::call_timeout::{CallTimeout, Reason, timed_out};
 use super::client::{AfterLoss, Client, Next};
-use super::client_connection::timed_out;
 use super::counters::Counters;
 use super::schedule::{Drain, Draining, Schedule};
 use super::session_opener::{OpenError, unprepared};

@@ -2,13 +2,14 @@
 
 use std::collections::VecDeque;
 
+use assay_drivers::SystemError;
 use mio::{Poll, Token};
 
 use super::open_loop::{NextArrival, OpenLoop};
 use super::session_opener::Opening;
 use super::shared::Shared;
 use crate::account::ThreadRecorder;
-use crate::session::{Connection, Scratch, WireSite};
+use crate::session::{Connection, Scratch, WireSite, lost, out_of_resources};
 use crate::timer_queue::TimerQueue;
 
 pub struct LoopContext<'a> {
@@ -122,6 +123,32 @@ impl LoopContext<'_> {
             registry: self.poll.registry(),
             scratch: &mut self.scratch,
         }
+    }
+
+    /// Sends bytes that the socket did not accept before.
+    ///
+    /// # Errors
+    /// If the connection was closed, or the operating system cannot watch another socket.
+    #[cold]
+    pub fn send_rest(
+        &mut self,
+        connection: &mut Connection,
+        place: usize,
+    ) -> Result<(), SystemError> {
+        connection
+            .writable(&mut self.scratch)
+            .map_err(|error| lost(&error))?;
+        self.watch(connection, place)
+    }
+
+    /// Registers what the client at `place` waits for.
+    ///
+    /// # Errors
+    /// If the operating system cannot watch another socket.
+    pub fn watch(&self, connection: &mut Connection, place: usize) -> Result<(), SystemError> {
+        connection
+            .watch(self.poll.registry(), Token(place))
+            .map_err(|error| out_of_resources(&error))
     }
 }
 

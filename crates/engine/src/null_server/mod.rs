@@ -16,6 +16,7 @@ mod new_client;
 mod report;
 mod session;
 mod worker;
+mod worker_context;
 
 pub use report::{Listening, Served};
 

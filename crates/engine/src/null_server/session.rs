@@ -15,11 +15,10 @@ use assay_drivers::null::{Given, PlannedReply, SessionModel};
 use assay_drivers::servers::{AnyServer, NewServer};
 use assay_drivers::{Demand, SystemError, WireServer as _};
 use mio::event::{Event, Source as _};
-use mio::{Interest, Registry, Token};
+use mio::{Interest, Token};
 
 use super::new_client::NewClient;
-use crate::clock::Clock;
-use crate::timer_queue::TimerQueue;
+use super::worker_context::{SessionStatus, WorkerContext};
 use crate::transport::{Socket, Unsent};
 
 pub struct NullSession {
@@ -48,39 +47,6 @@ const KEPT_BYTES: usize = 1024 * 1024;
 enum PendingAnswer {
     Given(Given),
     Error(SystemError),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SessionStatus {
-    Open,
-    Ended,
-}
-
-/// The state that all sessions of a thread share.
-pub struct WorkerContext<'r> {
-    /// The session's index in the thread's list.
-    pub place: usize,
-    pub registry: &'r Registry,
-    pub timers: &'r mut TimerQueue,
-    pub clock: Clock,
-    pub scratch: &'r mut Buffers,
-    pub statements: &'r mut u64,
-}
-
-pub struct Buffers {
-    input: Box<[u8]>,
-    out: Vec<u8>,
-}
-
-impl Default for Buffers {
-    fn default() -> Self {
-        // About what a Unix socket delivers at once during a bulk load.
-        const INPUT_BYTES: usize = 256 * 1024;
-        Self {
-            input: vec![0; INPUT_BYTES].into(),
-            out: Vec::new(),
-        }
-    }
 }
 
 impl NullSession {

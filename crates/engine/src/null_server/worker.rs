@@ -10,7 +10,8 @@ use mio::{Events, Poll, Token, Waker};
 
 use super::counts::Counts;
 use super::new_client::{NewClient, WorkerHandle};
-use super::session::{Buffers, NullSession, SessionStatus, WorkerContext};
+use super::session::NullSession;
+use super::worker_context::{Buffers, SessionStatus, WorkerContext};
 use crate::clock::Clock;
 use crate::timer::Timer;
 use crate::timer_queue::TimerQueue;

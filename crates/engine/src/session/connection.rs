@@ -10,19 +10,17 @@
 //! of an incomplete message. Usually an answer arrives in one system call and is parsed where it was
 //! received.
 
-use std::io::{self, Read as _, Write as _};
+mod receiving;
+
+use std::io::{self, Write as _};
 
 use assay_drivers::registry::AnyWire;
-use assay_drivers::{Answer, Cancel, ErrorClass, Progress, Request, SystemError, Wire as _};
+use assay_drivers::{Answer, Cancel, Request, SystemError, Wire as _};
 use mio::{Interest, Registry, Token};
 
-use super::connect_errors::lost;
 use super::security::Security;
 use super::{Scratch, WireSite};
 use crate::transport::{Socket, Unsent};
-
-/// A `partial` buffer that a large answer has grown beyond this size is released.
-const KEPT_BYTES: usize = 1024 * 1024;
 
 pub struct Connection {
     socket: Socket,
@@ -216,45 +214,6 @@ impl Connection {
         }
     }
 
-    /// Reads until the current request is answered or the socket is empty. After [`Progress::Answered`] call
-    /// it again without waiting for the socket: more answers may have arrived with the first.
-    ///
-    /// With `is_closed` (the server has closed the connection) it reads to the end, since no further
-    /// readiness is reported. Otherwise a read that does not fill its buffer has emptied the socket, and new
-    /// bytes will be reported: no second system call is needed.
-    ///
-    /// # Errors
-    /// If the server refused the session, closed the connection, or violated the protocol.
-    #[inline]
-    pub fn receive(
-        &mut self,
-        is_closed: bool,
-        scratch: &mut Scratch,
-        answer: &mut Answer,
-    ) -> Result<Progress, SystemError> {
-        if self.more_to_take {
-            let (_, progress) = self.feed_partial(&mut scratch.out, answer)?;
-            if progress != Progress::NeedMore {
-                return Ok(progress);
-            }
-        }
-        loop {
-            let count = match self.socket.read(&mut scratch.input) {
-                Ok(0) => return Err(with_sent_error(closed_by_server(), answer)),
-                Ok(count) => count,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    return Ok(Progress::NeedMore);
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(with_sent_error(lost(&error), answer)),
-            };
-            let progress = self.take(count, scratch, answer)?;
-            if progress != Progress::NeedMore || (count < scratch.input.len() && !is_closed) {
-                return Ok(progress);
-            }
-        }
-    }
-
     /// Sends the protocol's goodbye if that is possible without waiting.
     pub fn goodbye(&mut self, scratch: &mut Scratch) {
         scratch.out.clear();
@@ -292,129 +251,5 @@ impl Connection {
         }
         self.unsent.buffer().extend_from_slice(bytes);
         Ok(())
-    }
-
-    /// Passes `count` received bytes through TLS to the driver.
-    #[inline]
-    fn take(
-        &mut self,
-        count: usize,
-        scratch: &mut Scratch,
-        answer: &mut Answer,
-    ) -> Result<Progress, SystemError> {
-        let Scratch {
-            input,
-            plain,
-            out,
-            cipher,
-        } = scratch;
-        out.clear();
-        let mut bytes = &input[..count];
-        if let Some(tls) = self.security.layer() {
-            plain.clear();
-            cipher.clear();
-            let decrypted = tls.decrypt(bytes, plain, cipher);
-            // Sends TLS alerts as well: the server may log why the client left.
-            let pushed = self.push(cipher);
-            decrypted?;
-            pushed.map_err(|error| lost(&error))?;
-            bytes = plain;
-        }
-        if self.security.ends_handshake() {
-            self.wire.secured(out);
-        }
-        let progress = if bytes.is_empty() {
-            Progress::NeedMore
-        } else {
-            let (used, progress) = self.feed(bytes, out, answer)?;
-            self.security.settle(used > 0, progress)?;
-            progress
-        };
-        if !out.is_empty() {
-            self.send(scratch).map_err(|error| lost(&error))?;
-        }
-        if progress != Progress::StartTls {
-            return Ok(progress);
-        }
-        if !self.partial.is_empty() {
-            // Bytes between the offer and the handshake may have been injected.
-            return Err(SystemError::protocol("a TLS handshake", "bytes before it"));
-        }
-        scratch.cipher.clear();
-        self.security.begin_handshake(&mut scratch.cipher)?;
-        self.push(&scratch.cipher).map_err(|error| lost(&error))?;
-        Ok(Progress::NeedMore)
-    }
-
-    /// Passes bytes to the driver; keeps the rest, the beginning of a message.
-    #[inline]
-    fn feed(
-        &mut self,
-        bytes: &[u8],
-        out: &mut Vec<u8>,
-        answer: &mut Answer,
-    ) -> Result<(usize, Progress), SystemError> {
-        if self.partial.is_empty() {
-            let (used, progress) = self.wire.receive(bytes, out, answer)?;
-            self.partial.extend_from_slice(&bytes[used..]);
-            self.more_to_take = progress == Progress::Answered;
-            return Ok((used, progress));
-        }
-        self.partial.extend_from_slice(bytes);
-        self.feed_partial(out, answer)
-    }
-
-    /// Passes the rest of earlier bytes to the driver.
-    fn feed_partial(
-        &mut self,
-        out: &mut Vec<u8>,
-        answer: &mut Answer,
-    ) -> Result<(usize, Progress), SystemError> {
-        let (used, progress) = self
-            .wire
-            .receive(&self.partial[self.taken..], out, answer)?;
-        self.more_to_take = progress == Progress::Answered;
-        self.taken += used;
-        // The bytes of a pipeline's answers are moved only once, after the last complete answer.
-        if !self.more_to_take {
-            self.partial.drain(..self.taken);
-            self.taken = 0;
-            if self.partial.is_empty() && self.partial.capacity() > KEPT_BYTES {
-                self.partial = Vec::new();
-            }
-        }
-        Ok((used, progress))
-    }
-
-    /// Writing failed: reads the error that the server may have sent before it closed the connection, which
-    /// says more than “broken pipe”.
-    #[cold]
-    pub fn error_before_close(
-        &mut self,
-        error: &io::Error,
-        scratch: &mut Scratch,
-        answer: &mut Answer,
-    ) -> SystemError {
-        match self.receive(true, scratch, answer) {
-            Err(sent) if sent.class != ErrorClass::Protocol => sent,
-            _ => with_sent_error(lost(error), answer),
-        }
-    }
-}
-
-fn closed_by_server() -> SystemError {
-    SystemError::new(
-        ErrorClass::LostConnection,
-        "",
-        "the server closed the connection",
-    )
-}
-
-/// An error that the server sent before it closed the connection is the reason for the loss.
-#[cold]
-fn with_sent_error(lost: SystemError, answer: &mut Answer) -> SystemError {
-    match answer.error.take() {
-        Some(sent) => sent.lost(),
-        None => lost,
     }
 }

@@ -1,0 +1,140 @@
+use super::*;
+use crate::document::DriveDocument;
+use serde_json::{Value, json};
+
+const SECOND: u64 = 1_000_000_000;
+
+fn plan(arrival: Value, more: Value) -> Plan {
+    let script = |name: &str, weight: u32| json!({ "name": name, "path": name, "text": "SELECT 1;", "weight": weight });
+    let mut document = json!({
+        "scripts": [script("A", 3), script("B", 1)],
+        "order": "mix",
+        "clients": 5,
+        "stop": { "duration_s": 10 },
+        "seed": 1,
+        "arrival": arrival,
+    });
+    for (key, value) in more.as_object().unwrap() {
+        document[key] = value.clone();
+    }
+    Plan::new(&DriveDocument::parse(&document.to_string()).unwrap()).unwrap()
+}
+
+/// Two seconds of warm-up, then ten of measurement.
+fn schedule(ramp_up_ns: u64) -> Schedule {
+    Schedule {
+        start_ns: 77,
+        ramped_ns: 77 + ramp_up_ns,
+        measure_ns: 77 + ramp_up_ns + 2 * SECOND,
+        stop_ns: 77 + ramp_up_ns + 12 * SECOND,
+        drain_ns: SECOND,
+    }
+}
+
+fn all(plan: &Plan, schedule: Schedule, share: Share) -> Vec<(u64, u32)> {
+    let group = &plan.groups[0];
+    let mut arrivals = Arrivals::new(plan, group, schedule, share).unwrap();
+    let mut found = Vec::new();
+    while let Some(Arrival { due_ns, next, .. }) = arrivals.head {
+        found.push((due_ns - schedule.start_ns, next.script));
+        arrivals.advance(group);
+    }
+    found
+}
+
+#[test]
+fn the_schedule_is_the_same_for_any_number_of_threads() {
+    for kind in ["constant", "poisson"] {
+        let plan = plan(json!({ "kind": kind, "offered_rate_per_s": 97 }), json!({}));
+        let whole = all(&plan, schedule(SECOND), Share::ALL);
+        let mut parts: Vec<_> = (0..3)
+            .flat_map(|thread| all(&plan, schedule(SECOND), Share { thread, threads: 3 }))
+            .collect();
+        parts.sort_unstable();
+        assert_eq!(parts, whole, "{kind}");
+        assert!(whole.windows(2).all(|pair| pair[0].0 <= pair[1].0));
+        // Clients 0 and 3 of five belong to the first thread: two of five arrivals.
+        let first = all(
+            &plan,
+            schedule(SECOND),
+            Share {
+                thread: 0,
+                threads: 3,
+            },
+        );
+        assert!(first.len().abs_diff(2 * whole.len() / 5) <= 2, "{kind}");
+    }
+}
+
+#[test]
+fn a_constant_rate_is_exact_and_a_poisson_process_has_its_mean_and_its_variance() {
+    let constant = plan(
+        json!({ "kind": "constant", "offered_rate_per_s": 100 }),
+        json!({}),
+    );
+    let found = all(&constant, schedule(0), Share::ALL);
+    let due: Vec<u64> = found.iter().map(|(due_ns, _)| *due_ns).collect();
+    let expected: Vec<u64> = (0..1200).map(|number| number * SECOND / 100).collect();
+    assert_eq!(due, expected);
+
+    let poisson = plan(
+        json!({ "kind": "poisson", "offered_rate_per_s": 1000 }),
+        json!({}),
+    );
+    let found = all(&poisson, schedule(0), Share::ALL);
+    // 12,000 expected, standard deviation 110: accept six deviations.
+    assert!(found.len().abs_diff(12_000) < 660, "{}", found.len());
+    let gaps: Vec<f64> = found
+        .windows(2)
+        .map(|pair| (pair[1].0 - pair[0].0) as f64 / 1e6)
+        .collect();
+    let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+    let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
+    assert!(
+        (variance / mean.powi(2) - 1.0).abs() < 0.2,
+        "{mean} {variance}"
+    );
+    let other = plan_with_seed(2);
+    assert_ne!(all(&other, schedule(0), Share::ALL), found);
+    assert_eq!(all(&plan_with_seed(1), schedule(0), Share::ALL), found);
+}
+
+fn plan_with_seed(seed: u64) -> Plan {
+    plan(
+        json!({ "kind": "poisson", "offered_rate_per_s": 1000 }),
+        json!({ "seed": seed }),
+    )
+}
+
+#[test]
+fn during_the_ramp_up_the_rate_grows_evenly_from_nothing() {
+    let plan = plan(
+        json!({ "kind": "constant", "offered_rate_per_s": 1000 }),
+        json!({}),
+    );
+    let found = all(&plan, schedule(4 * SECOND), Share::ALL);
+    let in_second = |second: u64| {
+        let is_in = |(due_ns, _): &&(u64, u32)| due_ns / SECOND == second;
+        found.iter().filter(is_in).count()
+    };
+    let seen: Vec<usize> = (0..6).map(in_second).collect();
+    for (seen, expected) in seen.iter().zip([125, 375, 625, 875, 1000, 1000_usize]) {
+        assert!(seen.abs_diff(expected) <= 1, "{seen} instead of {expected}");
+    }
+}
+
+#[test]
+fn the_measured_part_ends_with_its_number_of_transactions() {
+    let plan = plan(
+        json!({ "kind": "constant", "offered_rate_per_s": 100 }),
+        json!({ "stop": { "transactions": 7 } }),
+    );
+    let endless = Schedule {
+        stop_ns: u64::MAX,
+        ..schedule(0)
+    };
+    let found = all(&plan, endless, Share::ALL);
+    let measured = found.iter().filter(|(due_ns, _)| *due_ns >= 2 * SECOND);
+    assert_eq!(measured.count(), 7 * 5);
+    assert_eq!(found.len(), 200 + 7 * 5);
+}

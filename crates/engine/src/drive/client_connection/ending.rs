@@ -1,0 +1,110 @@
+//! Ends the session of one client in an event loop: at the end of its work, after a loss, or because the run
+//! no longer waits for it.
+
+use std::io;
+
+use assay_drivers::{Keep, SystemError};
+
+use super::{ClientConnection, ClientStatus, Session};
+use crate::drive::client::AfterLoss;
+use crate::drive::loop_context::LoopContext;
+use crate::drive::schedule::Draining;
+
+impl ClientConnection<'_> {
+    /// Stops waiting for an arrival, if the client waits for one.
+    pub(super) fn wait_no_longer(&self, context: &mut LoopContext<'_>) {
+        if self.client.is_idle() {
+            context.wait_no_longer(self.client.group(), self.place);
+        }
+    }
+
+    /// The run is stopping.
+    pub fn drain(&mut self, draining: Draining, context: &mut LoopContext<'_>) -> ClientStatus {
+        if draining == Draining::TooLong {
+            return self.abandon(context);
+        }
+        self.wait_no_longer(context);
+        if !self.client.cut_pause(context.now_ns, &mut context.recorder) {
+            return ClientStatus::Open;
+        }
+        self.wake_ns = u64::MAX;
+        self.go_on(context.now_ns, context)
+    }
+
+    /// The run no longer waits for the client. The session stays open, so that its statement on the server
+    /// can be cancelled.
+    #[cold]
+    pub(super) fn abandon(&mut self, context: &mut LoopContext<'_>) -> ClientStatus {
+        let is_waiting = self.client.is_waiting();
+        self.wait_no_longer(context);
+        self.client.abandoned(context.now_ns, &mut context.recorder);
+        match std::mem::replace(&mut self.session, Session::Closed) {
+            Session::Open(connection) if is_waiting => {
+                context.unanswered.push((self.endpoint, connection))
+            }
+            session => self.session = session,
+        }
+        ClientStatus::Ended
+    }
+
+    #[cold]
+    pub fn lost(&mut self, error: &SystemError, context: &mut LoopContext<'_>) -> ClientStatus {
+        let now_ns = context.read_clock();
+        self.wait_no_longer(context);
+        self.session = Session::Closed;
+        let after = self.client.lost(now_ns, error, &mut context.recorder);
+        self.follow(after, context)
+    }
+
+    /// The event loop has failed: the client cannot continue.
+    #[cold]
+    pub fn event_loop_failed(&mut self, error: &SystemError, context: &mut LoopContext<'_>) {
+        self.client
+            .event_loop_failed(context.now_ns, error, &mut context.recorder);
+    }
+
+    pub fn goodbye(&mut self, context: &mut LoopContext<'_>) {
+        context.deadlines[self.place] = u64::MAX;
+        if let Session::Open(connection) = &mut self.session {
+            connection.goodbye(&mut context.scratch);
+        }
+    }
+
+    /// Closes a session that is opened for each transaction.
+    #[inline]
+    pub(super) fn transaction_ended(&mut self, context: &mut LoopContext<'_>) {
+        if context.shared.plan.connects_each {
+            self.goodbye(context);
+            self.session = Session::Closed;
+        }
+    }
+
+    /// The server has closed the session while no request was pending.
+    #[cold]
+    pub(super) fn hung_up(&mut self, context: &mut LoopContext<'_>) -> ClientStatus {
+        let Session::Open(connection) = &mut self.session else {
+            return ClientStatus::Open;
+        };
+        let gone = io::Error::from(io::ErrorKind::UnexpectedEof);
+        self.answer.clear(Keep::Count);
+        let error = connection.error_before_close(&gone, &mut context.scratch, &mut self.answer);
+        self.lost(&error, context)
+    }
+
+    /// Continues after a session was lost or could not be opened.
+    pub(super) fn follow(
+        &mut self,
+        after: AfterLoss,
+        context: &mut LoopContext<'_>,
+    ) -> ClientStatus {
+        context.deadlines[self.place] = u64::MAX;
+        match after {
+            AfterLoss::Ended => ClientStatus::Ended,
+            AfterLoss::GoOn => self.go_on(context.now_ns, context),
+            AfterLoss::Pause { until_ns } => {
+                self.sleep(until_ns, context);
+                ClientStatus::Open
+            }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Sends the requests of one client in an event loop, and limits how long it waits for their answers.
+
+use super::{ClientConnection, ClientStatus, Session};
+use crate::drive::loop_context::LoopContext;
+
+impl ClientConnection<'_> {
+    /// The request is sent together with those of the other clients ([`EventLoop`]).
+    ///
+    /// [`EventLoop`]: crate::drive::event_loop::EventLoop
+    #[inline]
+    pub(super) fn send_soon(&mut self, now_ns: u64, context: &mut LoopContext<'_>) -> ClientStatus {
+        if let Some(timeout_ns) = context.shared.plan.statement_timeout_ns {
+            context.deadlines[self.place] = now_ns.saturating_add(timeout_ns);
+        }
+        context.to_send.push(self.place);
+        ClientStatus::Open
+    }
+
+    /// Sends the pending bytes as far as the socket takes them.
+    #[inline]
+    pub fn send(&mut self, context: &mut LoopContext<'_>) -> ClientStatus {
+        let Session::Open(connection) = &mut self.session else {
+            return ClientStatus::Open;
+        };
+        let sent = connection.flush();
+        if sent.is_ok() && !connection.has_unsent() {
+            return ClientStatus::Open;
+        }
+        let watched = match sent {
+            Ok(()) => context.watch(connection, self.place),
+            // The server may have sent the reason before it closed the connection.
+            Err(error) => {
+                Err(connection.error_before_close(&error, &mut context.scratch, &mut self.answer))
+            }
+        };
+        match watched {
+            Ok(()) => ClientStatus::Open,
+            Err(error) => self.lost(&error, context),
+        }
+    }
+}

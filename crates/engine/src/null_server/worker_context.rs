@@ -1,0 +1,39 @@
+//! What all sessions of one worker share.
+
+use mio::Registry;
+
+use crate::clock::Clock;
+use crate::timer_queue::TimerQueue;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SessionStatus {
+    Open,
+    Ended,
+}
+
+/// The state that all sessions of a thread share.
+pub struct WorkerContext<'r> {
+    /// The session's index in the thread's list.
+    pub place: usize,
+    pub registry: &'r Registry,
+    pub timers: &'r mut TimerQueue,
+    pub clock: Clock,
+    pub scratch: &'r mut Buffers,
+    pub statements: &'r mut u64,
+}
+
+pub struct Buffers {
+    pub input: Box<[u8]>,
+    pub out: Vec<u8>,
+}
+
+impl Default for Buffers {
+    fn default() -> Self {
+        // About what a Unix socket delivers at once during a bulk load.
+        const INPUT_BYTES: usize = 256 * 1024;
+        Self {
+            input: vec![0; INPUT_BYTES].into(),
+            out: Vec::new(),
+        }
+    }
+}
