@@ -1,12 +1,12 @@
-"""Whatever is in a BibTeX file, `bibtosql` ends within 10 seconds, takes less than 1 GB of memory,
-and says in a sentence, with its place, what is wrong with the file: never a traceback, never
-"internal error". A script that is written is whole; with an error there is none. The same holds for
-`assay run bibsql`, but a run still at work after 2 seconds is terminated (exit status 143), and has
-10 seconds from then to end and to leave nothing behind: how long it would take is not tried.
+"""Whatever a BibTeX file contains, `bibtosql` ends within 10 seconds, takes less than 1 GB of memory,
+and reports what is wrong with the file, with its place: never a traceback, never "internal error".
+A script that is written is complete; after an error there is none. The same holds for
+`assay run bibsql`, except that a run still working after 2 seconds is terminated (exit status 143):
+it then has 10 seconds to end and to leave nothing behind.
 
-Tried with parts of real bibliographies whose bytes are changed: single ones, whole regions, other
-encodings and line ends, things repeated a hundred thousand times. The real ones are the 13 that
-`assay get beebe` brings, where they are on this machine; else the sample of the engine's own tests.
+Tried with parts of real bibliographies whose bytes are changed: single bytes, whole regions, other
+encodings and line ends, parts repeated a hundred thousand times. The real ones are the 13 of
+`assay get beebe`, where they are on this machine; else the sample of the engine's own tests.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""However the programs are started, they end within 10 seconds, take less than 1 GB of memory, say
-in a sentence what is wrong with what they were given, and leave no process or folder behind: never
-a traceback, never "internal error", and always an exit status of 0, 1, 2 or 3.
+"""Whatever the arguments, the programs end within 10 seconds, take less than 1 GB of memory, report
+what is wrong with the arguments, and leave no process or folder behind: never a traceback, never
+"internal error", and always an exit status of 0, 1, 2 or 3.
 
 Tried with options taken from the programs' own declarations, and values that are plausible or
-hostile: numbers beyond every range, text of every kind, and paths to odd files.
+hostile: numbers beyond every range, text of every kind, and paths to unusual files.
 """
 
 from __future__ import annotations

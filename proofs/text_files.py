@@ -1,9 +1,9 @@
-"""Whatever stands in a text file that somebody writes, an experiment, a workload with its scripts,
-checks and overrides, a script by itself, plain statements or a file of profiles, it is taken or
-refused with a sentence: within 10 seconds and 1 GB of memory, without a traceback or "internal
-error", and with an exit status of 0, 1, 2 or 3.
+"""Whatever a text file contains (an experiment, a workload with its scripts, checks and overrides, an
+ad hoc script, plain statements, or a file of profiles), it is accepted, or refused with a message:
+within 10 seconds and 1 GB of memory, without a traceback or "internal error", and with an exit
+status of 0, 1, 2 or 3.
 
-Tried with the files of the built-in workloads and with examples, broken at random.
+Tried with the files of the built-in workloads and with examples, randomly mutated.
 """
 
 from __future__ import annotations

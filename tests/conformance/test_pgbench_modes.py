@@ -1,8 +1,7 @@
-"""Published scripts have the same meaning as in pgbench. Both run them, in the same modes, on one
-server: what one accepts the other accepts, and both leave the same rows. `current_query()` records
-what was sent: in `simple` the very text.
+"""Published scripts have the same meaning as in pgbench: both programs run them, in the same modes,
+on one server; what one accepts the other accepts, and both leave the same rows.
 
-`current_query()` puts on record what was sent: in `simple` the very text.
+`current_query()` records what was sent: in `simple` the very text.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """pgbench's TPC-B-like script, as its manual prints it, runs unchanged on tables that pgbench
-created, and on other systems. Afterwards every delta that was acknowledged is in all four tables.
+created, and on other systems.
 
-The script is pgbench's TPC-B-like one, as its manual prints it; what it does to the balances is
-looked at afterwards: every delta that was acknowledged is in all four tables.
+Afterwards every delta that was acknowledged is in all four tables.
 """
 
 from __future__ import annotations

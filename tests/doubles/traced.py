@@ -1,8 +1,6 @@
-"""A null system and a storage that log what happens to them, and fail at a given event. ``STORY``
-has a word for each event, in order: ``storage+`` when it is up, ``storage-`` when it is taken down,
-``load!`` when that fails.
+"""A null system and a storage that log what happens to them, and fail at a given event.
 
-``STORY`` has a word for each event, in order: ``storage+`` when it is up, ``storage-`` when it is
+``EVENTS`` has a word for each event, in order: ``storage+`` when it is up, ``storage-`` when it is
 taken down, ``load!`` when that fails.
 """
 
@@ -24,7 +22,7 @@ from assay.systems.null import NULL
 
 
 @dataclass
-class Story:
+class EventLog:
     words: list[str] = field(default_factory=list)
     fails_in: str = ""
     """The first event of this name fails; the next one succeeds."""
@@ -41,19 +39,19 @@ class Story:
         return " ".join(self.words)
 
 
-STORY = Story()
+EVENTS = EventLog()
 
 
 class TracedDialect(NullDialect):
     name = "traced"
 
     def bulk_statement(self, table: Table) -> str:
-        STORY.add("load")
+        EVENTS.add("load")
         return super().bulk_statement(table)
 
     def session_read_only(self) -> list[str]:
         """Used by the consistency checks: after a load, and after the last step."""
-        STORY.add("check")
+        EVENTS.add("check")
         return []
 
 
@@ -71,12 +69,12 @@ class Traced:
     def provision(
         self, choice: SystemChoice, directory: ServerDirectory, *, connections: int | None
     ) -> Iterator[Deployment]:
-        STORY.add("system", "+")
+        EVENTS.add("system", "+")
         try:
             with NULL.provision(choice, directory, connections=connections) as made:
                 yield replace(made, system=self.name)
         finally:
-            STORY.add("system", "-")
+            EVENTS.add("system", "-")
 
 
 class TracedStorage:
@@ -87,13 +85,13 @@ class TracedStorage:
 
     @contextlib.contextmanager
     def prepare(self, choice: StorageChoice) -> Iterator[StorageFacts]:
-        STORY.add("storage", "+")
+        EVENTS.add("storage", "+")
         here = StorageChoice(directory=f"/var/tmp/assay-traced-{os.getpid()}")
         with HERE.prepare(here) as facts:
             try:
                 yield replace(facts, name=choice.name, kind=self.name)
             finally:
-                STORY.add("storage", "-")
+                EVENTS.add("storage", "-")
 
 
 TRACED = Traced()
