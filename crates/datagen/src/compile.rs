@@ -46,15 +46,15 @@ fn compile_table(
     let rows = scope.rows(table)?;
     let mut columns: Vec<Column> = Vec::with_capacity(table.columns.len());
     for (index, column) in table.columns.iter().enumerate() {
-        let of = column.of.as_deref().map(str::parse::<ColumnType>);
-        let of = of.transpose().map_err(|unknown| {
+        let column_type = column.column_type.as_deref().map(str::parse::<ColumnType>);
+        let column_type = column_type.transpose().map_err(|unknown| {
             let message = format!("the column {}: {unknown}", column.name);
             scope.error(column.line, message, None)
         })?;
         columns.push(Column {
             name: column.name.as_str().into(),
             formula: scope.column(table, index)?,
-            of,
+            column_type,
             line: column.line,
             is_kept: false,
         });

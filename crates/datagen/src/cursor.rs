@@ -219,7 +219,9 @@ fn write_cell(
     } else {
         column.formula.write(values, random, row).map_err(fault)?;
     }
-    column.of.map_or(Ok(()), |of| fit(of, row))
+    column
+        .column_type
+        .map_or(Ok(()), |column_type| fit(column_type, row))
 }
 
 fn number(row: u64) -> Value {

@@ -52,7 +52,7 @@ pub struct GeneratedColumn {
     pub value: String,
     /// The neutral type, in which the value is written; absent: as the expression returns it.
     #[serde(default, rename = "type")]
-    pub of: Option<String>,
+    pub column_type: Option<String>,
     /// The line of the expression.
     #[serde(default)]
     pub line: u32,

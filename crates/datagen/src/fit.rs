@@ -11,8 +11,8 @@ use crate::decimal;
 
 /// Converts the last cell of `row` to the form of its column's type; an error contains what was expected.
 #[inline]
-pub(crate) fn fit(of: ColumnType, row: &mut Row) -> Result<(), String> {
-    match (of, row.cell(row.len() - 1)) {
+pub(crate) fn fit(column_type: ColumnType, row: &mut Row) -> Result<(), String> {
+    match (column_type, row.cell(row.len() - 1)) {
         // Most cells need no change.
         (_, Cell::Null)
         | (ColumnType::BigInt, Cell::Int(_))
@@ -28,7 +28,7 @@ pub(crate) fn fit(of: ColumnType, row: &mut Row) -> Result<(), String> {
         {
             Ok(())
         }
-        (of, cell) => match changed(of, cell) {
+        (column_type, cell) => match changed(column_type, cell) {
             Some(Fitted::Unchanged) => Ok(()),
             Some(Fitted::Int(number)) => {
                 row.pop();
@@ -50,7 +50,7 @@ pub(crate) fn fit(of: ColumnType, row: &mut Row) -> Result<(), String> {
                 row.push_bytes(&text);
                 Ok(())
             }
-            None => Err(type_error(of, cell)),
+            None => Err(type_error(column_type, cell)),
         },
     }
 }
@@ -64,8 +64,8 @@ enum Fitted {
 }
 
 /// The cell in the form of the type; `None` if the type cannot store the value.
-fn changed(of: ColumnType, cell: Cell<'_>) -> Option<Fitted> {
-    match of {
+fn changed(column_type: ColumnType, cell: Cell<'_>) -> Option<Fitted> {
+    match column_type {
         ColumnType::SmallInt => whole(cell)
             .filter(|&number| i16::try_from(number).is_ok())
             .map(Fitted::Int),
@@ -150,7 +150,7 @@ fn truth(cell: Cell<'_>) -> Option<bool> {
 }
 
 #[cold]
-fn type_error(of: ColumnType, cell: Cell<'_>) -> String {
+fn type_error(column_type: ColumnType, cell: Cell<'_>) -> String {
     let mut scratch = Vec::new();
     let text = cell.text_in(&mut scratch).unwrap_or_default();
     let text = String::from_utf8_lossy(text);
@@ -160,17 +160,17 @@ fn type_error(of: ColumnType, cell: Cell<'_>) -> String {
     } else {
         ""
     };
-    format!("expected {of}, found {beginning}{rest}")
+    format!("expected {column_type}, found {beginning}{rest}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn fitted(of: &str, push: impl FnOnce(&mut Row)) -> Result<String, String> {
+    fn fitted(column_type: &str, push: impl FnOnce(&mut Row)) -> Result<String, String> {
         let mut row = Row::new();
         push(&mut row);
-        fit(of.parse().expect("a type"), &mut row)?;
+        fit(column_type.parse().expect("a type"), &mut row)?;
         Ok(format!("{:?}", row.cell(0)).replace(['[', ']', ' '], ""))
     }
 
@@ -199,7 +199,9 @@ mod tests {
 
     #[test]
     fn a_value_that_the_type_cannot_store_is_an_error() {
-        let error = |of, push: fn(&mut Row)| fitted(of, push).expect_err("it does not fit");
+        let error = |column_type, push: fn(&mut Row)| {
+            fitted(column_type, push).expect_err("it does not fit")
+        };
         assert_eq!(
             error("smallint", |row| row.push_int(40_000)),
             "expected smallint, found 40000"

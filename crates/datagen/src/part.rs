@@ -4,21 +4,26 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-/// Part `number`, counted from 1, of `of` parts.
+/// Part `number`, counted from 1, of `count` parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(try_from = "(u64, u64)", into = "(u64, u64)")]
 pub struct Part {
     number: u64,
-    of: u64,
+    count: u64,
 }
 
 impl Part {
-    pub const WHOLE: Self = Self { number: 1, of: 1 };
+    pub const WHOLE: Self = Self {
+        number: 1,
+        count: 1,
+    };
 
-    /// Part `number` of `of`; `None` if there is no such part.
+    /// Part `number` of `count`; `None` if there is no such part.
     #[must_use]
-    pub fn new(number: u64, of: u64) -> Option<Self> {
-        (1..=of).contains(&number).then_some(Self { number, of })
+    pub fn new(number: u64, count: u64) -> Option<Self> {
+        (1..=count)
+            .contains(&number)
+            .then_some(Self { number, count })
     }
 
     /// Divides this part into `sessions` consecutive parts; at least one.
@@ -26,7 +31,7 @@ impl Part {
         let sessions = sessions.max(1);
         (1..=sessions).map(move |number| Self {
             number: (self.number - 1) * u64::from(sessions) + u64::from(number),
-            of: self.of * u64::from(sessions),
+            count: self.count * u64::from(sessions),
         })
     }
 
@@ -41,8 +46,8 @@ impl Part {
     #[must_use]
     pub fn range(self, rows: u64) -> Range<u64> {
         let bound = |number: u64| {
-            let bound = u128::from(rows) * u128::from(number) / u128::from(self.of);
-            u64::try_from(bound).expect("a part of a u64 is one")
+            let bound = u128::from(rows) * u128::from(number) / u128::from(self.count);
+            u64::try_from(bound).expect("a part count a u64 is one")
         };
         bound(self.number - 1)..bound(self.number)
     }
@@ -57,15 +62,16 @@ impl Default for Part {
 impl TryFrom<(u64, u64)> for Part {
     type Error = String;
 
-    fn try_from((number, of): (u64, u64)) -> Result<Self, String> {
-        Self::new(number, of)
-            .ok_or_else(|| format!("expected a part of 1 to {of}, found part {number} of {of}"))
+    fn try_from((number, count): (u64, u64)) -> Result<Self, String> {
+        Self::new(number, count).ok_or_else(|| {
+            format!("expected a part of 1 to {count}, found part {number} of {count}")
+        })
     }
 }
 
 impl From<Part> for (u64, u64) {
     fn from(part: Part) -> Self {
-        (part.number, part.of)
+        (part.number, part.count)
     }
 }
 
@@ -75,10 +81,10 @@ mod tests {
 
     #[test]
     fn parts_are_consecutive_and_complete() {
-        for (rows, of) in [(10, 3), (2, 5), (0, 4), (u64::MAX, 7)] {
+        for (rows, count) in [(10, 3), (2, 5), (0, 4), (u64::MAX, 7)] {
             let mut next = 0;
-            for number in 1..=of {
-                let part = Part::new(number, of).expect("it is one");
+            for number in 1..=count {
+                let part = Part::new(number, count).expect("it is one");
                 for part in part.divided(2) {
                     let range = part.range(rows);
                     assert_eq!(range.start, next);

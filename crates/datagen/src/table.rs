@@ -29,7 +29,7 @@ pub(crate) struct Table {
 pub(crate) struct Column {
     pub name: Box<str>,
     pub formula: Formula,
-    pub of: Option<ColumnType>,
+    pub column_type: Option<ColumnType>,
     pub line: u32,
     /// Whether another column of the same table uses it.
     pub is_kept: bool,
@@ -46,7 +46,7 @@ impl Table {
 
     /// The types of its columns; empty if one is unknown.
     pub fn types(&self) -> Vec<ColumnType> {
-        let types = self.columns.iter().map(|column| column.of);
+        let types = self.columns.iter().map(|column| column.column_type);
         types.collect::<Option<_>>().unwrap_or_default()
     }
 

@@ -86,7 +86,7 @@ mod tests {
             .map(Value::Decimal)
             .expect("it is one");
         let text = |text: &str| Value::Text(text.into());
-        for (of, cell, expected) in [
+        for (cell_type, cell, expected) in [
             (CellType::Plain, "-7", Value::Int(-7)),
             (CellType::Plain, "007", text("007")),
             (CellType::Plain, "2024-01-01", text("2024-01-01")),
@@ -106,7 +106,11 @@ mod tests {
             (CellType::HexBytes, "\\x616", text("\\x616")),
             (CellType::Document, "{}", Value::Document("{}".into())),
         ] {
-            assert_eq!(of.value(Some(cell.as_bytes())), expected, "{of:?} {cell}");
+            assert_eq!(
+                cell_type.value(Some(cell.as_bytes())),
+                expected,
+                "{cell_type:?} {cell}"
+            );
         }
         assert_eq!(CellType::Date.value(None), Value::Null);
     }

@@ -31,14 +31,16 @@ impl RowHash {
 
     /// Adds the next cell in its normalized form, if its type is known.
     #[inline]
-    fn typed(&mut self, cell: Cell<'_>, of: Option<ColumnType>, scratch: &mut Vec<u8>) {
+    fn typed(&mut self, cell: Cell<'_>, column_type: Option<ColumnType>, scratch: &mut Vec<u8>) {
         use ColumnType::{BigInt, Int, SmallInt};
         let is_plain = matches!(
-            (cell, of),
+            (cell, column_type),
             (Cell::Int(_), Some(SmallInt | Int | BigInt)) | (_, None)
         );
-        match (cell.text_in(scratch), of) {
-            (Some(text), Some(of)) if !is_plain => self.cell(Some(&of.comparable(text))),
+        match (cell.text_in(scratch), column_type) {
+            (Some(text), Some(column_type)) if !is_plain => {
+                self.cell(Some(&column_type.comparable(text)))
+            }
             (text, _) => self.cell(text),
         }
     }

@@ -103,7 +103,9 @@ impl<'a> Client<'a> {
     pub fn to_prepare(&self) -> &'a [u32] {
         let ClientState { plan, group, .. } = self.state;
         match &self.state.phase {
-            Phase::In(transaction) if transaction.step == TransactionStep::Connecting => {
+            Phase::InTransaction(transaction)
+                if transaction.step == TransactionStep::Connecting =>
+            {
                 group.to_prepare_for(&plan.program, transaction.script.script)
             }
             _ => &group.to_prepare,
@@ -141,7 +143,7 @@ impl<'a> Client<'a> {
     #[inline]
     pub fn next(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) -> Next<'_> {
         match &mut self.state.phase {
-            Phase::In(transaction) => match transaction.step {
+            Phase::InTransaction(transaction) => match transaction.step {
                 TransactionStep::Running => {}
                 TransactionStep::Retrying => {
                     self.machine.rewind();
@@ -176,7 +178,7 @@ impl<'a> Client<'a> {
     #[inline]
     fn step(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) -> Next<'_> {
         let state = &mut self.state;
-        let Phase::In(transaction) = &mut state.phase else {
+        let Phase::InTransaction(transaction) = &mut state.phase else {
             unreachable!("a script runs in a transaction")
         };
         match self.machine.step() {
@@ -265,7 +267,7 @@ impl<'a> Client<'a> {
                 // The next request discards a pipeline that was never sent.
                 let has_unsent = state.pipelines && !state.pipeline.is_empty();
                 if has_unsent || state.must_roll_back(then) {
-                    let Phase::In(transaction) = &mut state.phase else {
+                    let Phase::InTransaction(transaction) = &mut state.phase else {
                         unreachable!("a script runs in a transaction")
                     };
                     transaction.step = TransactionStep::RollingBack { then };
@@ -320,7 +322,7 @@ impl<'a> Client<'a> {
     /// measured. A transaction that has not executed anything yet counts as never started.
     pub fn cut_pause(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) -> bool {
         match &self.state.phase {
-            Phase::In(transaction) => match transaction.step {
+            Phase::InTransaction(transaction) => match transaction.step {
                 TransactionStep::Paused {
                     is_inside: false, ..
                 } if transaction.has_executed => self.state.resume(now_ns),
@@ -329,9 +331,9 @@ impl<'a> Client<'a> {
                 } => self.state.retract(recorder),
                 _ => return false,
             },
-            Phase::Resting | Phase::Recovering => self.state.resume(now_ns),
+            Phase::Thinking | Phase::RetryPause => self.state.resume(now_ns),
             Phase::Idle | Phase::Reconnecting { .. } => {}
-            Phase::Between | Phase::Rested | Phase::Over => return false,
+            Phase::Between | Phase::Ready | Phase::Ended => return false,
         }
         true
     }

@@ -18,7 +18,7 @@ impl Client<'_> {
         answer: &mut Answer,
         recorder: &mut ThreadRecorder,
     ) -> Keep {
-        let Phase::In(transaction) = &mut self.state.phase else {
+        let Phase::InTransaction(transaction) = &mut self.state.phase else {
             unreachable!("an answer belongs to a transaction")
         };
         match transaction.step {
@@ -78,7 +78,7 @@ impl Client<'_> {
 
     /// The statement was added to the pipeline, or could not be encoded.
     pub fn queued(&mut self, queued: Result<(), SystemError>) {
-        let Phase::In(transaction) = &mut self.state.phase else {
+        let Phase::InTransaction(transaction) = &mut self.state.phase else {
             unreachable!("a pipeline belongs to a transaction")
         };
         let TransactionStep::Queueing { statement } = transaction.step else {
@@ -97,7 +97,7 @@ impl Client<'_> {
     pub fn synced(&mut self, answer: &Answer) {
         self.state.session.answered(answer, None);
         self.state.pipeline.clear();
-        if let Phase::In(transaction) = &mut self.state.phase {
+        if let Phase::InTransaction(transaction) = &mut self.state.phase {
             transaction.step = TransactionStep::Running;
         }
     }
@@ -112,7 +112,7 @@ impl Client<'_> {
                 self.machine.answered_pipelined(queued.statement, reply);
             }
         }
-        let Phase::In(transaction) = &mut state.phase else {
+        let Phase::InTransaction(transaction) = &mut state.phase else {
             unreachable!("a pipeline belongs to a transaction")
         };
         let mut errors = state

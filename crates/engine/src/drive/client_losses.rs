@@ -27,7 +27,7 @@ impl Client<'_> {
                 recorder.errors.count(error, transaction_type, now_ns);
                 state.end_with_session(now_ns, recorder);
                 state.start_reconnecting(now_ns);
-                state.phase = Phase::Recovering;
+                state.phase = Phase::RetryPause;
                 AfterLoss::Pause {
                     until_ns: now_ns.saturating_add(REFUSED_PAUSE_NS),
                 }
@@ -66,7 +66,7 @@ impl Client<'_> {
         error: &SystemError,
         recorder: &mut ThreadRecorder,
     ) {
-        if matches!(self.state.phase, Phase::Over) {
+        if matches!(self.state.phase, Phase::Ended) {
             return;
         }
         recorder.errors.count(error, None, now_ns);
@@ -77,7 +77,7 @@ impl Client<'_> {
     /// The run no longer waits for this client.
     pub fn abandoned(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) {
         let state = &mut self.state;
-        if matches!(state.phase, Phase::Over) {
+        if matches!(state.phase, Phase::Ended) {
             return;
         }
         let end_state = if state.is_interrupted() {

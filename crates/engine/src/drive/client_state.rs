@@ -83,7 +83,7 @@ impl<'a> ClientState<'a> {
     #[inline]
     pub fn transaction(&self) -> Option<&Transaction> {
         match &self.phase {
-            Phase::In(transaction) => Some(transaction),
+            Phase::InTransaction(transaction) => Some(transaction),
             _ => None,
         }
     }
@@ -106,7 +106,7 @@ impl<'a> ClientState<'a> {
     pub fn before(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) -> BeforeScript {
         let is_between = matches!(
             self.phase,
-            Phase::Between | Phase::Rested | Phase::Idle | Phase::Reconnecting { .. }
+            Phase::Between | Phase::Ready | Phase::Idle | Phase::Reconnecting { .. }
         );
         assert!(is_between, "a client in a pause cannot begin a transaction");
         // An idle client begins the transactions that were due before the end.
@@ -118,14 +118,14 @@ impl<'a> ClientState<'a> {
         }
         match self.phase {
             Phase::Reconnecting { .. } => return BeforeScript::Connect,
-            Phase::Rested => {}
+            Phase::Ready => {}
             _ if self.group.is_open_loop() => {
                 self.phase = Phase::Idle;
                 return BeforeScript::Arrival;
             }
             _ => {
                 if let Some(until_ns) = self.pause_until(now_ns) {
-                    self.phase = Phase::Resting;
+                    self.phase = Phase::Thinking;
                     return BeforeScript::Pause { until_ns };
                 }
             }
@@ -227,26 +227,27 @@ impl<'a> ClientState<'a> {
         self.session.begin();
         self.tally.begun(&transaction);
         recorder.attempts[script.transaction_type as usize] += u64::from(is_measured);
-        self.phase = Phase::In(transaction);
+        self.phase = Phase::InTransaction(transaction);
     }
 
     /// A pause has ended.
     pub fn resume(&mut self, now_ns: u64) {
         match &mut self.phase {
-            Phase::In(transaction) => {
+            Phase::InTransaction(transaction) => {
                 if let Some(paused_ns) = transaction.resume(now_ns) {
                     self.tally.paused(paused_ns);
                 }
             }
-            Phase::Resting => self.phase = Phase::Rested,
-            Phase::Recovering => self.phase = Phase::Between,
+            Phase::Thinking => self.phase = Phase::Ready,
+            Phase::RetryPause => self.phase = Phase::Between,
             _ => {}
         }
     }
 
     /// Counts the transaction as never started.
     pub fn retract(&mut self, recorder: &mut ThreadRecorder) {
-        let Phase::In(transaction) = std::mem::replace(&mut self.phase, Phase::Between) else {
+        let Phase::InTransaction(transaction) = std::mem::replace(&mut self.phase, Phase::Between)
+        else {
             return;
         };
         self.tally.retracted(&transaction);
@@ -269,7 +270,8 @@ impl<'a> ClientState<'a> {
         outcome: Outcome,
         recorder: &mut ThreadRecorder,
     ) {
-        let Phase::In(transaction) = std::mem::replace(&mut self.phase, Phase::Between) else {
+        let Phase::InTransaction(transaction) = std::mem::replace(&mut self.phase, Phase::Between)
+        else {
             unreachable!("only a running transaction can end")
         };
         self.pipeline.clear();
@@ -291,7 +293,7 @@ impl<'a> ClientState<'a> {
             self.shared.outages().returned(self.group.number);
         }
         match &mut self.phase {
-            Phase::In(transaction) => transaction.step = TransactionStep::Running,
+            Phase::InTransaction(transaction) => transaction.step = TransactionStep::Running,
             Phase::Reconnecting { .. } => {
                 recorder.reconnects += 1;
                 self.phase = Phase::Between;
@@ -310,7 +312,7 @@ impl<'a> ClientState<'a> {
 
     /// Ends the client between two transactions.
     pub fn end(&mut self, now_ns: u64, state: EndState, recorder: &mut ThreadRecorder) {
-        self.phase = Phase::Over;
+        self.phase = Phase::Ended;
         let is_gone = self.is_reconnecting || matches!(state, EndState::Lost | EndState::TimedOut);
         self.shared
             .outages()

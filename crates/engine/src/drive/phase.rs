@@ -7,10 +7,11 @@ use crate::account::EndState;
 pub enum Phase {
     Between,
     /// Pauses before its next transaction.
-    Resting,
-    Rested,
+    Thinking,
+    /// The pause has ended.
+    Ready,
     /// Pauses after a connection was refused.
-    Recovering,
+    RetryPause,
     /// Waits for an arrival.
     Idle,
     /// Lost its session at this instant and tries to reconnect.
@@ -19,8 +20,8 @@ pub enum Phase {
         state: EndState,
     },
     /// A transaction is running.
-    In(Transaction),
-    Over,
+    InTransaction(Transaction),
+    Ended,
 }
 
 /// What a client needs before its script can continue.

@@ -21,7 +21,7 @@ impl ClientState<'_> {
         recorder: &mut ThreadRecorder,
     ) {
         let how = &self.plan.statements[statement as usize];
-        let Phase::In(transaction) = &mut self.phase else {
+        let Phase::InTransaction(transaction) = &mut self.phase else {
             unreachable!("a statement belongs to a transaction")
         };
         transaction.error = answer.error.take();
@@ -91,7 +91,7 @@ impl ClientState<'_> {
             Ending::Failed { class, message } => (class, message),
         };
         let is_interrupted = self.is_interrupted();
-        let Phase::In(transaction) = &mut self.phase else {
+        let Phase::InTransaction(transaction) = &mut self.phase else {
             unreachable!("a script runs in a transaction")
         };
         let is_own = class == ErrorClass::Script.word() && !transaction.has_executed;
@@ -151,7 +151,7 @@ impl ClientState<'_> {
             AfterScript::Ended(outcome) => self.transaction_ended(now_ns, outcome, recorder),
             AfterScript::Again => {
                 self.pipeline.clear();
-                let Phase::In(transaction) = &mut self.phase else {
+                let Phase::InTransaction(transaction) = &mut self.phase else {
                     unreachable!("a script runs in a transaction")
                 };
                 transaction.try_again();
