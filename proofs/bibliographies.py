@@ -1,6 +1,6 @@
 """Whatever a BibTeX file contains, `bibtosql` ends within 10 seconds, takes less than 1 GB of
-memory, and reports what is wrong with the file, with its place: never a traceback, never "internal error".
-A script that is written is complete; after an error there is none. The same holds for
+memory, and reports what is wrong with the file, with its place: never a traceback, never "internal
+error". A script that is written is complete; after an error there is none. The same holds for
 `assay run bibsql`, except that a run still working after 2 seconds is terminated (exit status 143):
 it then has 10 seconds to end and to leave nothing behind.
 

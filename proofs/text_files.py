@@ -1,7 +1,7 @@
 """Whatever a text file contains (an experiment, a workload with its scripts, checks and overrides,
-an ad hoc script, plain statements, or a file of profiles), it is accepted, or refused with a message:
-within 10 seconds and 1 GB of memory, without a traceback or "internal error", and with an exit
-status of 0, 1, 2 or 3.
+an ad hoc script, plain statements, or a file of profiles), it is accepted, or refused with a
+message: within 10 seconds and 1 GB of memory, without a traceback or "internal error", and with an
+exit status of 0, 1, 2 or 3.
 
 Tried with the files of the built-in workloads and with examples, randomly mutated.
 """
