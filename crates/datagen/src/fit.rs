@@ -126,10 +126,7 @@ fn double(cell: Cell<'_>) -> Option<f64> {
 }
 
 /// The number whose shortest text is that of the nearest 32-bit number.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "the rounding is what is asked for"
-)]
+#[expect(clippy::cast_possible_truncation, reason = "the rounding is intended")]
 fn short(number: f64) -> Option<f64> {
     let rounded = number as f32;
     let fits = rounded.is_finite() == number.is_finite();

@@ -47,7 +47,7 @@ impl Part {
     pub fn range(self, rows: u64) -> Range<u64> {
         let bound = |number: u64| {
             let bound = u128::from(rows) * u128::from(number) / u128::from(self.count);
-            u64::try_from(bound).expect("a part count a u64 is one")
+            u64::try_from(bound).expect("a part of a u64 fits into a u64")
         };
         bound(self.number - 1)..bound(self.number)
     }
@@ -84,7 +84,7 @@ mod tests {
         for (rows, count) in [(10, 3), (2, 5), (0, 4), (u64::MAX, 7)] {
             let mut next = 0;
             for number in 1..=count {
-                let part = Part::new(number, count).expect("it is one");
+                let part = Part::new(number, count).expect("a part");
                 for part in part.divided(2) {
                     let range = part.range(rows);
                     assert_eq!(range.start, next);

@@ -113,7 +113,7 @@ mod tests {
             let spinning: Vec<_> = (0..threads).map(|_| scope.spawn(spin)).collect();
             let each = spinning
                 .into_iter()
-                .map(|thread| thread.join().expect("it only spins"));
+                .map(|thread| thread.join().expect("the thread does not panic"));
             each.sum()
         });
         assert!(waited_ns > 100_000_000, "{waited_ns}");

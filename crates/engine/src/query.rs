@@ -40,7 +40,9 @@ pub fn query(
     let mut is_prepared = vec![false; program.statements.len()];
     let mut machine = Machine::new(Arc::clone(&program), document.seed, 0);
     let mut answers = Vec::new();
-    for script in 0..u32::try_from(program.scripts.len()).expect("scripts are few") {
+    for script in
+        0..u32::try_from(program.scripts.len()).expect("there are fewer than 2^32 scripts")
+    {
         machine.begin(script);
         loop {
             match machine.step() {

@@ -84,7 +84,7 @@ mod tests {
     fn a_cell_has_the_type_of_its_column_if_its_text_is_valid() {
         let decimal = Decimal::parse("1.50")
             .map(Value::Decimal)
-            .expect("it is one");
+            .expect("a decimal");
         let text = |text: &str| Value::Text(text.into());
         for (cell_type, cell, expected) in [
             (CellType::Plain, "-7", Value::Int(-7)),

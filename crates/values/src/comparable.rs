@@ -74,7 +74,7 @@ fn decimal(value: &[u8], scale: u32) -> Cow<'_, [u8]> {
             return Cow::Borrowed(value);
         };
         let mut text = Vec::new();
-        write!(text, "{number:.*}", scale as usize).expect("memory takes any text");
+        write!(text, "{number:.*}", scale as usize).expect("writing to memory is infallible");
         let kept = without_zeros(&text).to_vec();
         return Cow::Owned(if kept == b"-0" { b"0".to_vec() } else { kept });
     }
@@ -99,7 +99,7 @@ fn rounded(value: &[u8], digits: usize) -> Cow<'_, [u8]> {
     let mut text = Vec::new();
     // Minus zero becomes zero: not every system keeps the sign.
     let number = if number == 0.0 { 0.0 } else { number };
-    write!(text, "{number:.*e}", digits - 1).expect("memory takes any text");
+    write!(text, "{number:.*e}", digits - 1).expect("writing to memory is infallible");
     Cow::Owned(text)
 }
 

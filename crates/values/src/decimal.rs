@@ -171,7 +171,7 @@ mod tests {
         ] {
             assert_eq!(Decimal::parse(wrong), None, "{wrong}");
         }
-        let decimal = |text| Decimal::parse(text).expect("it is one");
+        let decimal = |text| Decimal::parse(text).expect("a decimal");
         assert_eq!(decimal("-7.00").whole(), Some(-7));
         assert_eq!(decimal("7.01").whole(), None);
         assert!((decimal("0.1").double() - 0.1).abs() < f64::EPSILON);

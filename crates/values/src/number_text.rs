@@ -39,7 +39,7 @@ pub fn write_double(number: f64, out: &mut Vec<u8>) {
         return out.extend_from_slice(word.as_bytes());
     }
     let start = out.len();
-    write!(out, "{number:e}").expect("memory takes any text");
+    write!(out, "{number:e}").expect("writing to memory is infallible");
     let mark = out[start..]
         .iter()
         .position(|&byte| byte == b'e')
@@ -52,12 +52,13 @@ pub fn write_double(number: f64, out: &mut Vec<u8>) {
     let exponent = if is_small { -exponent } else { exponent };
     out.truncate(start);
     if PLAIN_EXPONENTS.contains(&exponent) {
-        write!(out, "{number}").expect("memory takes any text");
+        write!(out, "{number}").expect("writing to memory is infallible");
     } else {
-        write!(out, "{number:e}").expect("memory takes any text");
+        write!(out, "{number:e}").expect("writing to memory is infallible");
         out.truncate(start + mark);
         let sign = if is_small { '-' } else { '+' };
-        write!(out, "e{sign}{:02}", exponent.unsigned_abs()).expect("memory takes any text");
+        write!(out, "e{sign}{:02}", exponent.unsigned_abs())
+            .expect("writing to memory is infallible");
     }
 }
 

@@ -64,7 +64,7 @@ impl Random {
     #[expect(clippy::cast_possible_truncation, reason = "only the low half is used")]
     #[inline]
     pub fn between(&mut self, lowest: i64, highest: i64) -> i64 {
-        assert!(lowest <= highest, "callers refuse empty ranges");
+        assert!(lowest <= highest, "callers check the range");
         let span = highest.wrapping_sub(lowest).cast_unsigned().wrapping_add(1);
         if span == 0 {
             return self.next().cast_signed();

@@ -215,7 +215,7 @@ impl Row {
 
     #[inline]
     fn position(&self) -> u32 {
-        u32::try_from(self.bytes.len()).expect("readers bound a row far below 4 GiB")
+        u32::try_from(self.bytes.len()).expect("row sources limit a row to far less than 4 GiB")
     }
 }
 

@@ -4,10 +4,7 @@ use crate::Random;
 
 impl Random {
     /// At least 0, below 1; uses all 53 bits of a double.
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "53 bits are what a double holds"
-    )]
+    #[expect(clippy::cast_precision_loss, reason = "a double has 53 bits")]
     pub fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
@@ -73,7 +70,7 @@ impl Random {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_precision_loss,
-        reason = "what is drawn is compared with the range first"
+        reason = "the drawn number is compared with the range first"
     )]
     pub fn zipfian_between(&mut self, lowest: i64, highest: i64, parameter: f64) -> i64 {
         assert!(
@@ -100,7 +97,7 @@ impl Random {
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
     clippy::cast_sign_loss,
-    reason = "a share of a range of 64 bits is one"
+    reason = "a part of a 64-bit range fits into 64 bits"
 )]
 fn share_of(lowest: i64, highest: i64, share: f64) -> i64 {
     let count = (i128::from(highest) - i128::from(lowest) + 1) as f64;

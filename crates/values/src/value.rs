@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn every_value_has_a_text_and_a_json_form() {
-        let decimal = Decimal::parse("-1.50").expect("it is one");
+        let decimal = Decimal::parse("-1.50").expect("a decimal");
         let list = [
             Value::Int(1),
             Value::Null,

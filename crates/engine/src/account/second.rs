@@ -1,4 +1,4 @@
-//! One second of a run: how its transactions ended and how long they took, by group.
+//! One second of a run: the outcomes and latencies of its transactions, by group.
 
 use assay_histogram::{EncodedHistogram, LatencyHistogram};
 

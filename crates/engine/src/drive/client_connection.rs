@@ -15,7 +15,7 @@ use super::open_loop::NextArrival;
 use super::session_opener::SessionOpener;
 use crate::session::Connection;
 
-/// How many turns without waiting a client may take before the other clients get theirs.
+/// How many iterations without waiting a client may run before the other clients continue.
 const MAX_IDLE_ITERATIONS: u32 = 64;
 
 pub struct ClientConnection<'a> {

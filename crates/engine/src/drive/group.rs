@@ -115,7 +115,7 @@ impl Group {
             first_place: before.map_or(0, |before| before.first_place + before.clients),
             first_number: before.map_or(0, |before| before.first_number + before.of_clients),
             scripts: (scripts.iter())
-                .map(|&script| u32::try_from(script).expect("scripts are few"))
+                .map(|&script| u32::try_from(script).expect("there are fewer than 2^32 scripts"))
                 .collect(),
         }
     }
@@ -134,7 +134,7 @@ impl Group {
     /// How many transaction types it has.
     #[must_use]
     pub fn type_count(&self) -> u32 {
-        u32::try_from(self.scripts.len()).expect("scripts are few")
+        u32::try_from(self.scripts.len()).expect("there are fewer than 2^32 scripts")
     }
 
     /// The number that the client at this place of the process has among the clients of all groups and

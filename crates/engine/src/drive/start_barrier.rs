@@ -144,7 +144,7 @@ mod tests {
             while !barrier.all_arrived(8, Duration::from_millis(1)) {}
             assert!(!barrier.is_clear());
             barrier.decide(Start::Cancelled);
-            let start = begun.join().expect("it does not panic");
+            let start = begun.join().expect("the thread does not panic");
             assert!(matches!(start, Start::Cancelled));
         });
         let failure = barrier.take_failure().expect("the failure is kept");

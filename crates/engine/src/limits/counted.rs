@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn this_process_is_counted() {
-        let status = fs::read_to_string("/proc/self/status").expect("Linux has it");
+        let status = fs::read_to_string("/proc/self/status").expect("Linux has this file");
         let user = field(&status, "Uid").expect("every process has a user");
         let before = threads_of_user(user);
         assert!(before >= 1, "at least this thread");

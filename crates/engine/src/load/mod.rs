@@ -106,7 +106,7 @@ pub fn load_parts(
         Some(error) => Err(error),
         None => {
             let elapsed = connected_at.get().unwrap_or(&started).elapsed().as_nanos();
-            let elapsed_ns = u64::try_from(elapsed).expect("584 years have not passed");
+            let elapsed_ns = u64::try_from(elapsed).expect("a load takes less than 584 years");
             Ok(progress::report(document, &gauges, elapsed_ns))
         }
     }

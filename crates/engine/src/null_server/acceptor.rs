@@ -130,6 +130,6 @@ fn lacks_files(error: &io::Error) -> bool {
 }
 
 fn no_files() -> SystemError {
-    let message = "the null server may open no more files; raise its limit: ulimit -n";
+    let message = "the null server cannot open more files; raise the limit: ulimit -n";
     SystemError::new(ErrorClass::TooManyConnections, "", message)
 }

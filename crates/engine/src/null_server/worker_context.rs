@@ -1,4 +1,4 @@
-//! What all sessions of one worker share.
+//! The state that all sessions of one worker share.
 
 use mio::Registry;
 

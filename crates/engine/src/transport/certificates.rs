@@ -85,7 +85,10 @@ fn authorities(
         if roots.is_empty() {
             return Err(EngineError::Machine {
                 message: "no certificate authorities are installed on this machine".to_owned(),
-                hint: Some("install them (package ca-certificates), or name a PEM file".to_owned()),
+                hint: Some(
+                    "install them (package ca-certificates), or give a PEM file of authorities"
+                        .to_owned(),
+                ),
             });
         }
         return Ok((roots, Vec::new()));

@@ -51,7 +51,7 @@ impl TlsLayer {
                     self.connection
                         .reader()
                         .read_exact(&mut plain[start..])
-                        .expect("TLS has just reported this many bytes");
+                        .expect("TLS has reported this many bytes");
                 }
                 Err(error) => {
                     self.take_records(out);

@@ -1,5 +1,5 @@
-//! Ends the session of one client in an event loop: at the end of its work, after a loss, or because the run
-//! no longer waits for it.
+//! Ends the session of a client in an event loop: when the client ends, after a loss, or when the run no
+//! longer waits for it.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! Opens the session of one client in an event loop: again after a loss, or for each transaction.
+//! Opens the session of a client in an event loop: again after a loss, or for each transaction.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Sends the requests of one client in an event loop, and limits how long it waits for their answers.
+//! Sends the requests of a client in an event loop, and sets the deadlines of their answers.
 
 use super::{ClientConnection, ClientStatus, Session};
 use crate::drive::loop_context::LoopContext;

@@ -1,4 +1,4 @@
-//! Takes what has arrived at one socket; gives it to the wire driver, which fills the answer.
+//! Takes bytes from the socket of a session; passes them to the wire driver, which fills the answer.
 
 use std::io::{self, Read as _};
 
