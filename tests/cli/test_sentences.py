@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from pathlib import Path
 
@@ -63,7 +64,48 @@ def test_choices_are_listed_without_escapes(
 ) -> None:
     assert run_program([command]) == 2
     found = capfd.readouterr().err
-    assert "Choose from" in found and "\\u0009" not in found
+    assert re.match(r"error: (--protocol is missing: )?expected \w+.* or \w+", found)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("list tests", "expected systems, workloads, storages, runs or datasets, found 'tests'"),
+        ("run one.sql --arrival x", "--arrival: expected closed, constant or poisson, found 'x'"),
+        ("run one.sql -c", "-c: expected a value, found none"),
+        ("run one.sql --reconnect=1", "--reconnect: expected no value"),
+        ("show 1 2", "expected no further argument, found 2"),
+        ("show", "expected RUN, found nothing"),
+    ],
+)
+def test_a_mistake_on_the_command_line_is_reported_in_a_sentence(
+    words: str, said: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert run_program(words.split()) == 2
+    assert capfd.readouterr().err.startswith(f"error: {said}\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("workload = tpcb", "1:12: expected a text in quotes, a number, true, false or a list, "
+         "found 'tpcb'\n\nhint: a text stands in quotes: \"tpcb\""),
+        ("workload =", "1:11: expected a text in quotes, a number, true, false or a list, found"),
+        ('workload = "tpcb', "1:17: the text is not closed: expected a quotation mark"),
+        ('workload = "tpcb"\nworkload = "ssd"', "2:17: this key or table is given twice"),
+        ("seed = 1 2", "1:10: expected the end of the line behind the value"),
+        ("[drive", "1:7: expected [TABLE], found no closing bracket"),
+        ("seed = [1, 2", "1:13: the list is not closed"),
+        ("workload", "1:9: expected KEY = VALUE"),
+        ('workload = "tpcb"\norder = "x"', "2: order = 'x': invalid value\n\nhint: known: inter"),
+    ],
+)  # fmt: skip
+def test_a_mistake_in_a_file_is_reported_with_its_place_and_fix(
+    text: str, said: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    Path("e.toml").write_text(text)
+    assert run_program(["plan", "e.toml"]) == 2
+    assert capfd.readouterr().err.startswith(f"error: e.toml:{said}")
 
 
 def test_numbers_in_a_row_are_a_range() -> None:

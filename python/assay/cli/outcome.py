@@ -22,6 +22,7 @@ from assay.cli.surroundings import (
     keep_own_rights,
     no_working_directory,
 )
+from assay.cli.usage_errors import sentence
 from assay.errors import AssayError, YouError
 from assay.provision.signals import Terminated, raise_on_termination
 from assay.text.visible import indented
@@ -42,9 +43,7 @@ def outcome_of(program: str, work: Callable[[], int | None]) -> int:
         except (KeyboardInterrupt, click.Abort) as error:
             return _ended(error)
         except click.UsageError as error:
-            # click indents its lists with tabs.
-            message = error.format_message().expandtabs(4)
-            say_error(message, hint=_usage_hint(program, error))
+            say_error(sentence(error), hint=_usage_hint(program, error))
             return YouError.exit_code
         except click.ClickException as error:
             say_error(error.format_message())

@@ -41,14 +41,47 @@ def read(file: Path) -> Section:
         if place := re.search(r" \(at line (\d+), column (\d+)\)$", message):
             message = message[: place.start()]
             line, column = int(place[1]), int(place[2])
-        raise ExperimentError(
-            f"not TOML: {message}", file=file, line=line, column=column
-        ) from error
+        elif message.endswith(_AT_THE_END):
+            message, lines = message.removesuffix(_AT_THE_END), text.splitlines() or [""]
+            line, column = len(lines), len(lines[-1]) + 1
+        found = "".join(text.splitlines()[line - 1 : line])[column - 1 :].strip()
+        message, hint = _in_words(message, found)
+        raise ExperimentError(message, file=file, line=line, column=column, hint=hint) from error
     except RecursionError as error:
         raise ExperimentError("values are nested too deeply", file=file) from error
     except ValueError as error:  # of a whole number longer than Python reads
         raise ExperimentError("a number has too many digits", file=file) from error
     return Section(file, text, (), data)
+
+
+_AT_THE_END = " (at end of document)"
+_MISTAKES = {
+    "Cannot overwrite a value": "this key or table is given twice",
+    "Cannot declare": "this table is given twice",
+    "Illegal character '\\n'": "the text is not closed: expected a quotation mark in this line",
+    "Unterminated string": "the text is not closed: expected a quotation mark",
+    "Invalid statement": "expected KEY = VALUE or [TABLE]",
+    "Invalid initial character for a key part": "expected a key",
+    "Expected '=' after a key": "expected KEY = VALUE",
+    "Expected ']' at the end of a table": "expected [TABLE], found no closing bracket",
+    "Expected newline or end of document": "expected the end of the line behind the value",
+    "Unclosed array": "the list is not closed: expected ]",
+    "Unclosed inline table": "the table is not closed: expected }",
+}
+"""What the reader of TOML says first, and what a person can do something with."""
+
+
+def _in_words(message: str, found: str) -> tuple[str, str | None]:
+    """What is wrong, and the fix; ``found``: the rest of the line from there on."""
+    if message.startswith("Invalid value"):
+        word = re.match(r"[^\s,\]}#]*", found)
+        hint = f'a text stands in quotes: "{word[0]}"' if word and word[0] else None
+        shown_ = shown(word[0]) if word and word[0] else "nothing"
+        return f"expected a text in quotes, a number, true, false or a list, found {shown_}", hint
+    for beginning, sentence in _MISTAKES.items():
+        if message.startswith(beginning):
+            return sentence, None
+    return f"not TOML: {message}", None
 
 
 class Section:

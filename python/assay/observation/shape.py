@@ -39,9 +39,31 @@ def read(shape: type[Part], document: Any, name: str) -> Part:
 _PLACE = re.compile(r"(?P<what>.*) - at `\$(?P<place>.*)`")
 
 
+_MISSING = "missing required field "
+_TYPES = re.compile(r"expected (?P<expected>.*), got (?P<found>.*)")
+_WORDS = {
+    "array": "a list",
+    "bool": "true or false",
+    "float": "a decimal number",
+    "int": "a whole number",
+    "null": "nothing",
+    "object": "an object",
+    "str": "a text",
+}
+
+
+def _in_words(types: str) -> str:
+    """``int | null`` as a person says it."""
+    return " or ".join(_WORDS.get(one, one) for one in types.split(" | "))
+
+
 def _sentence(text: str, name: str) -> str:
     found = _PLACE.fullmatch(text)
     what, place = (found["what"], found["place"]) if found else (text, "")
     what = what.removeprefix("Object ").removeprefix("contains ").replace("`", "")
     what = what[:1].lower() + what[1:]
+    if types := _TYPES.fullmatch(what):
+        what = f"expected {_in_words(types['expected'])}, found {_in_words(types['found'])}"
+    if what.startswith(_MISSING):
+        what = f"{what.removeprefix(_MISSING)} is missing"
     return f"{name}{place}: {what}"
