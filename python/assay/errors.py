@@ -18,7 +18,7 @@
     ├── RunFailed           exit 1   everything worked, and the answer is no
     └── Bug                 exit 4   we are wrong; please report it
 
-A message says what was expected, what was found and where; ``hint`` says what cures it. A
+A message says what was expected, what was found and where; ``hint`` has the fix. A
 transaction's error is data (see ``drive``), never one of these.
 """
 
@@ -52,7 +52,7 @@ _ERROR_NUMBER = re.compile(r"\[Errno \d+\] | \(os error \d+\)")
 
 
 class AssayError(Exception):
-    """A message for the person at the terminal, with the cure where there is one."""
+    """A message for the person at the terminal, with the fix where there is one."""
 
     exit_code = 4
 

@@ -1,6 +1,4 @@
-"""What `lab` tells while it works. Faces (a terminal, a page) implement it; `Silent` says
-nothing.
-"""
+"""What `lab` reports while it works. A terminal or a page implements it; `Silent` ignores it."""
 
 from __future__ import annotations
 

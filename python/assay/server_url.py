@@ -48,7 +48,7 @@ class Parts:
 
     @property
     def place(self) -> str:
-        """What tells this server from others: its host, its socket, or its file."""
+        """What identifies this server: its host, its socket, or its file."""
         said = self.parameters
         local = said.get("host") or said.get("socket") or self.path.rpartition("/")[2]
         return self.host.lower() or local or "a local socket"
@@ -177,7 +177,7 @@ def with_password(url: str, password: str) -> str:
 
 
 def place(url: str) -> str:
-    """What tells this server from others."""
+    """What identifies this server."""
     try:
         return parts(url).place
     except ArgumentError:

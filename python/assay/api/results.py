@@ -191,7 +191,7 @@ class Result:
 
     @property
     def is_ok(self) -> bool:
-        """Whether every run ended well, or was refused because its system lacks what it needs."""
+        """Whether every run is done, or was refused because its system lacks a capability."""
         return all(one.state in ("done", "refused") for one in self.runs)
 
     def table(self, name: str = "runs") -> list[Row]:

@@ -14,7 +14,7 @@ from assay.observation import Observation
 
 
 class Check(TypedDict):
-    """One answer compared. ``ok`` is None where nobody knows the right one."""
+    """One answer compared. ``ok`` is None where the right one is unknown."""
 
     id: str
     title: str

@@ -1,8 +1,8 @@
 """Takes two sets of dumps, such as what one client left and what many did; gives a check for each
 pair: are they the same rows in the same order?
 
-Where clients overtook one another, rows differ although none is lost: then what each of them left
-whoever came before it decides, and nobody knows whether the rest is right.
+Where clients overtook one another, rows differ although none is lost: then only what each of them
+left, regardless of the client before it, is compared, and the rest is unknown.
 """
 
 from __future__ import annotations

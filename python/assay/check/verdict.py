@@ -31,8 +31,8 @@ def why_failed(
 ) -> str | None:
     """One sentence, the nearest cause first; ``died`` is what the system says of its own end.
 
-    ``counted``: classes of errors that are counted and no reason: losses where clients were told
-    to come back, conflicts of a script that runs by itself, as in pgbench.
+    ``counted``: classes of errors that are counted and do not fail the run: losses where clients
+    reconnect, conflicts of an ad hoc script, as in pgbench.
     """
     if died is not None:
         return died

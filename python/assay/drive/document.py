@@ -1,4 +1,4 @@
-"""Takes a step of a planned run; gives the document that tells the engine what clients do.
+"""Takes a step of a planned run; returns the engine's drive document: what clients do.
 
 The same document is driven, explained, and compiled before anything is started. What stands at the
 engine's own default is left out.

@@ -33,7 +33,7 @@ def document_of(
     identifiers: Mapping[str, list[str]],
     language: str,
 ) -> dict[str, Any]:
-    """What the engine is told, without a deployment."""
+    """The engine's document, without a deployment."""
     return {
         "scripts": script_texts([script]),
         "variables": dict(variables),

@@ -18,7 +18,7 @@ _Sum = Callable[[TimedSample], int | None]
 def server_cost(
     samples: Sequence[TimedSample], began_unix_ns: int, observation: Observation
 ) -> ServerCost | None:
-    """Processor time and bytes read in the measurement, and the most memory seen.
+    """CPU time and bytes read in the measurement, and the most memory seen.
 
     ``began_unix_ns``: when sampling began. None where the samples do not reach over any of it.
     """

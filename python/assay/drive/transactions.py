@@ -25,13 +25,13 @@ def observe(
     ``session_statements``: what each client's session runs first, behind the deployment's own.
     """
 
-    def told(text: str) -> None:
+    def on_progress(text: str) -> None:
         if progress is not None:
             progress(json.loads(text))
 
     document = {**document, "site": deployment.for_engine(session_statements)}
     try:
-        text = _engine.drive(json.dumps(document), told)
+        text = _engine.drive(json.dumps(document), on_progress)
     except _engine.EngineError as error:
         raise_as_ours(error)
     return read_observation(json.loads(text))

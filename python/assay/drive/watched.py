@@ -39,15 +39,15 @@ def observe_watched(
     counters = _Counters(deployment, system, document)
     silence = None if _has_duration(document) else SilentServer(deployment, warn)
 
-    def told(report: dict[str, Any]) -> None:
-        counters.told(report)
+    def on_progress(report: dict[str, Any]) -> None:
+        counters.on_progress(report)
         if silence is not None:
             silence.progressed(report)
         if progress is not None:
             progress(report)
 
     with Sampler(deployment, system) as sampler:
-        observation = observe(deployment, document, told, session_statements)
+        observation = observe(deployment, document, on_progress, session_statements)
     found: dict[str, Any] = {}
     cost = server_cost(sampler.samples, sampler.began_unix_ns, observation)
     if cost is not None and not deployment.is_embedded:
@@ -83,7 +83,7 @@ class _Counters:
         if not self._before_s:
             self._before = self._read()
 
-    def told(self, report: Mapping[str, Any]) -> None:
+    def on_progress(self, report: Mapping[str, Any]) -> None:
         if self._before_s and self._reader is None and report["elapsed_s"] >= self._before_s:
             self._reader = threading.Thread(target=self._begin, name="counters", daemon=True)
             self._reader.start()

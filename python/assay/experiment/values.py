@@ -32,7 +32,7 @@ class SystemChoice:
 
     @property
     def label(self) -> str:
-        """Tells two choices of the same system apart in a report: ``name option=level``."""
+        """Distinguishes choices of the same system in a report: ``name option=level``."""
         words = [
             f"{key}={value}" for key, value in sorted({**self.options, **self.settings}.items())
         ]
@@ -61,7 +61,7 @@ executed each time; prepared once for each client."""
 
 ARRIVALS = ("closed", "constant", "poisson")
 """Closed: a client's next transaction waits for its last. The others are open loops: transactions
-come by a schedule at an offered rate, whatever became of those before."""
+come by a schedule at an offered rate, regardless of those before."""
 ISOLATION_LEVELS = ("read uncommitted", "read committed", "repeatable read", "serializable")
 CONNECTIONS = ("kept", "per transaction")
 RECONNECT_PATIENCE_S = 60.0

@@ -1,4 +1,4 @@
-"""Reads a TOML file written by a person, so that every complaint names file, line and cure.
+"""Reads a TOML file; every error has the file, the line and the fix.
 
 `tomllib` gives values without their places; the place of a key is found again in the text when
 there is something to complain about. A `Section` is asked for each key once, with its type, and

@@ -10,7 +10,7 @@ from assay.provision.deployment import was_embedded
 def client_shares(run: Evidence) -> tuple[float, float] | None:
     """(share of the machine's processors, busy share of the engine's threads) the client took.
 
-    None where the system lives in the client's own process: its work cannot be told apart; and
+    None where the system lives in the client's own process: its work cannot be separated; and
     where the measurement is too short for the kernel's counting.
     """
     observation, deployment = run.observation or {}, run.deployment or {}
@@ -28,7 +28,7 @@ def processor_wait(run: Evidence) -> tuple[float, float] | None:
     """(share of their time that the client's threads waited for a processor, share of the machine's
     processors that other programs took meanwhile).
 
-    None where it cannot be told: a server behind a URL may be one of these programs.
+    None where it is unknown: a server behind a URL may be one of these programs.
     """
     observation, deployment = run.observation or {}, run.deployment or {}
     cost, elapsed_ns = observation.get("client_cost") or {}, observation.get("elapsed_ns") or 0

@@ -30,7 +30,7 @@ def is_unequal(observation: Document) -> bool:
 
 def starved(observation: Document) -> str:
     """Which clients ended hardly anything beside others of their group; empty where there are none,
-    or it cannot be told."""
+    or where it is unknown."""
     if not is_kept(observation) or observation["littles_law"] is None:
         return ""
     by_group: dict[str, list[int]] = {}

@@ -265,7 +265,7 @@ def _unfinished(parts: Sequence[Unfinished]) -> Unfinished | None:
 
 
 def _ended_by(parts: Sequence[EndedBy]) -> EndedBy:
-    """Whoever was refused or interrupted speaks for all; clients are lost only where all are."""
+    """Refused or interrupted if one part was; clients are lost only if all are."""
     words = set(parts)
     for word in ("refused", "interrupted"):
         if word in words:

@@ -245,7 +245,7 @@ class PooledSystem:
 
 
 def _copy_progress(progress: Progress, bytes_total: int) -> OnCopied:
-    """At most ten times a second, as the engine tells of a load."""
+    """At most ten times a second, as the engine reports a load."""
     last_s = 0.0
 
     def on_copied(bytes_copied: int) -> None:

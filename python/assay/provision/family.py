@@ -38,7 +38,7 @@ def family_of(pid: int) -> dict[int, Fields]:
 
 
 def ticks_of(fields: Fields) -> int:
-    """Processor time of a process and of its children that have ended."""
+    """CPU time of a process and of its children that have ended."""
     times = (USER_TICKS, SYSTEM_TICKS, ENDED_USER_TICKS, ENDED_SYSTEM_TICKS)
     return sum(int(fields[time]) for time in times)
 

@@ -1,4 +1,4 @@
-"""Tells one process from another that was given the same number later.
+"""Identifies a process, also when its number is reused later.
 
 A process number alone is not a name: numbers are used again. A number and the kernel's start time
 (field 22 of ``/proc/PID/stat``, in clock ticks since boot) are one, as long as the machine is up.

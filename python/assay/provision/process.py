@@ -115,7 +115,7 @@ _ended: dict[int, int] = {}
 """Exit status of each server of ours that has ended, by its process number."""
 
 
-def ended_well(pid: int) -> bool:
+def has_stopped_cleanly(pid: int) -> bool:
     """Whether a server of ours has stopped when asked to, with status 0."""
     return _ended.get(pid) == 0
 

@@ -13,7 +13,7 @@ from assay.errors import RESOURCES_HINT, ArgumentError, Bug, SystemUnderTestErro
 from assay.experiment.values import StorageChoice, SystemChoice
 from assay.provision.deployment import Deployment
 from assay.provision.directory import server_directory
-from assay.provision.process import ended_well
+from assay.provision.process import has_stopped_cleanly
 from assay.storages.protocol import Storage
 from assay.systems.abilities import ReachedByUrl, Restartable
 from assay.systems.protocol import ServerDirectory, System
@@ -78,7 +78,7 @@ class RunningSystem:
         nodes = () if self._deployment is None else self._deployment.nodes
         self._deployment = None
         self._up.close()
-        return all(node.pid is None or ended_well(node.pid) for node in nodes)
+        return all(node.pid is None or has_stopped_cleanly(node.pid) for node in nodes)
 
 
 @contextlib.contextmanager

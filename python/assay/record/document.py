@@ -32,7 +32,7 @@ def storable(text: str) -> str:
 
 
 def without_secrets(text: str) -> str:
-    """A message in which no URL or connection string tells its password."""
+    """The message without the passwords of URLs and connection strings."""
     for pattern, replacement in _SECRETS_IN_TEXT:
         text = pattern.sub(replacement, text)
     return text

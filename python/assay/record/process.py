@@ -1,4 +1,4 @@
-"""Tells whether the process that began an experiment is alive, even if its number was reused."""
+"""Whether the process that began an experiment is alive, also if its number was reused."""
 
 from __future__ import annotations
 

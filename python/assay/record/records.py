@@ -44,7 +44,7 @@ class CalibrationRecord:
     client_ns_per_statement: float
     """User and system time of the client's process."""
     p50_ns: int
-    """Response time of a statement that takes no time."""
+    """Latency of a statement that takes no time."""
     p99_ns: int
     observation: Document
     """What was measured, as the engine gave it."""

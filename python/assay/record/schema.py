@@ -26,7 +26,7 @@ from assay.errors import ArgumentError
 from assay.plan import fingerprint
 
 APPLICATION_ID = 0x41535359
-"""``ASSY`` in the file's header: tells our records from any other SQLite file."""
+"""``ASSY`` in the file's header: identifies a record among SQLite files."""
 
 Step = Sequence[str]
 """The statements of one step."""

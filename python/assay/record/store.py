@@ -37,7 +37,7 @@ from assay.record.process import this_process
 from assay.record.read_only import open_for_reading
 from assay.record.records import CalibrationRecord, ExperimentRecord, RunRecord, RunSummary
 from assay.record.run_steps import StepState
-from assay.record.writer import Change, Told, Writer
+from assay.record.writer import Change, Report, Writer
 
 T = TypeVar("T")
 EndState = Literal["done", "failed", "interrupted", "refused"]
@@ -51,11 +51,11 @@ class Store:
         path: Path,
         *,
         must_exist: bool = False,
-        waiting: Told = lambda _: None,
-        warning: Told = lambda _: None,
+        waiting: Report = lambda _: None,
+        warning: Report = lambda _: None,
     ) -> None:
-        """With ``must_exist`` the file is only read. ``waiting`` and ``warning`` are told that
-        another process has locked it, and what came of that.
+        """With ``must_exist`` the file is only read. ``waiting`` and ``warning`` get a message when
+        another process has locked it, and when that has ended.
 
         Raises `ArgumentError` where the file cannot be used, or ``must_exist`` and does not.
         """

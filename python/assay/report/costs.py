@@ -92,7 +92,7 @@ def ended(run: RunRecord) -> int:
 
 
 def client_per_transaction(run: RunRecord) -> Cell:
-    """Processor time of the client's process."""
+    """CPU time of the client's process."""
     cost = (run.observation or {}).get("client_cost")
     if not cost:
         return absent("")
@@ -100,7 +100,7 @@ def client_per_transaction(run: RunRecord) -> Cell:
 
 
 def server_per_transaction(run: RunRecord) -> Cell:
-    """Processor time of the server's processes, or why it is not known."""
+    """CPU time of the server's processes, or why it is unknown."""
     cost = (run.observation or {}).get("server_cost")
     return _time(cost["cpu_ns"], ended(run)) if cost else absent(_why_unseen(run))
 

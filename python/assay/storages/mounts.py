@@ -28,7 +28,7 @@ class Mount:
 
 
 def facts_of(choice: StorageChoice, directory: Path) -> StorageFacts:
-    """What `directory` lies on, as the kernel tells it at this instant."""
+    """The storage of `directory`, as the kernel reports it now."""
     resolved = directory.resolve()
     mount = mount_of(resolved)
     size = os.statvfs(resolved)

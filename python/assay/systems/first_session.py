@@ -53,7 +53,7 @@ class Server:
     no_database: tuple[str, ...]
     """The system's codes for one that is not there, or not for this user."""
     password_needed: tuple[str, ...]
-    """Codes of a refusal that a password can cure, where none was given."""
+    """Codes of refusals for which a password is missing."""
     timeout_fix: str
 
 

@@ -69,7 +69,7 @@ class ProcessSample:
     processes: int
     threads: int
     resident_bytes: int
-    """Resident memory, summed; shared pages count once where the kernel tells (PSS)."""
+    """Resident memory, summed; shared pages count once where the kernel reports it (PSS)."""
     virtual_bytes: int
     open_files: int
     """Open regular files inside the data directory, summed over processes."""

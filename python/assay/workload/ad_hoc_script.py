@@ -27,7 +27,7 @@ TEST = "script"
 STANDARD_INPUT = "-"
 """The path of the script that is read from there."""
 DURATION_S = 10.0
-"""Of an ad hoc script, unless told otherwise."""
+"""The default of an ad hoc script."""
 _STDIN = (STANDARD_INPUT, "<stdin>")
 _USE = re.compile(r"(?<!:):\{?(\w+)")
 _NEED_NOT_BE_NAMED = {"scale", "default_seed"}

@@ -87,7 +87,7 @@ def read(
             raise section.error(
                 f"two steps {do!r} are called {step.label!r}",
                 "name" if "name" in section else "do",
-                hint='name = "…" tells them apart',
+                hint='add name = "…"',
             )
         steps.append(step)
     return tuple(steps)

@@ -1,7 +1,7 @@
 """Takes a plain file of statements; gives each as a transaction type of its own, sent as it stands.
 
 This is what an interactive client does with a file on its standard input: one statement after the
-other, whatever became of the one before.
+other, regardless of the result of the one before.
 """
 
 from __future__ import annotations

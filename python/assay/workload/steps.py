@@ -109,7 +109,7 @@ class Overlap(Step):
 
     do: ClassVar[str] = "overlap"
     alone: str = field(kw_only=True)
-    """The drive by one client, which tells how long the work takes."""
+    """The drive by one client, which measures how long the work takes."""
     stagger: str = field(kw_only=True)
     """The parameter that holds the seconds between two clients' starts. Where it is 0 they are
     found: what one client takes by itself, divided by `at_once`."""

@@ -153,7 +153,7 @@ class Workload:
     description: str
     default_test: str
     default_system: str
-    """What it is run on unless told otherwise; empty: a system must be named."""
+    """The default system; empty: a system must be named."""
     data_source: str
     """Where the rows come from: a name of `assay.row_sources`."""
     data: Any
@@ -244,7 +244,7 @@ class Workload:
     def expected_counts(
         self, fingerprint: str, replicas: int = 1, variant: str = "full"
     ) -> dict[str, int | None]:
-        """Rows each script must return on the data set of that fingerprint; None: nobody knows."""
+        """Rows that each script must return on data of that fingerprint; None: unknown."""
         for answers in self.expected:
             if answers.fingerprint == fingerprint:
                 factor = replicas if self.expected_rules.get(variant) == "times replicas" else 1

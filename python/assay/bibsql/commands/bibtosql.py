@@ -103,7 +103,7 @@ def _ended_by_signals() -> Iterator[None]:
 
 @contextmanager
 def _output(parsed: Parsed, files: Sequence[str]) -> Iterator[int]:
-    """A file descriptor to write the script to; what is written appears when the block ends well.
+    """A file descriptor to write the script to; the file appears when the block succeeds.
 
     Files have been read once before, which standard input cannot be: its script waits in a
     temporary file.

@@ -34,5 +34,5 @@ _SINCE_10_6 = {
 def why_it_is_gone(name: str) -> str | None:
     """A sentence that ends with what to do; None for a setting that we know nothing of. To be asked
     only where a server does not have it."""
-    cure = _SINCE_10_6.get(plain_name(name))
-    return None if cure is None else f"{plain_name(name)} was removed in MariaDB 10.6: {cure}"
+    fix = _SINCE_10_6.get(plain_name(name))
+    return None if fix is None else f"{plain_name(name)} was removed in MariaDB 10.6: {fix}"

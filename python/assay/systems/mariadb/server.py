@@ -201,8 +201,8 @@ def _arguments(
 def _write_first_words(path: Path, password: str | None) -> None:
     """What the server runs before it listens, each statement on a line.
 
-    The user has every right but the one to be let in when the server is full: with it a test of
-    the connection limit would find one more than everybody else has.
+    The user has every privilege except that of connecting when the server is full: with it a test
+    of the connection limit would find one session more than other users have.
     """
     names = [f"'{USER}'@'localhost'"]
     lines = [f"CREATE DATABASE IF NOT EXISTS {DATABASE};"]

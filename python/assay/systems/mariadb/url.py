@@ -210,7 +210,7 @@ def _own_certificate(found: Sourced) -> tuple[str | None, str | None]:
 
 
 def _no_password() -> str:
-    """Whoever has a login path would expect it to be used."""
+    """Says where the password was looked for; a login path is never read."""
     home = env_vars.home()
     if home is not None and paths.is_file(path := home / ".mylogin.cnf"):
         return f"none found; {urls.shown(path)} is encrypted and not read"

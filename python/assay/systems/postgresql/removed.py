@@ -19,11 +19,11 @@ _REMOVED = {
 
 
 def why_it_is_gone(name: str, major_version: int) -> str | None:
-    """A sentence that ends with the cure; None for a setting that such a server has, or that we
-    know nothing of."""
+    """A sentence that ends with the fix; None for a setting that such a server has, or that is
+    unknown."""
     found = _REMOVED.get(name.lower())
     if found is None or float(found[0]) > major_version:
         return None
     version, instead = found
-    cure = f"ask for {instead}" if instead else "leave it out"
-    return f"{name} was removed in PostgreSQL {version} (this is {major_version}): {cure}"
+    fix = f"ask for {instead}" if instead else "leave it out"
+    return f"{name} was removed in PostgreSQL {version} (this is {major_version}): {fix}"

@@ -103,7 +103,7 @@ _PARAMETERS = (
 """Of libpq's, without ``password``: see `urls.read`."""
 
 _IDENTITY = ("host", "hostaddr", "port", "user", "dbname", "sslmode", "options")
-"""What tells one server and its sessions from others; it is put into the completed URL."""
+"""What identifies a server and its sessions; it is put into the completed URL."""
 
 
 def complete(url: str) -> Resolved:

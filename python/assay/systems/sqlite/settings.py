@@ -143,7 +143,7 @@ def insist(found: Mapping[str, str], asked: Mapping[str, str]) -> None:
         if found.get(name) != in_words(name, value.strip()):
             raise SystemRefused(
                 f"the setting {name} was asked as {value!r} and is {found.get(name)!r}",
-                hint=_cure(name),
+                hint=_fix(name),
             )
 
 
@@ -151,7 +151,7 @@ def durability_lowered_by(found: Mapping[str, str]) -> tuple[str, ...]:
     """The effective settings with which an acknowledged commit, or more, can be lost when the power
     fails (https://sqlite.org/pragma.html#pragma_synchronous).
 
-    Not told, because it is the default and only a power cut shows it: with ``full`` and a rollback
+    Not reported, since it is the default and only a power cut shows it: with ``full`` and a rollback
     journal the directory is not synced after the journal is removed, so that the very last commit
     may be undone when the power comes back. ``extra`` closes that gap.
     """
@@ -161,7 +161,7 @@ def durability_lowered_by(found: Mapping[str, str]) -> tuple[str, ...]:
     )
 
 
-def _cure(name: str) -> str | None:
+def _fix(name: str) -> str | None:
     if name == "page_size":
         return "a page has 512, 1024, … or 65536 bytes"
     if name == "mmap_size":
