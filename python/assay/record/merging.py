@@ -19,7 +19,7 @@ from assay.files import paths
 from assay.record import cells
 from assay.record.file import insert
 from assay.record.read_only import open_for_reading
-from assay.record.writer import Report, Writer
+from assay.record.writer import OnMessage, Writer
 
 _SAME_EXPERIMENT = ("begun_unix_ns", "process_id", "process_started", "boot_id", "seed")
 _SAME_CALIBRATION = ("begun_unix_ns", "driver", "clients", "threads", "observation")
@@ -40,7 +40,7 @@ class Merged:
     """New ones, and such as are complete now."""
 
 
-def merge(source: Path, target: Path, *, waiting: Report) -> Merged:
+def merge(source: Path, target: Path, *, waiting: OnMessage) -> Merged:
     """Brings what ``source`` holds into ``target``, all or nothing; only reads ``source``.
 
     Raises `ArgumentError` where one of them cannot be used.

@@ -37,7 +37,7 @@ from assay.record.process import this_process
 from assay.record.read_only import open_for_reading
 from assay.record.records import CalibrationRecord, ExperimentRecord, RunRecord, RunSummary
 from assay.record.run_steps import StepState
-from assay.record.writer import Change, Report, Writer
+from assay.record.writer import Change, OnMessage, Writer
 
 T = TypeVar("T")
 EndState = Literal["done", "failed", "interrupted", "refused"]
@@ -51,8 +51,8 @@ class Store:
         path: Path,
         *,
         must_exist: bool = False,
-        waiting: Report = lambda _: None,
-        warning: Report = lambda _: None,
+        waiting: OnMessage = lambda _: None,
+        warning: OnMessage = lambda _: None,
     ) -> None:
         """With ``must_exist`` the file is only read. ``waiting`` and ``warning`` get a message when
         another process has locked it, and when that has ended.

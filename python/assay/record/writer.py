@@ -22,7 +22,7 @@ from assay.record.file import RecordIsLocked, insert, open_file, reading_errors,
 
 T = TypeVar("T")
 Change = Callable[[sqlite3.Connection], T]
-Report = Callable[[str], None]
+OnMessage = Callable[[str], None]
 
 DEFAULT_PATIENCE_S = 600.0
 _PAUSE_S = 0.2
@@ -47,7 +47,7 @@ def patience_s() -> float:
 class Writer:
     """An open record file, and where it is now."""
 
-    def __init__(self, path: Path, *, waiting: Report, warning: Report) -> None:
+    def __init__(self, path: Path, *, waiting: OnMessage, warning: OnMessage) -> None:
         self.path = path
         self._patience_s = patience_s()
         self._waiting, self._warning = waiting, warning

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from msgspec import structs
 
-from assay.check.together import check_together
+from assay.check.concurrency import check_concurrency
 from assay.drive import pacing
 from assay.drive.document import document_of, scripts_of
 from assay.drive.pacing import Pace
@@ -61,7 +61,7 @@ def take(state: RunState, step: Overlap) -> None:
         most_at_once=max(together),
     )
     asked.keep(structs.replace(observation, reference=report))
-    state.checked([check_together(report, wanted)])
+    state.checked([check_concurrency(report, wanted)])
 
 
 class _Asked:

@@ -15,7 +15,7 @@ from assay.provision import process, sampling
 from assay.provision.deployment import Address, Deployment, Node, StorageFacts
 from assay.provision.session import session
 from assay.server_url import Resolved
-from assay.systems import session_room, urls
+from assay.systems import free_sessions, urls
 from assay.systems.answers import number_of
 from assay.systems.first_session import first_session
 from assay.systems.mariadb import buffer, client, installation, meaning, server, settings, url
@@ -176,7 +176,7 @@ class Mariadb:
         return {name: value for name, value in deployment.settings.items() if name in known}
 
     def refuse_too_many(self, deployment: Deployment, clients: int) -> None:
-        session_room.refuse_too_many(
+        free_sessions.refuse_too_many(
             deployment, clients, in_use_query=_IN_USE_QUERY, setting="max_connections"
         )
 

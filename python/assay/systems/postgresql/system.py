@@ -17,7 +17,7 @@ from assay.provision.deployment import Address, Deployment, Node, StorageFacts
 from assay.provision.session import session
 from assay.provision.size import allocated_bytes
 from assay.server_url import Resolved
-from assay.systems import session_room, urls
+from assay.systems import free_sessions, urls
 from assay.systems.answers import number_of, numbers_of
 from assay.systems.first_session import first_session
 from assay.systems.options import (
@@ -167,7 +167,7 @@ class Postgresql:
         }
 
     def refuse_too_many(self, deployment: Deployment, clients: int) -> None:
-        session_room.refuse_too_many(
+        free_sessions.refuse_too_many(
             deployment, clients, in_use_query=_IN_USE_QUERY, setting="max_connections"
         )
 

@@ -151,8 +151,8 @@ def durability_lowered_by(found: Mapping[str, str]) -> tuple[str, ...]:
     """The effective settings with which an acknowledged commit, or more, can be lost when the power
     fails (https://sqlite.org/pragma.html#pragma_synchronous).
 
-    Not reported, since it is the default and only a power cut shows it: with ``full`` and a rollback
-    journal the directory is not synced after the journal is removed, so that the very last commit
+    Not reported, since it is the default and only a power cut shows it: with ``full`` and a
+    rollback journal the directory is not synced after its removal, so that the very last commit
     may be undone when the power comes back. ``extra`` closes that gap.
     """
     lowering = {"journal_mode": {"off", "memory"}, "synchronous": {"off", "normal"}}

@@ -1,4 +1,4 @@
-"""Takes a server that is not ours and how many clients it is to get; refuses more than it takes.
+"""Takes a server by URL and the number of clients; refuses more than its connection limit.
 
 Otherwise every session would be tried, and the server's own refusal names neither number.
 """
