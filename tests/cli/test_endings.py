@@ -127,11 +127,10 @@ def test_a_transaction_that_does_not_end_is_cancelled_at_the_limit(
     assert "not ended 1.5 s after the end of the measurement (--drain)" in message
     json.loads(out)
     with Store(folder / DEFAULT_FILE_NAME, must_exist=True) as store:
-        observation = store.latest().runs[0].observation
-    assert observation is not None
-    outcomes = observation["outcomes"]
-    assert (outcomes["scheduled"], outcomes["unknown"]) == (outcomes["ok"] + 1, 1)
-    assert observation["unfinished"]["transactions"] == 1
+        driven = store.latest().runs[0].driven
+    assert driven is not None and driven.unfinished is not None
+    assert (driven.outcomes.scheduled, driven.outcomes.unknown) == (driven.outcomes.ok + 1, 1)
+    assert driven.unfinished.transactions == 1
 
 
 def test_after_a_cancelled_library_call_the_next_run_works(folder: Path) -> None:

@@ -54,7 +54,7 @@ def test_a_script_from_standard_input(words: list[str]) -> None:
     with Store(Path(DEFAULT_FILE_NAME), must_exist=True) as store:
         (ran,) = store.latest().runs
     assert ran.test == "script"
-    assert ran.observation["outcomes"]["ok"] == 3
+    assert ran.driven.outcomes.ok == 3
     wrong = run("SELECT 1;\n\\sett x 1\n")
     assert wrong.returncode == 2
     assert "<stdin>:2:1: " in wrong.stderr

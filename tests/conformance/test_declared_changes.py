@@ -84,8 +84,8 @@ queue = 100
     assert ended.status == 0, ended.err
     (run,) = ended.runs
     assert [one.state for one in run.steps] == ["done"] * 4
-    first, last = (one.observation for one in run.steps if one.observation is not None)
-    readers, writers = first["groups"]
-    assert readers["outcomes"]["ok"] > 0
-    assert writers["outcomes"]["ok"] > 0
-    assert last["outcomes"]["ok"] == 100
+    first, last = (one.driven for one in run.steps if one.driven is not None)
+    readers, writers = first.groups
+    assert readers.outcomes.ok > 0
+    assert writers.outcomes.ok > 0
+    assert last.outcomes.ok == 100

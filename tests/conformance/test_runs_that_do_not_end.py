@@ -100,10 +100,8 @@ def test_a_stopped_server_does_not_hold_a_run_beyond_its_limit(
     with Store(working_folder / DEFAULT_FILE_NAME, must_exist=True) as store:
         (run,) = store.latest().runs
     assert run.state == "failed" and "--drain" in (run.reason or "")
-    assert run.observation is not None
-    assert run.observation["unfinished"] == {
-        "transactions": 1, "cancelled": 0, "limit_s": 1.5, "responds": False,
-    }  # fmt: skip
+    assert run.driven is not None
+    assert run.driven.unfinished == Unfinished(1, 0, limit_s=1.5, responds=False)
 
 
 @pytest.mark.server

@@ -10,6 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from assay.observation import LimitReport, UpdateReport
 from assay.record import DEFAULT_FILE_NAME, Store
 from assay.report.outcomes import OUTCOMES
 from commands import Assay, need
@@ -37,11 +38,11 @@ def test_a_killed_server_fails_its_run_and_leaves_the_others(
     assert first.state == "done"
     assert last.state == "failed"
     assert "SIGKILL" in last.reason
-    assert last.observation is not None
-    outcomes = last.observation["outcomes"]
-    assert outcomes["scheduled"] == sum(outcomes[name] for name in OUTCOMES)
-    assert outcomes["unknown"] + outcomes["failed"] >= 1
-    assert last.observation["ended_by"] == "lost"
+    assert last.driven is not None
+    outcomes = last.driven.outcomes
+    assert outcomes.scheduled == sum(getattr(outcomes, name) for name in OUTCOMES)
+    assert outcomes.lost >= 1
+    assert last.driven.ended_by == "lost"
     assert "failed" in out
 
 
@@ -89,11 +90,11 @@ def test_256_clients_run_to_the_end(assay: Assay, beebe: Path, system: str) -> N
     )  # fmt: skip
     assert ended.status == 0, ended.err
     (run,) = ended.runs
-    assert run.observation is not None
-    assert run.observation["outcomes"]["ok"] == 256 * 28
-    assert len(run.observation["client_ends"]) == 256
-    for result in run.observation["results"]:
-        assert (result["answers"], result["differing"]) == (256, 0)
+    assert run.driven is not None
+    assert run.driven.outcomes.ok == 256 * 28
+    assert len(run.driven.client_ends) == 256
+    for result in run.driven.results:
+        assert (result.answers, result.differing) == (256, 0)
 
 
 @pytest.mark.parametrize(
@@ -107,12 +108,12 @@ def test_the_first_refused_client_is_found(
     ended = assay("run", "bibsql.limit", "--on", system, "--clients", "256")
     assert ended.status == 0, ended.err
     (run,) = ended.runs
-    assert run.observation is not None
-    default, raised = run.observation["default"], run.observation["raised"]
-    assert default["limit"] == limit
-    assert refused_at <= default["refused_at"] <= limit + 2
-    assert default["error"]["class"] == "too many connections"
-    assert (raised["opened"], raised["refused_at"]) == (256, None)
+    assert isinstance(run.observation, LimitReport)
+    default, raised = run.observation.default, run.observation.raised
+    assert default.limit == limit
+    assert default.refused_at is not None and refused_at <= default.refused_at <= limit + 2
+    assert default.error is not None and default.error.class_ == "too many connections"
+    assert (raised.opened, raised.refused_at) == (256, None)
 
 
 def test_an_update_equals_a_fresh_load(assay: Assay, beebe: Path, available: list[str]) -> None:
@@ -122,10 +123,10 @@ def test_an_update_equals_a_fresh_load(assay: Assay, beebe: Path, available: lis
     )  # fmt: skip
     assert ended.status == 0, ended.err
     for run in ended.runs:
-        assert run.observation is not None
-        assert run.observation["equals_fresh_load"] is True
-        assert run.observation["changed_files"] == 3
-        assert run.observation["deleted_rows"] > 0
+        assert isinstance(run.observation, UpdateReport)
+        assert run.observation.equals_fresh_load is True
+        assert run.observation.changed_files == 3
+        assert run.observation.deleted_rows > 0
 
 
 def test_format_json_is_one_document(assay: Assay, beebe: Path) -> None:

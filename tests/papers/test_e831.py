@@ -30,14 +30,14 @@ def test_concurrent_sets_leave_the_rows_of_a_single_client(assay: Assay, system:
     assert ended.status == 0, ended.err
     assert len(ended.runs) == 3
     for run in ended.runs:
-        found = run.observation
-        assert found is not None
-        assert found["outcomes"]["ok"] == 6 * 60
-        reference = found["reference"]
-        assert reference["equal_dumps"] + reference["overtaken"] == 6
-        assert reference["overtaken"] == 0 or run.parameters["sets"] != "disjoint"
-        assert reference["least_at_once"] >= 3
-        assert found["rules"] == {"unexpired": 0, "unmatched": 0}
+        found = run.driven
+        assert found is not None and found.reference is not None
+        assert found.outcomes.ok == 6 * 60
+        reference = found.reference
+        assert (reference.equal_dumps or 0) + (reference.overtaken or 0) == 6
+        assert reference.overtaken == 0 or run.parameters["sets"] != "disjoint"
+        assert (reference.least_at_once or 0) >= 3
+        assert found.rules == {"unexpired": 0, "unmatched": 0}
         sets = [check for check in run.checks if check["id"].startswith("set ")]
         assert [check["found"] for check in sets] == [120] * 6
 
@@ -69,9 +69,9 @@ def test_a_session_costs_something_on_a_server(assay: Assay) -> None:
     ended = assay("run", "e831.connect", "--on", "postgresql", "--transactions", "20", *IN_MEMORY)
     assert ended.status == 0, ended.err
     (run,) = ended.runs
-    assert run.observation is not None
-    times = run.observation["connect"]
-    assert times["connect_ns"] == times["inside_ns"] - times["outside_ns"] > 0
+    assert run.driven is not None and run.driven.connect is not None
+    times = run.driven.connect
+    assert times.connect_ns == times.inside_ns - times.outside_ns > 0
 
 
 def test_the_table_of_times_has_the_published_rows(assay: Assay) -> None:

@@ -23,8 +23,8 @@ def test_inserts_of_many_clients_into_few_tables_are_never_duplicates(
     )  # fmt: skip
     assert ended.status == 0, ended.err
     (run,) = ended.runs
-    assert run.observation is not None
-    assert run.observation["outcomes"]["ok"] == run.observation["outcomes"]["scheduled"] > 0
+    assert run.driven is not None
+    assert run.driven.outcomes.ok == run.driven.outcomes.scheduled > 0
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
@@ -37,13 +37,13 @@ def test_every_row_is_found_by_each_of_its_keys(assay: Assay, system: str) -> No
     )  # fmt: skip
     assert ended.status == 0, ended.err
     (run,) = ended.runs
-    assert run.observation is not None
-    assert run.observation["outcomes"]["ok"] == 200
+    assert run.driven is not None
+    assert run.driven.outcomes.ok == 200
 
 
 def hit_ratio(run: RunRecord) -> float:
-    assert run.observation is not None
-    counters = run.observation["server_counters"]
+    assert run.driven is not None
+    counters = run.driven.server_counters
     return float(counters["buffer_hits"] / (counters["buffer_hits"] + counters["buffer_misses"]))
 
 

@@ -39,8 +39,8 @@ def test_all_sums_agree_after_concurrent_clients(assay: Assay, system: str) -> N
     assert rules(simple) == {"accounts": True, "rows": True}
     assert rules(select) == {"balances": True, "rows": True}, "the data were not brought back"
     for run in ended.runs:
-        assert run.observation is not None
-        assert run.observation["outcomes"]["ok"] > 0
+        assert run.driven is not None
+        assert run.driven.outcomes.ok > 0
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
@@ -90,7 +90,7 @@ def test_pgbench_own_scripts_run_on_these_tables_as_they_stand(
         "--transactions", "60", *IN_MEMORY,
     )  # fmt: skip
     (run,) = ended.runs
-    assert run.observation is not None, ended.err
-    assert run.observation["outcomes"]["ok"] == 120, ended.err
-    kinds = {one["name"] for one in run.observation["transactions"]}
+    assert run.driven is not None, ended.err
+    assert run.driven.outcomes.ok == 120, ended.err
+    kinds = {one.name for one in run.driven.transactions}
     assert kinds == {"own-tpcb-like", "own-simple-update", "own-select-only"}

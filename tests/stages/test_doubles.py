@@ -60,10 +60,10 @@ def test_a_system_of_another_package_is_found_by_the_command(tmp_path: Path) -> 
 def test_documents_are_loaded_driven_and_checked_without_sql(tmp_path: Path) -> None:
     run = ran(tmp_path, "documents", clients="3")
     assert (run.state, run.reason or "") == ("done", "")
-    assert run.observation is not None and run.dataset is not None
+    assert run.driven is not None and run.dataset is not None
     assert run.dataset["rows"] == {"accounts": 30}
     assert run.dataset["size_on_disk_bytes"] is None, "it does not say"
-    assert run.observation["outcomes"]["ok"] == 60
+    assert run.driven.outcomes.ok == 60
     assert [check["ok"] for check in run.checks] == [True]
     assert "SELECT" not in str(run.scripts)
 
@@ -82,8 +82,8 @@ def test_clients_share_the_endpoints_of_three_nodes(tmp_path: Path) -> None:
     """Six clients on three nodes that take two sessions each: client c goes to node c mod 3."""
     run = ran(tmp_path, "three-nodes[sessions_each=2]", clients="6")
     assert (run.state, run.reason or "") == ("done", "")
-    assert run.observation is not None and run.site is not None
-    assert run.observation["outcomes"]["ok"] == 120
+    assert run.driven is not None and run.site is not None
+    assert run.driven.outcomes.ok == 120
     assert [node["name"] for node in run.site["nodes"]] == ["node-0", "node-1", "node-2"]
     assert len({one["unix"] for one in run.site["endpoints"]}) == 3
     assert all(timed.sample.processes == 3 for timed in run.samples)

@@ -8,12 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from assay.drive.sampler import TimedSample
 from assay.experiment import Driving, Experiment, StorageChoice, SystemChoice
+from assay.observation import Observed, read_observed
 from assay.plan import Cell, Plan, PlannedRun, fingerprint
 from assay.provision.deployment import Address, Deployment, Node, StorageFacts
-from assay.record import ExperimentRecord, Store
+from assay.record import ExperimentRecord, RunRecord, Store
 from assay.systems.protocol import ProcessSample
+from tests.support import observations
 
 S = 1_000_000_000
 MACHINE = {
@@ -134,10 +138,12 @@ def dataset(**changes: Any) -> dict[str, Any]:
     return {**values, **changes}
 
 
-def latency(middle_ns: int) -> dict[str, Any]:
+def latency(middle_ns: int, count: int = 0) -> dict[str, Any]:
     factors = {"min": 50, "p50": 100, "p90": 150, "p95": 180, "p99": 250, "p99_9": 280, "max": 400}
     times = {f"{name}_ns": middle_ns * percent // 100 for name, percent in factors.items()}
-    return {**times, "mean_ns": middle_ns * 1.1, "overflow": 0, "histogram": "HISTFAAAA"}
+    mean_ns = middle_ns * 1.1
+    sums = {"count": count, "sum_ns": round(count * mean_ns), "mean_ns": mean_ns}
+    return {**times, **sums, "overflow": 0, "histogram": "HISTFAAAA"}
 
 
 def observation(cell: Cell, elapsed_ns: int, **changes: Any) -> dict[str, Any]:
@@ -151,28 +157,18 @@ def observation(cell: Cell, elapsed_ns: int, **changes: Any) -> dict[str, Any]:
         "connect_ns": 4_000_000,
         "clients": each,
         "threads": 2,
-        "outcomes": {
-            "scheduled": scheduled,
-            "ok": scheduled,
-            "aborted": 0,
-            "failed": 0,
-            "unknown": 0,
-            "skipped": 0,
-        },
+        "outcomes": {"scheduled": scheduled, "ok": scheduled},
         "transactions": [
             {
                 "name": name,
                 "outcome": "ok",
                 "count": each,
-                "latency": latency(elapsed_ns // 100 * (place + 1)),
+                "latency": latency(elapsed_ns // 100 * (place + 1), each),
             }
             for place, name in enumerate(CHECKS)
         ],
-        "passes": {"count": each, "latency": latency(elapsed_ns // 4)},
-        "intervals": [
-            {"second": second, "ok": 1, "failed": 0, "p50_ns": 1, "p99_ns": 2, "max_ns": 3}
-            for second in range(math.ceil(elapsed_ns / S))
-        ],
+        "passes": {"count": each, "latency": latency(elapsed_ns // 4, each)},
+        "intervals": [{"second": second, "ok": 1} for second in range(math.ceil(elapsed_ns / S))],
         "errors": [],
         "client_ends": [
             {
@@ -206,6 +202,121 @@ def observation(cell: Cell, elapsed_ns: int, **changes: Any) -> dict[str, Any]:
         "ended_by": "stop",
     }
     return {**values, **changes}
+
+
+def report_of(cell: Cell, elapsed_ns: int, **changes: Any) -> Observed:
+    """The same, typed."""
+    return observed(observation(cell, elapsed_ns, **changes))
+
+
+def observed(plain: Mapping[str, Any]) -> Observed:
+    """The document with every key that it must have; one that says it did not drive any clients as
+    it is."""
+    return read_observed(plain if "kind" in plain else completed(plain))
+
+
+_MAY_BE_MISSING = ("drained_ns", "statements", "reconnects", "in_flight")
+
+
+def completed(plain: Mapping[str, Any]) -> dict[str, Any]:
+    """Of what is left out there is nothing, as of an Assay that did not keep it; the keys are those
+    of the newest version."""
+    return {
+        "drained_ns": 0,
+        "statements": 0,
+        "reconnects": 0,
+        "arrival": {"kind": "closed", "offered_rate_per_s": None},
+        "resolution": {"lowest_ns": 512, "significant_digits": 3, "highest_ns": 3600 * S},
+        "littles_law": None,
+        "transactions_per_client": {"least": 2, "median": 2, "most": 2},
+        "in_flight": {"count": 0, "oldest_ns": 0, "begun_in_warm_up": 0},
+        "carried_over": {"count": 0, "longest_ns": 0},
+        "groups": [],
+        "not_kept": [name for name in _MAY_BE_MISSING if name not in plain],
+        **dict.fromkeys(
+            ("outcomes_by_transaction", "per_statement", "stalls", "suspensions", "outages"), ()
+        ),
+        **plain,
+        **_measured(plain),
+        "intervals": [_interval(one) for one in plain["intervals"]],
+        "errors": [observations.error(**one) for one in plain["errors"]],
+        "client_ends": [{"group": "", **one} for one in plain["client_ends"]],
+        "client_cost": {
+            **dict.fromkeys(("resident_bytes", "resident_grown_bytes"), 0),
+            **dict.fromkeys(("voluntary_switches", "involuntary_switches"), 0),
+            "resident_peak_bytes": 0,
+            "per_transaction_ns": 0.0,
+            "waited_for_processor_ns": 0,
+            "machine_busy_ns": None,
+            **plain["client_cost"],
+        },
+        **(
+            {"groups": [_group(plain, one) for one in plain["groups"]]} if "groups" in plain else {}
+        ),
+    }
+
+
+def _measured(plain: Mapping[str, Any]) -> dict[str, Any]:
+    """Outcomes and times, of all clients or of a group."""
+    transactions = [_transaction(one) for one in plain["transactions"]]
+    ok = [one for one in transactions if one["outcome"] == "ok"]
+    slowest = max((one["latency"]["p50_ns"] for one in ok), default=0)
+    count = sum(one["count"] for one in ok)
+    times = ok[0] if len(ok) == 1 else _transaction({"latency": latency(slowest, count)})
+    keys = ("latency", "service_time", "schedule_lag")
+    all_ok = {"count": count, **{key: times[key] for key in keys}}
+    found = {"transactions": transactions, "all_ok": all_ok, **plain}
+    return {
+        "outcomes": observations.outcomes(**plain["outcomes"]),
+        "transactions": transactions,
+        "all_ok": found["all_ok"],
+    }
+
+
+def _transaction(plain: Mapping[str, Any]) -> dict[str, Any]:
+    count = plain.get("count", plain["latency"]["count"])
+    times = {
+        key: {**one, "count": count}
+        for key, one in plain.items()
+        if key in ("latency", "service_time", "schedule_lag") and one is not None
+    }
+    return {"late": 0, "schedule_lag": None, "service_time": times["latency"], **plain, **times}
+
+
+def _group(plain: Mapping[str, Any], group: Mapping[str, Any]) -> dict[str, Any]:
+    own = {**plain, **group}
+    outcomes = observations.outcomes(**own["outcomes"])
+    return {
+        "name": group["name"],
+        "clients": own["clients"],
+        "arrival": {"kind": "closed", "offered_rate_per_s": None},
+        "elapsed_ns": own["elapsed_ns"],
+        "throughput_per_s": outcomes["ok"] / (own["elapsed_ns"] / S),
+        "outcomes_by_transaction": [],
+        "passes": None,
+        "errors": [],
+        **_measured(own),
+    }
+
+
+def _interval(plain: Mapping[str, Any]) -> dict[str, Any]:
+    counts = ("aborted", "failed", "unknown", "late", "skipped", "retries", "clients_connected")
+    times = ("p50_ns", "p99_ns", "max_ns", "stalled_ns", "suspended_ns")
+    return {
+        "group": "",
+        **dict.fromkeys((*counts, *times), 0),
+        **dict.fromkeys(("latency", "schedule_lag", "schedule_lag_p99_ns")),
+        **plain,
+    }
+
+
+def changed(run: RunRecord, part: str, **values: Any) -> RunRecord:
+    """The run with other values in its ``observation``, its ``dataset`` or its ``deployment``."""
+    if part == "observation":
+        assert run.driven is not None
+        return replace(run, observation=observed({**run.driven.document, **values}))
+    facts = msgspec.structs.replace(getattr(run.facts, part), **values)
+    return replace(run, facts=replace(run.facts, **{part: facts}))
 
 
 def checks(found: Mapping[str, int] | None = None) -> list[dict[str, Any]]:
@@ -266,7 +377,7 @@ def write_run(store: Store, run: PlannedRun, elapsed_ns: int, **changes: Any) ->
     store.provisioned(deployment(cell, **changes.get("site", {})))
     store.loaded(dataset(**changes.get("dataset", {})))
     store.driving(drive_document(cell))
-    store.observed(observation(cell, elapsed_ns, **changes.get("observation", {})))
+    store.observed(report_of(cell, elapsed_ns, **changes.get("observation", {})))
     store.sampled(changes.get("samples", samples()))
     store.checked(changes.get("checks", checks()))
     store.end_run(

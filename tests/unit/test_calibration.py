@@ -43,7 +43,7 @@ def run_with(
     planned = invented.plan([invented.POSTGRESQL])
     dataset = {"size_on_disk_bytes": 10**14}
     run = invented.experiment(file, planned, 10.0, dataset=dataset).runs[0]
-    return replace(run, observation={**(run.observation or {}), **observed})
+    return invented.changed(run, "observation", **observed)
 
 
 def found(folder: Path, *ceilings: CalibrationRecord, **more: Any) -> float | None:

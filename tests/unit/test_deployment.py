@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
+import invented_records as invented
 import pytest
 
 from assay.errors import Bug
 from assay.experiment.values import StorageChoice, SystemChoice
 from assay.load.loading import Loading
-from assay.provision.deployment import Address, Deployment, Node, StorageFacts, was_embedded
+from assay.provision.deployment import Address, Deployment, Node, StorageFacts
+from assay.provision.deployment_facts import deployment_facts
 from assay.provision.stage import provision
 from assay.record.document import json_text
 from assay.row_sources.request import DataRequest
@@ -72,13 +75,18 @@ def test_a_recorded_deployment_has_every_node_and_no_password() -> None:
 def test_is_embedded_means_in_this_process(choice: SystemChoice, is_embedded: bool) -> None:
     with provision(choice, StorageChoice(), connections=1) as made:
         assert made.is_embedded == is_embedded
-        assert was_embedded(made.for_record()) == is_embedded
+        kept = deployment_facts(json.loads(json_text(made.for_record())), "deployment")
+        assert kept.was_embedded == is_embedded
         request = DataRequest(
             {}, "generated", "", "f", 0, rows_expected={"t": 10**9}, is_divisible=True
         )
         assert Loading(sessions=4).sessions_for(made, request) == (1 if is_embedded else 4)
 
 
-def test_a_deployment_of_an_older_record_is_read() -> None:
-    assert was_embedded({"address": {"unix": None, "host": None, "file": "/data/assay.db"}})
-    assert not was_embedded({"address": {"unix": "/run/socket", "host": None, "file": None}})
+def test_a_record_of_before_is_read_as_it_was_meant() -> None:
+    kept = invented.deployment(invented.plan([invented.SQLITE]).runs[0].cell).for_record()
+    document = json.loads(json_text(kept))
+    del document["is_embedded"]
+    assert deployment_facts(document, "deployment").was_embedded
+    document["address"]["unix"] = "/run/socket"
+    assert not deployment_facts(document, "deployment").was_embedded

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import invented_records as invented
@@ -11,25 +13,27 @@ import pytest
 from assay.cli.program import run_program
 from assay.experiment import Driving
 from assay.judge import judge_run
-from assay.judge.evidence import Evidence
+from assay.judge.evidence import Evidence, MachineFacts
 from assay.judge.service import starved
 from assay.record import Store
+from assay.report.build import build
+from tests.support import observations
 
 
-def lost(classes: list[str], **driving: object) -> Evidence:
-    """A run that is done, although transactions failed."""
+def lost(classes: list[str], driving: Driving) -> Evidence:
+    """A run that is done, though transactions failed."""
     return Evidence(
         state="done",
         reason="",
         system_label="null",
         clients=8,
         driving=driving,
-        machine=invented.MACHINE,
-        observation={
-            "elapsed_ns": 20 * invented.S,
-            "outcomes": {"scheduled": 100, "ok": 98, "failed": 1, "unknown": 1},
-            "errors": [{"class": one} for one in classes],
-        },
+        machine=MachineFacts(),
+        observation=observations.observation(
+            elapsed_ns=20 * invented.S,
+            outcomes=observations.outcomes(ok=98, failed=1, unknown=1),
+            errors=[observations.error(**{"class": one}) for one in classes],
+        ),
     )
 
 
@@ -63,16 +67,49 @@ def test_a_failed_run_is_listed_as_invalid(
 def test_the_verdict_of_a_cell_is_kept_with_its_last_repetition(tmp_path: Path) -> None:
     planned = invented.plan([invented.SQLITE, invented.POSTGRESQL], repetitions=2)
     seconds = iter((1.0, 1.0, 2.0, 1.0))
-    with Store(tmp_path / "r.sqlite") as store:
+    path = tmp_path / "r.sqlite"
+    with Store(path) as store:
         invented.begin(store, planned)
         for place, run in enumerate(planned.runs):
-            assert len(store.latest().cells) == max(0, place - 2)
+            assert len(kept_cells(path)) == max(0, place - 2)
             invented.write_run(store, run, round(next(seconds) * invented.S))
-        one, other = store.latest().cells
+        found = store.latest()
+        one, other = (found.cells[fingerprint] for fingerprint, _ in kept_cells(path))
+    assert [one.verdict.word, other.verdict.word] == [word for _, word in kept_cells(path)]
     assert [(cell.repetitions, cell.measured) for cell in (one, other)] == [(2, 2), (2, 2)]
     assert one.verdict == ("indicative", "repetitions differ by 67 %")
-    assert [warning.name for warning in one.warnings] == ["noisy-repetitions"]
-    assert (other.verdict, other.warnings) == (("valid", ""), ())
+    assert [warning.name for warning in one.warnings] == ["noisy-repetitions", "few-samples"]
+    assert other.verdict == ("valid", "")
+    assert [warning.name for warning in other.warnings] == ["few-samples"]
+
+
+def test_a_cell_that_is_not_complete_is_judged_when_it_is_read(tmp_path: Path) -> None:
+    planned = invented.plan([invented.SQLITE], repetitions=2)
+    with Store(tmp_path / "r.sqlite") as store:
+        invented.begin(store, planned)
+        invented.write_run(store, planned.runs[0], invented.S)
+        (cell,) = store.latest().cells.values()
+    assert cell.verdict == ("indicative", "1 of 2 repetitions ended")
+    assert kept_cells(tmp_path / "r.sqlite") == []
+
+
+def test_a_report_shows_the_verdict_that_was_kept(tmp_path: Path) -> None:
+    """Also where the program would judge otherwise today."""
+    path = tmp_path / "r.sqlite"
+    invented.experiment(path, invented.plan([invented.SQLITE]), 1.0)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("UPDATE cells SET verdict = 'invalid', verdict_reason = 'as it was'")
+    with Store(path, must_exist=True) as store:
+        tables = build(store.latest()).tidy["tables"]
+    (row,) = tables["cells"]
+    assert (row["verdict"], row["verdict_reason"]) == ("invalid", "as it was")
+
+
+def kept_cells(path: Path) -> list[tuple[str, str]]:
+    """Fingerprint and verdict of the cells that the file holds."""
+    with closing(sqlite3.connect(path)) as connection:
+        question = "SELECT cell_fingerprint, verdict FROM cells ORDER BY judged_unix_ns"
+        return connection.execute(question).fetchall()
 
 
 def test_a_merged_record_has_the_verdicts_of_its_cells(tmp_path: Path) -> None:
@@ -80,7 +117,7 @@ def test_a_merged_record_has_the_verdicts_of_its_cells(tmp_path: Path) -> None:
     kept = invented.experiment(one, invented.plan([invented.SQLITE], repetitions=2), 1.0).cells
     assert run_program(["merge", str(one), "--records", str(other)]) == 0
     with Store(other, must_exist=True) as store:
-        assert store.latest().cells == kept != ()
+        assert store.latest().cells == kept != {}
 
 
 @pytest.mark.parametrize(
@@ -96,9 +133,9 @@ def test_a_merged_record_has_the_verdicts_of_its_cells(tmp_path: Path) -> None:
 def test_recovered_connection_losses_are_counted_and_make_the_run_indicative(
     classes: list[str], comes_back: bool, word: str, reason: str
 ) -> None:
-    """As with the run's state: it is done where all losses were asked for."""
-    driving = {"reconnect_patience_s": 60.0} if comes_back else {}
-    verdict, _ = judge_run(lost(classes, **driving))
+    """As with the run's state: it is done where all that was lost was asked for."""
+    driving = Driving(reconnect_patience_s=60.0 if comes_back else None)
+    verdict, _ = judge_run(lost(classes, driving))
     assert verdict.word == word
     assert reason in verdict.reason
 
@@ -110,20 +147,20 @@ def test_a_refused_run_has_no_verdict(tmp_path: Path) -> None:
         store.begin_run(planned.runs[0])
         store.end_run("refused", reason="sqlite has no isolation levels")
         (run,) = store.latest().runs
-        (cell,) = store.latest().cells
+        (cell,) = store.latest().cells.values()
     assert (run.state, run.judged.word, cell.verdict.word) == ("refused", "", "")
 
 
 def test_clients_of_a_slower_group_are_not_starved() -> None:
     def ends(group: str, *transactions: int) -> list[dict[str, object]]:
-        return [{"group": group, "state": "done", "transactions": one} for one in transactions]
+        shared = {"client": 0, "elapsed_ns": 1, "passes": 0, "group": group, "state": "done"}
+        return [{**shared, "transactions": one} for one in transactions]
 
-    common = {
-        "transactions_per_client": {},
-        "littles_law": {"clients": 3.0, "clients_by_law": 3.0},
-        "in_flight": {"count": 0, "oldest_ns": 0},
-    }
-    readers, writers = ends("readers", 1000, 990), ends("writers", 20)
-    assert not starved({**common, "client_ends": [*readers, *writers]})
-    both = {**common, "client_ends": [*ends("readers", 1000, 20), *writers]}
-    assert starved(both).startswith("1 of 2 clients ended 20 transactions, the most served 1000")
+    def found(*client_ends: dict[str, object]) -> str:
+        numbers = ("clients", "throughput_per_s", "latency_ns", "pause_ns", "clients_by_law")
+        law = dict.fromkeys(numbers, 3.0)
+        return starved(observations.observation(littles_law=law, client_ends=client_ends))
+
+    assert not found(*ends("readers", 1000, 990), *ends("writers", 20))
+    both = found(*ends("readers", 1000, 20), *ends("writers", 20))
+    assert both.startswith("1 of 2 clients ended 20 transactions, the most served 1000")

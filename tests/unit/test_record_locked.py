@@ -58,7 +58,7 @@ def test_a_run_whose_record_stays_locked_is_rescued_and_merged_later(
             store.loaded(invented.dataset())
             assert store.path != path
             store.driving(invented.drive_document(planned.runs[1].cell))
-            store.observed(invented.observation(planned.runs[1].cell, 7 * invented.S))
+            store.observed(invented.report_of(planned.runs[1].cell, 7 * invented.S))
             store.sampled(invented.samples())
             store.checked(invented.checks())
             store.end_run("done", verdict=("valid", ""), warnings=[("x", "y")])
@@ -123,11 +123,11 @@ def test_an_interrupted_wait_loses_nothing(tmp_path: Path, monkeypatch: pytest.M
         planned = begin(store)
         store.begin_run(planned.runs[0])
         with locked(path):
-            store.observed(invented.observation(planned.runs[0].cell, invented.S))
+            store.observed(invented.report_of(planned.runs[0].cell, invented.S))
     with Store(store.path, must_exist=True) as rescue:
         (run, *_) = rescue.latest().runs
     assert store.path != path
-    assert (run.state, run.observation is not None) == ("interrupted", True)
+    assert (run.state, run.driven is not None) == ("interrupted", True)
 
 
 def test_a_record_that_is_locked_at_the_start_is_an_error_with_the_fix(

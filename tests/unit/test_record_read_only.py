@@ -44,7 +44,7 @@ def close_folder(folder: Path) -> None:
 
 def states(path: Path) -> list[str]:
     with Store(path, must_exist=True) as store:
-        assert store.latest().runs[0].observation is not None
+        assert store.latest().runs[0].driven is not None
         return [run.state for run in store.runs()]
 
 

@@ -41,7 +41,7 @@ def test_a_run_is_read_back_as_it_was_written(path: Path) -> None:
     with Store(path, must_exist=True) as store:
         run = store.run(run_id)
     cell = planned.runs[0].cell
-    assert run.observation == invented.observation(cell, 3 * invented.S)
+    assert run.observation == invented.report_of(cell, 3 * invented.S)
     assert run.dataset == invented.dataset()
     assert list(run.checks) == invented.checks()
     assert list(run.samples) == invented.samples()
@@ -142,7 +142,7 @@ def test_a_run_that_loads_nothing_is_driving_while_it_drives(path: Path) -> None
         store.provisioned(invented.deployment(run.cell))
         store.driving(invented.drive_document(run.cell, ""))
         assert store.run(run_id).state == "driving"
-        store.observed({})
+        store.observed(invented.report_of(run.cell, invented.S))
         store.end_run("done")
     with closing(sqlite3.connect(path)) as connection:
         stages = [state for (state,) in connection.execute("SELECT state FROM stages")]
@@ -153,13 +153,13 @@ def test_a_stage_out_of_order_is_an_internal_error(path: Path) -> None:
     with Store(path) as store:
         planned = begin(store)
         with pytest.raises(Bug):
-            store.observed({})
+            store.observed(invented.report_of(planned.runs[0].cell, invented.S))
         store.begin_run(planned.runs[0])
         with pytest.raises(Bug):
             store.begin_run(planned.runs[0])
-        store.observed({})
+        store.observed(invented.report_of(planned.runs[0].cell, invented.S))
         with pytest.raises(Bug):
-            store.observed({})
+            store.observed(invented.report_of(planned.runs[0].cell, invented.S))
         store.end_run("done")
 
 
@@ -206,8 +206,7 @@ def test_steps_keep_what_each_of_them_did_and_the_run_has_the_numbers_of_the_las
         for position, seconds in ((1, 1), (2, 3)):
             store.begin_step(position, "drive", f"drive {seconds} s")
             store.driving(invented.drive_document(run.cell))
-            store.observed(invented.observation(run.cell, seconds * invented.S))
-            store.observed(invented.observation(run.cell, seconds * invented.S), agent=1)
+            store.observed(invented.report_of(run.cell, seconds * invented.S))
             store.checked(invented.checks())
             store.end_step("done")
         store.begin_step(3, "compare")
@@ -220,8 +219,7 @@ def test_steps_keep_what_each_of_them_did_and_the_run_has_the_numbers_of_the_las
         (3, "compare", "", "failed"),
     ]
     assert found.steps[3].reason == found.reason == "the rows differ"
-    assert [len(one.agents) for one in found.steps] == [0, 1, 1, 0]
-    assert found.observation is not None and found.observation["elapsed_ns"] == 3 * invented.S
+    assert found.driven is not None and found.driven.elapsed_ns == 3 * invented.S
     assert found.dataset is not None and len(found.checks) == 2 * len(invented.CHECKS)
     assert [state for state, _ in found.stages] == [
         "provisioning", "loading", "loading", "driving", "driving", "checking", "failed"

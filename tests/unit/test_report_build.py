@@ -8,6 +8,7 @@ from typing import Any
 import invented_records as invented
 import pytest
 
+from assay.observation import read_observed
 from assay.record import ExperimentRecord, Store
 from assay.report.build import build
 from assay.report.values import Report, Table
@@ -179,19 +180,19 @@ def fields_experiment(path: Path, observation: dict[str, Any], declared: Any) ->
             planned.experiment, planned, invented.MACHINE, workload=workload, build={}
         )
         store.begin_run(planned.runs[0])
-        store.observed(observation)
+        store.observed(read_observed(observation))
         store.checked([])
         store.end_run("done")
         return store.latest()
 
 
 def test_declared_fields_are_columns(path: Path) -> None:
+    refusal = {"class": "resources", "code": "53300", "message": "too many clients"}
     observation = {
         "kind": "limit",
-        "default": {"limit": 100, "refused_at": 98},
-        "raised": {"limit": 1000, "refused_at": None},
-        "elapsed_ns": 1_500_000_000,
-        "equals_fresh_load": True,
+        "upto": 256,
+        "default": {"limit": 100, "opened": 97, "refused_at": 98, "error": refusal},
+        "raised": {"limit": 1000, "opened": 256, "refused_at": None, "error": None},
     }
     declared = {
         "title": "Sessions until one is refused",
@@ -199,18 +200,34 @@ def test_declared_fields_are_columns(path: Path) -> None:
             {"key": "default.limit", "title": "limit"},
             {"key": "default.refused_at", "title": "refused at"},
             {"key": "raised.refused_at", "title": "raised, refused at"},
-            {"key": "elapsed_ns", "title": "time", "unit": "ms"},
-            {"key": "equals_fresh_load", "title": "equal"},
         ],
     }
     report = build(fields_experiment(path, observation, declared))
-    assert shown(table(report, "limit")) == [
-        ["postgresql", "1", "100", "98", "none", "1500", "yes"]
-    ]
-    assert [column.heading for column in table(report, "limit").columns][-2:] == [
-        "time, ms",
-        "equal",
-    ]
+    assert shown(table(report, "limit")) == [["postgresql", "1", "100", "98", "none"]]
+
+
+def test_a_declared_time_has_its_unit_and_a_truth_is_yes_or_no(path: Path) -> None:
+    observation = {
+        "kind": "update",
+        "changed_files": 1,
+        "vanished_files": 0,
+        "deleted_rows": 2,
+        "inserted_rows": 3,
+        "elapsed_ns": 1_500_000_000,
+        "equals_fresh_load": True,
+        "tables": {"bibtab": {"rows": 4, "digest": "d", "fresh_rows": 4}},
+    }
+    declared = {
+        "title": "Update",
+        "fields": [
+            {"key": "elapsed_ns", "title": "time", "unit": "ms"},
+            {"key": "equals_fresh_load", "title": "equal"},
+            {"key": "tables.bibtab.rows", "title": "rows"},
+        ],
+    }
+    found = table(build(fields_experiment(path, observation, declared)), "limit")
+    assert shown(found) == [["postgresql", "1", "1500", "yes", "4"]]
+    assert [column.heading for column in found.columns][-3:] == ["time, ms", "equal", "rows"]
 
 
 def test_published_numbers_of_other_conditions_are_not_shown_beside(path: Path) -> None:

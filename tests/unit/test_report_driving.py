@@ -12,14 +12,17 @@ from typing import Any
 
 import invented_records as invented
 import pytest
+from msgspec.structs import replace
 
 from assay.experiment import Driving
 from assay.judge import warnings
 from assay.judge.kinds import Kind
+from assay.observation import Observation
 from assay.record import ExperimentRecord, Store
-from assay.report import csv, json, markdown, outcomes, table, timeline, times
+from assay.report import csv, json, markdown, table, timeline, times
 from assay.report.build import build
 from assay.report.values import Report, Table
+from tests.support import observations
 
 S = invented.S
 MS = 1_000_000
@@ -92,6 +95,12 @@ def experiment(path: Path, driving: Driving, **observed: Any) -> ExperimentRecor
     planned = invented.plan([invented.POSTGRESQL], test="load", driving=[driving])
     seconds = observed.pop("elapsed_s", 20.0)
     return invented.experiment(path / "r.sqlite", planned, seconds, observation=observed, checks=[])
+
+
+def driven(record: ExperimentRecord) -> Observation:
+    (run,) = record.runs
+    assert run.driven is not None
+    return run.driven
 
 
 def found(report: Report, name: str) -> Table:
@@ -213,7 +222,7 @@ def test_each_statement_that_was_timed_has_its_line(tmp_path: Path) -> None:
         "line": 4,
         "text": "UPDATE t\n  SET a = a + $1 WHERE b = $2",
         "count": 1950,
-        "service_time": invented.latency(300_000),
+        "service_time": invented.latency(300_000, 1950),
     }
     shown = found(
         build(experiment(tmp_path, OPEN, **open_loop(per_statement=[statement]))),
@@ -291,10 +300,10 @@ def test_a_long_drain_has_its_own_warning_only(
     record = experiment(tmp_path, OPEN, **open_loop(outcomes=outcomes, **SLOW_END))
     warned = kinds(record)
     words = "2.0 s of the 6.0 s were waiting for the last transactions"
-    assert words in warned[Kind.LONG_DRAIN.id]
-    assert warned[Kind.SHORT_MEASUREMENT.id] == "4.0 s"
-    assert Kind.OFFERED_RATE_NOT_REACHED.id not in warned
-    assert timeline.whole_seconds(record.runs[0]) == [100] * 4
+    assert words in told[Kind.LONG_DRAIN.id]
+    assert told[Kind.SHORT_MEASUREMENT.id] == "4.0 s"
+    assert Kind.OFFERED_RATE_NOT_REACHED.id not in told
+    assert timeline.whole_seconds(driven(record)) == [100] * 4
 
 
 def test_the_beginning_is_compared_with_the_seconds_in_which_transactions_began(
@@ -351,7 +360,7 @@ def test_a_record_without_driving_options_is_reported(tmp_path: Path) -> None:
         connection.execute("UPDATE runs SET cell = json_remove(cell, '$.driving')")
     with Store(path) as store:
         record = store.experiment(1)
-    assert record.runs[0].driving == {}
+    assert record.runs[0].driving is None
     stream = io.StringIO()
     table.render(build(record), stream)
     assert "How the clients were driven" not in stream.getvalue()
@@ -386,15 +395,13 @@ def test_common_queries_are_answered_by_the_views(tmp_path: Path) -> None:
 
 
 def test_the_mean_latency_is_that_of_all_types_by_their_counts() -> None:
-    observation = {
-        "transactions": [
-            {"outcome": "ok", "count": 3, "latency": {"mean_ns": 10.0}},
-            {"outcome": "ok", "count": 1, "latency": {"mean_ns": 50.0}},
-            {"outcome": "failed", "count": 9, "latency": {"mean_ns": 999.0}},
-        ]
-    }
+    mean = {**observations.latency(4, 0), "mean_ns": 20.0}
+    of_all = {"count": 4, "latency": mean, "service_time": mean, "schedule_lag": None}
+    observation = observations.observation(all_ok=of_all, outcomes=observations.outcomes(ok=4))
     assert times.mean_ns(observation) == 20.0
-    assert outcomes.throughput_per_s({"outcomes": {"ok": 4}, "elapsed_ns": 2 * S}) == 2.0
+    assert times.mean_ns(observations.observation()) is None
+    assert replace(observation, elapsed_ns=2 * S).throughput_per_s == 2.0
+    assert observation.throughput_per_s is None
 
 
 def test_groups_of_clients_and_steps_have_tables_and_seconds_add_up(tmp_path: Path) -> None:
@@ -413,4 +420,4 @@ def test_groups_of_clients_and_steps_have_tables_and_seconds_add_up(tmp_path: Pa
         ["readers", "4", "97.50"],
         ["writers", "4", "97.50"],
     ]
-    assert timeline.whole_seconds(record.runs[0])[:3] == [100, 100, 100]
+    assert timeline.whole_seconds(driven(record))[:3] == [100, 100, 100]

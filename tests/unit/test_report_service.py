@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
@@ -18,6 +19,7 @@ from assay.record import ExperimentRecord, Store, schema
 from assay.report import table, timeline
 from assay.report.build import build
 from assay.report.values import Table
+from tests.support import observations
 
 S = invented.S
 CLIENTS = 8
@@ -198,7 +200,22 @@ def test_a_stall_is_marked_in_the_timeline(tmp_path: Path) -> None:
     assert (shown["who"], shown["from"], shown["lasted"]) == ("system stalled", "10.00", "5.00")
 
 
-def test_an_older_file_gets_the_views_without_values(tmp_path: Path) -> None:
+def early_observation() -> dict[str, Any]:
+    """What the first programs kept."""
+    plain = invented.observation(invented.plan([invented.SQLITE]).runs[0].cell, S)
+    del plain["version"]
+    plain["transactions"] = plain["transactions"][:1]
+    plain["intervals"] = [
+        {**one, "failed": 0, "p50_ns": 1, "p99_ns": 2, "max_ns": 3} for one in plain["intervals"]
+    ]
+    for one in (*plain["transactions"], plain["passes"]):
+        one["response_time"] = one.pop("latency")
+        one["response_time"]["histogram"] = observations.EMPTY_HISTOGRAM
+        del one["response_time"]["count"], one["response_time"]["sum_ns"]
+    return plain
+
+
+def test_an_older_file_gets_the_views_and_its_runs_say_nothing_of_it(tmp_path: Path) -> None:
     path = tmp_path / "old.sqlite"
     new = tmp_path / "new.sqlite"
     invented.experiment(new, invented.plan([invented.SQLITE]), 1.0)
@@ -213,6 +230,7 @@ def test_an_older_file_gets_the_views_without_values(tmp_path: Path) -> None:
                 row[1] for row in old.execute(f"PRAGMA main.table_info({name})").fetchall()
             )
             old.execute(f"INSERT INTO main.{name} ({columns}) SELECT {columns} FROM new.{name}")
+        old.execute("UPDATE observations SET document = ?", (json.dumps(early_observation()),))
     with Store(path) as store:
         record = store.experiment(1)
     with closing(sqlite3.connect(path)) as connection:

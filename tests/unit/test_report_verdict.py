@@ -10,11 +10,11 @@ import invented_records as invented
 import pytest
 
 from assay.judge import judge_run
+from assay.judge.samples import samples_needed
 from assay.judge.settings import mean_the_same
 from assay.judge.spread import spread
 from assay.judge.verdict import of_number
 from assay.record import RunRecord
-from assay.report.percentiles import samples_needed
 
 HUGE = 10**14
 
@@ -25,10 +25,6 @@ def run(tmp_path: Path) -> RunRecord:
     planned = invented.plan([invented.POSTGRESQL])
     dataset = {"size_on_disk_bytes": HUGE}
     return invented.experiment(tmp_path / "r.sqlite", planned, 10.0, dataset=dataset).runs[0]
-
-
-def changed(run: RunRecord, part: str, **values: Any) -> RunRecord:
-    return replace(run, **{part: {**getattr(run, part), **values}})
 
 
 def judged(run: RunRecord) -> tuple[str, list[str]]:
@@ -47,16 +43,16 @@ def test_a_good_run_is_valid_and_has_no_warning(run: RunRecord) -> None:
         ("dataset", {"source": "synthetic"}, ("valid", ["synthetic-data"])),
         ("dataset", {"skipped_entries": 3}, ("valid", ["input-skipped"])),
         (
-            "site",
+            "deployment",
             {"durability_lowered_by": ["fsync = off"]},
             ("indicative", ["durability-lowered"]),
         ),
         (
-            "site",
+            "deployment",
             {"settings_asked": {"max_connections": "2000"}},
             ("valid", ["settings-differ"]),
         ),
-        ("site", {"settings_asked": {"max_connections": "1000"}}, ("valid", [])),
+        ("deployment", {"settings_asked": {"max_connections": "1000"}}, ("valid", [])),
         (
             "observation",
             {"client_cost": {"user_ns": 15 * invented.S, "system_ns": 2 * invented.S}},
@@ -72,12 +68,14 @@ def test_a_good_run_is_valid_and_has_no_warning(run: RunRecord) -> None:
 def test_each_flaw_has_its_warning(
     run: RunRecord, part: str, values: dict[str, Any], expected: tuple[str, list[str]]
 ) -> None:
-    assert judged(changed(run, part, **values)) == expected
+    assert judged(invented.changed(run, part, **values)) == expected
 
 
 def test_a_client_is_not_blamed_for_the_work_of_a_system_in_its_own_process(run: RunRecord) -> None:
     busy = {"client_cost": {"user_ns": 20 * invented.S, "system_ns": 0}}
-    inside = changed(changed(run, "observation", **busy), "site", is_embedded=True)
+    inside = invented.changed(
+        invented.changed(run, "observation", **busy), "deployment", is_embedded=True
+    )
     assert judged(inside) == ("valid", [])
 
 
@@ -85,14 +83,14 @@ def test_the_client_is_not_blamed_by_an_interval_shorter_than_the_kernel_counts(
     run: RunRecord,
 ) -> None:
     cost = {"client_cost": {"user_ns": 9_000, "system_ns": 0}, "elapsed_ns": 4_000}
-    assert "client-busy" not in judged(changed(run, "observation", **cost))[1]
+    assert "client-busy" not in judged(invented.changed(run, "observation", **cost))[1]
 
 
 def test_no_more_than_all_processors_are_busy(run: RunRecord) -> None:
     cost = {"client_cost": {"user_ns": 99 * invented.S, "system_ns": 0}}
-    busy = changed(run, "observation", **cost)
-    (warning,) = judge_run(busy.evidence)[1]
-    assert warning.detail.endswith("100 % of the processors, its threads 100 % busy")
+    busy = invented.changed(run, "observation", **cost)
+    (told,) = judge_run(busy.evidence)[1]
+    assert told.detail.endswith("100 % of the processors, its threads 100 % busy")
 
 
 @pytest.mark.parametrize(
@@ -107,8 +105,10 @@ def test_a_client_that_waits_for_a_processor_has_a_warning(
         "waited_for_processor_ns": int(waited_s * invented.S),
         "machine_busy_ns": machine_busy_s * invented.S,
     }
-    starved = changed(run, "observation", client_cost=cost, elapsed_ns=10 * invented.S, threads=1)
-    starved = changed(starved, "site", is_embedded=True)
+    starved = invented.changed(
+        run, "observation", client_cost=cost, elapsed_ns=10 * invented.S, threads=1
+    )
+    starved = invented.changed(starved, "deployment", is_embedded=True)
     verdict, warnings = judge_run(starved.evidence)
     name = "client-waited-for-processor"
     assert (name in {one.name for one in warnings}) == is_warned
@@ -118,7 +118,7 @@ def test_a_client_that_waits_for_a_processor_has_a_warning(
 def test_counted_conflicts_make_the_run_indicative(run: RunRecord) -> None:
     outcomes = {"scheduled": 16, "ok": 8, "failed": 8, "unknown": 0}
     of_class = {
-        word: changed(run, "observation", outcomes=outcomes, errors=[{"class": word}])
+        word: invented.changed(run, "observation", outcomes=outcomes, errors=[{"class": word}])
         for word in ("deadlock", "constraint")
     }
     verdict, _ = judge_run(of_class["deadlock"].evidence)
@@ -139,7 +139,7 @@ def test_medians_of_few_noisy_or_missing_repetitions_are_indicative(run: RunReco
 
 def test_an_invalid_repetition_makes_the_median_invalid(run: RunRecord) -> None:
     failed = replace(run, state="failed", reason="the server went away")
-    judged = [run.judged, failed.judged, run.judged]
+    judged = [run.judged, judge_run(failed.evidence)[0], run.judged]
     verdict = of_number(judged, 3, 3, spread([1.0, 1.0, 1.0]))
     assert verdict == ("invalid", "the server went away")
 

@@ -43,10 +43,10 @@ def test_each_step_is_on_record_in_its_order(tmp_path: Path) -> None:
         ("restart", "", "done"),
         ("drive", "warm", "done"),
     ]
-    measured = [one.observation["outcomes"]["ok"] for one in run.steps if one.observation]
+    measured = [one.driven.outcomes.ok for one in run.steps if one.driven]
     assert measured == [2 * 5, 2 * 7]
-    assert run.observation is not None
-    assert run.observation["outcomes"]["ok"] == 14, "the last step that drove is the run's"
+    assert run.driven is not None
+    assert run.driven.outcomes.ok == 14, "the last step that drove is the run's"
 
 
 def test_objects_of_a_ddl_step_are_gone_for_the_next_run(tmp_path: Path) -> None:
@@ -159,14 +159,14 @@ offered_rate_per_s = 40
 def test_groups_work_at_once_and_each_has_its_results(tmp_path: Path, system: str) -> None:
     (run,) = ran(folder_of(tmp_path, GROUPS), system, storage=("tmpfs",)).runs
     assert (run.state, run.reason, run.clients) == ("done", "", 5)
-    found = run.observation
+    found = run.driven
     assert found is not None
-    readers, writers = found["groups"]
-    assert (readers["name"], readers["clients"]) == ("readers", 3)
-    assert (writers["name"], writers["clients"]) == ("writers", 2)
-    assert writers["outcomes"]["scheduled"] == 20, "40 a second in half a second"
-    assert readers["outcomes"]["ok"] > 0
-    assert found["outcomes"]["ok"] == readers["outcomes"]["ok"] + writers["outcomes"]["ok"]
+    readers, writers = found.groups
+    assert (readers.name, readers.clients) == ("readers", 3)
+    assert (writers.name, writers.clients) == ("writers", 2)
+    assert writers.outcomes.scheduled == 20, "40 a second in half a second"
+    assert readers.outcomes.ok > 0
+    assert found.outcomes.ok == readers.outcomes.ok + writers.outcomes.ok
 
 
 def test_counts_of_groups_make_different_cells(tmp_path: Path) -> None:
@@ -183,8 +183,8 @@ def test_a_queue_is_shared_by_all_clients(tmp_path: Path) -> None:
     declared = 'scripts = ["write.sql"]\nqueue = 90\nclients = [4]\n'
     runs = ran(folder_of(tmp_path, declared), "null", "sqlite").runs
     for run in runs:
-        assert run.observation is not None
-        assert (run.state, run.observation["outcomes"]["ok"]) == ("done", 90)
+        assert run.driven is not None
+        assert (run.state, run.driven.outcomes.ok) == ("done", 90)
 
 
 def test_a_script_of_a_step_that_does_not_compile_is_reported_before_anything_is_started(

@@ -15,7 +15,7 @@ from typing import Any
 from assay import registry
 from assay.errors import ArgumentError
 from assay.experiment import Scalar
-from assay.observation import Observation, Outcomes, read_observation
+from assay.observation import Observation, Observed, Outcomes
 from assay.record import ExperimentRecord, RunRecord
 from assay.report.build import build
 from assay.report.tidy_tables import TABLES
@@ -124,13 +124,18 @@ class Run(_Factors):
     elapsed_ns: int | None
     latency: Percentiles
     checks: tuple[Check, ...]
-    document: Mapping[str, Any] | None = field(repr=False)
-    """All that was observed, as it is recorded; see `observation`."""
+    observed: Observed | None = field(repr=False)
+    """All that its test observed, of clients or of what it did in their place."""
 
-    @cached_property
+    @property
     def observation(self) -> Observation | None:
-        """All that was observed, typed: outcomes, times, intervals, errors; None: nothing was."""
-        return None if self.document is None else read_observation(self.document)
+        """Where clients were driven: outcomes, times, intervals, errors; None: nothing was."""
+        return self.observed if isinstance(self.observed, Observation) else None
+
+    @property
+    def document(self) -> Mapping[str, Any] | None:
+        """All that was observed, as plain data."""
+        return None if self.observed is None else self.observed.document
 
     @property
     def outcomes(self) -> Outcomes | None:
@@ -271,12 +276,11 @@ def _run(record: RunRecord, row: Row) -> Run:
         latency=_latency(row),
         checks=tuple(
             Check(
-                str(one["id"]), one.get("expected"), one.get("found"), one.get("ok"),
-                str(one.get("note") or ""),
+                one["id"], one["expected"], one["found"], one["ok"], one["note"],
             )
             for one in record.checks
         ),
-        document=record.observation,
+        observed=record.observation,
     )  # fmt: skip
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 
 from assay.cli import rows
 from assay.cli.options import format_option, records_option
@@ -38,7 +38,7 @@ def command(run: str, form: str, records: Path) -> None:
     from assay.record import Store
 
     with Store(records, must_exist=True) as store:
-        record = _without_copies(asdict(store.run(_number(run, store))))
+        record = _without_copies(msgspec.to_builtins(store.run(_number(run, store))))
     if form == "json":
         rows.write_json(record, sys.stdout)
         return
@@ -73,7 +73,8 @@ def _without_copies(record: dict[str, Any]) -> dict[str, Any]:
         }
         for step in record["steps"]
     ]
-    return {**record, "steps": steps}
+    shown = {name: value for name, value in record.items() if name != "facts"}
+    return {**shown, "steps": steps}
 
 
 def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:

@@ -4,14 +4,15 @@ all of its repetitions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from assay.judge import kinds, verdict
-from assay.judge.evidence import Document, Evidence
+from assay.judge import kinds, repetitions, samples, verdict
+from assay.judge.evidence import Evidence
 from assay.judge.spread import Spread, spread
 from assay.judge.verdict import NONE, Verdict
 from assay.judge.warnings import RunWarning
+from assay.observation import LimitReport, Observation, Observed
 from assay.text import units
 
 
@@ -25,40 +26,44 @@ class CellVerdict:
     """Of them, those that came to their end."""
 
 
-def of_cell(runs: Sequence[tuple[Evidence, Verdict]], name: str = "") -> CellVerdict:
+def of_cell(runs: Sequence[tuple[Evidence, Verdict]]) -> CellVerdict:
     """``runs``: every repetition that was asked for, each with its own verdict. The number that is
     judged is the throughput; where there are no transactions, the elapsed time."""
     measured = [(run, own) for run, own in runs if run.is_measured]
-    over = _spread([run.observation or {} for run, _ in measured])
+    over = _spread([run.observation for run, _ in measured])
     if over is None:
         judged = verdict.worst([own for _, own in runs]) if _has_ended_badly(runs) else NONE
         return CellVerdict(judged, (), len(runs), len(measured))
     judged = verdict.of_number([own for _, own in measured], len(measured), len(runs), over)
-    return CellVerdict(judged, tuple(_warnings(len(runs), over, name)), len(runs), len(measured))
+    warnings = tuple(_warnings(len(runs), over, [run for run, _ in measured]))
+    return CellVerdict(judged, warnings, len(runs), len(measured))
 
 
-def _warnings(repetitions: int, over: Spread, name: str) -> list[RunWarning]:
-    found = []
-    if repetitions == 1:
-        found.append(RunWarning(kinds.Kind.ONE_REPETITION.id, ""))
+def _warnings(asked: int, over: Spread, measured: Sequence[Evidence]) -> Iterator[RunWarning]:
+    if asked == 1:
+        yield RunWarning(kinds.Kind.ONE_REPETITION.id, "")
     if over.relative > kinds.NOISE_LIMIT:
-        detail = f"{name}: {units.share(over.relative)} over {over.n} repetitions"
-        found.append(RunWarning(kinds.Kind.NOISY_REPETITIONS.id, detail.removeprefix(": ")))
-    return found
+        detail = f"{units.share(over.relative)} over {over.n} repetitions"
+        yield RunWarning(kinds.Kind.NOISY_REPETITIONS.id, detail)
+    driven = [run.driven for run in measured]
+    middle = repetitions.middle(driven)
+    observation = None if middle is None else driven[middle]
+    if observation is not None and (detail := samples.few(observation)):
+        yield RunWarning(kinds.Kind.FEW_SAMPLES.id, detail)
 
 
 def _has_ended_badly(runs: Sequence[tuple[Evidence, Verdict]]) -> bool:
     return any(run.state in ("failed", "interrupted") for run, _ in runs)
 
 
-def _spread(observations: Sequence[Document]) -> Spread | None:
+def _spread(observations: Sequence[Observed | None]) -> Spread | None:
     found = [value for one in observations if (value := _number(one)) is not None]
     return spread(found) if found else None
 
 
-def _number(observation: Document) -> float | None:
-    elapsed_ns = observation.get("elapsed_ns")
-    if not elapsed_ns:
+def _number(observation: Observed | None) -> float | None:
+    if observation is None or isinstance(observation, LimitReport):
         return None
-    outcomes = observation.get("outcomes")
-    return float(outcomes["ok"] / elapsed_ns * 1e9) if outcomes else float(elapsed_ns)
+    if isinstance(observation, Observation):
+        return observation.throughput_per_s
+    return float(observation.elapsed_ns) or None

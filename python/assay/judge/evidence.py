@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-Document = Mapping[str, Any]
+import msgspec
+
+from assay.check.answers import Check
+from assay.experiment import Driving
+from assay.load.dataset_facts import DatasetFacts
+from assay.observation import Observation, Observed
+from assay.provision.deployment_facts import DeploymentFacts
 
 
 @dataclass(frozen=True)
@@ -17,22 +22,31 @@ class Ceiling:
     statements_per_s: float
 
 
+class MachineFacts(msgspec.Struct, frozen=True):
+    """What judging reads of the facts of a machine; None where it did not say."""
+
+    processors: int | None = None
+    processors_usable: int | None = None
+    memory_bytes: int | None = None
+    memory_limit_bytes: int | None = None
+
+
 @dataclass(frozen=True)
 class Evidence:
-    """Of one run. A document is None where the run did not get so far."""
+    """Of one run. A part is None where the run did not get so far."""
 
     state: str
     """How it ended: done, failed, interrupted or refused; or the stage that it is in."""
     reason: str
     system_label: str
     clients: int
-    driving: Document
-    """How its clients were driven (`assay.experiment.Driving`)."""
-    machine: Document
-    deployment: Document | None = None
-    dataset: Document | None = None
-    observation: Document | None = None
-    checks: Sequence[Document] = ()
+    driving: Driving
+    """How its clients were driven."""
+    machine: MachineFacts
+    deployment: DeploymentFacts | None = None
+    dataset: DatasetFacts | None = None
+    observation: Observed | None = None
+    checks: Sequence[Check] = ()
     ceiling: Ceiling | None = None
     """The nearest one that was calibrated; None where there is none."""
 
@@ -42,12 +56,22 @@ class Evidence:
         return f"{self.system_label}, {self.clients} client{'' if self.clients == 1 else 's'}"
 
     @property
+    def driven(self) -> Observation | None:
+        """The observation, where clients were driven."""
+        return self.observation if isinstance(self.observation, Observation) else None
+
+    @property
+    def is_embedded(self) -> bool:
+        """Whether the system worked in the client's own process."""
+        return self.deployment is None or self.deployment.was_embedded
+
+    @property
     def is_measured(self) -> bool:
         """Whether it came to its end, rightly or wrongly. An observation that was cut short
         measures nothing: its clients did other work than asked."""
         if self.observation is None or self.state not in OBSERVED_STATES:
             return False
-        return bool(self.observation.get("ended_by", "stop") == "stop")
+        return self.driven is None or self.driven.ended_by == "stop"
 
 
 OBSERVED_STATES = ("checking", "done", "failed")

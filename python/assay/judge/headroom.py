@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from assay.judge.evidence import Ceiling, Evidence
-from assay.provision.deployment import was_embedded
 
 CEILING_LIMIT = 0.70
 """Share of the client's ceiling beyond which the client's speed is part of the numbers."""
@@ -28,8 +27,7 @@ def of_run(run: Evidence) -> Headroom | None:
 
 def statements_per_s(run: Evidence) -> float | None:
     """None for a library that works in the client's own process: it is not the client's work."""
-    observation, deployment = run.observation or {}, run.deployment or {}
-    statements, elapsed_ns = observation.get("statements"), observation.get("elapsed_ns")
-    if not statements or not elapsed_ns or was_embedded(deployment):
+    driven = run.driven
+    if driven is None or not driven.statements or not driven.elapsed_ns or run.is_embedded:
         return None
-    return float(statements) / (float(elapsed_ns) / 1e9)
+    return driven.statements / (driven.elapsed_ns / 1e9)

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from assay.judge.evidence import Document
+from assay.observation import Interval, Observation
 
 
-def ok(observation: Document) -> list[int]:
+def ok(observation: Observation) -> list[int]:
     """Transactions that ended ok, second by second."""
-    return [sum(one["ok"] for one in groups) for groups in _seconds(observation)]
+    return [sum(one.ok for one in groups) for groups in _seconds(observation)]
 
 
-def suspended(observation: Document) -> frozenset[int]:
+def suspended(observation: Observation) -> frozenset[int]:
     """The seconds in which this program did not run all the time."""
     return frozenset(
         at
         for at, groups in enumerate(_seconds(observation))
-        if any(one.get("suspended_ns") for one in groups)
+        if any(one.suspended_ns for one in groups)
     )
 
 
-def _seconds(observation: Document) -> list[list[Document]]:
+def _seconds(observation: Observation) -> list[list[Interval]]:
     """The rows of each second, one of each group."""
-    by_second: dict[int, list[Document]] = {}
-    for one in observation.get("intervals", ()):
-        by_second.setdefault(one["second"], []).append(one)
+    by_second: dict[int, list[Interval]] = {}
+    for one in observation.intervals:
+        by_second.setdefault(one.second, []).append(one)
     return [by_second[second] for second in sorted(by_second)]

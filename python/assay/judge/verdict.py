@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 from assay.check.verdict import CONFLICTS, LOSSES
 from assay.judge import kinds, warnings
-from assay.judge.evidence import Document, Evidence
+from assay.judge.evidence import Evidence
 from assay.judge.spread import Spread
+from assay.observation import Observation
 from assay.text import units
 
 WORDS = ("valid", "indicative", "invalid")
@@ -40,15 +41,13 @@ def of_run(run: Evidence) -> Verdict:
     wrong = [check["id"] for check in run.checks if check["ok"] is False]
     if wrong:
         return Verdict("invalid", f"wrong answers: {', '.join(wrong)}")
-    observation = run.observation or {}
-    outcomes = observation.get("outcomes", {})
-    lost = outcomes.get("failed", 0) + outcomes.get("unknown", 0)
-    comes_back = run.driving.get("reconnect_patience_s") is not None
+    driven = run.driven
+    comes_back = run.driving.reconnect_patience_s is not None
     reasons = []
-    if lost and not (comes_back and observation.get("outages")):
-        scheduled = outcomes["scheduled"]
+    if driven is not None and driven.outcomes.lost and not (comes_back and driven.outages):
+        lost, scheduled = driven.outcomes.lost, driven.outcomes.scheduled
         words = f"{lost} of {scheduled} transactions ({units.percent(lost / scheduled)}) failed"
-        why = _why_counted(observation, comes_back)
+        why = _why_counted(driven, comes_back)
         if why is None:
             return Verdict("invalid", words)
         reasons.append(f"{words}, for {why}")
@@ -56,11 +55,11 @@ def of_run(run: Evidence) -> Verdict:
     return _indicative([*reasons, *(name.replace("-", " ") for name in dict.fromkeys(limits))])
 
 
-def _why_counted(observation: Document, comes_back: bool) -> str | None:
+def _why_counted(observation: Observation, comes_back: bool) -> str | None:
     """Why failed transactions limit the number and do not make it invalid: all errors come of other
     transactions at the same time, or of connections lost by clients that come back. (Where these
     are no part of what was asked, the run itself has failed.)"""
-    classes = {error["class"] for error in observation.get("errors") or ()}
+    classes = {error.class_ for error in observation.errors}
     words = []
     if classes & CONFLICTS:
         words.append("serialization failures and deadlocks")

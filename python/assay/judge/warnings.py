@@ -14,6 +14,7 @@ from assay.judge.evidence import Evidence
 from assay.judge.kinds import Kind
 from assay.judge.machine_load import client_shares, memory_of, processor_wait
 from assay.judge.settings import mean_the_same
+from assay.observation import Observation
 from assay.text import units
 
 _LEAST_SECONDS = 5
@@ -31,17 +32,10 @@ def of_run(run: Evidence) -> list[RunWarning]:
 
 
 def _of_run(run: Evidence) -> Iterator[tuple[Kind, str]]:
-    dataset, observation = run.dataset or {}, run.observation or {}
-    deployment = run.deployment or {}
-    size_bytes, memory_bytes = dataset.get("size_on_disk_bytes"), memory_of(run.machine)
-    if size_bytes and memory_bytes and size_bytes < memory_bytes:
-        yield Kind.FITS_IN_MEMORY, f"{units.size(size_bytes)} of {units.size(memory_bytes)}"
-    for setting in deployment.get("durability_lowered_by", ()):
+    deployment, driven = run.deployment, run.driven
+    yield from _of_dataset(run)
+    for setting in deployment.durability_lowered_by if deployment else ():
         yield Kind.DURABILITY_LOWERED, f"{run.system_label}: {setting}"
-    if dataset.get("source") == "synthetic":
-        yield Kind.SYNTHETIC_DATA, str(dataset.get("description", ""))
-    if skipped := dataset.get("skipped_entries"):
-        yield Kind.INPUT_SKIPPED, units.counted(skipped, "entry", "entries")
     shares = client_shares(run)
     if shares and (shares[0] > kinds.CLIENT_SHARE_LIMIT or shares[1] > kinds.CLIENT_THREADS_LIMIT):
         yield (
@@ -66,35 +60,53 @@ def _of_run(run: Evidence) -> Iterator[tuple[Kind, str]]:
             f"{units.digits(room.ceiling.statements_per_s)} at "
             f"{units.counted(room.ceiling.clients, 'client')}",
         )
-    if unknown := deployment.get("settings_unknown"):
+    yield from _of_settings(run)
+    if driven is not None:
+        yield from _of_service(run, driven)
+        yield from _of_driving(run, driven)
+        for sentence in driven.script_warnings:
+            yield Kind.SCRIPT, sentence
+        if overflow := sum(one.latency.overflow for one in driven.transactions):
+            yield Kind.RANGE_EXCEEDED, f"{run.name}: {overflow}"
+
+
+def _of_dataset(run: Evidence) -> Iterator[tuple[Kind, str]]:
+    """Of its size and origin."""
+    dataset = run.dataset
+    if dataset is None:
+        return
+    size_bytes, memory_bytes = dataset.size_on_disk_bytes, memory_of(run.machine)
+    if size_bytes and memory_bytes and size_bytes < memory_bytes:
+        yield Kind.FITS_IN_MEMORY, f"{units.size(size_bytes)} of {units.size(memory_bytes)}"
+    if dataset.source == "synthetic":
+        yield Kind.SYNTHETIC_DATA, dataset.description
+    if skipped := dataset.skipped_entries:
+        yield Kind.INPUT_SKIPPED, units.counted(skipped, "entry", "entries")
+
+
+def _of_settings(run: Evidence) -> Iterator[tuple[Kind, str]]:
+    """Whether the system took them."""
+    deployment = run.deployment
+    if deployment is None:
+        return
+    if unknown := deployment.settings_unknown:
         yield Kind.SETTINGS_UNKNOWN, f"{run.system_label}: {unknown}"
-    effective, confirmed = deployment.get("settings", {}), deployment.get("settings_confirmed", ())
-    for name, asked in deployment.get("settings_asked", {}).items():
-        if name in confirmed:
+    for name, asked in deployment.settings_asked.items():
+        if name in deployment.settings_confirmed:
             continue
-        found = effective.get(name)
+        found = deployment.settings.get(name)
         if found is None:
             yield Kind.SETTINGS_DIFFER, f"{run.system_label}: {name} = {asked} cannot be read back"
         elif not mean_the_same(str(asked), str(found)):
             yield Kind.SETTINGS_DIFFER, f"{run.system_label}: {name} = {asked} became {found}"
-    yield from _of_service(run)
-    yield from _of_driving(run)
-    for sentence in observation.get("script_warnings", ()):
-        yield Kind.SCRIPT, sentence
-    overflow = sum(one["latency"]["overflow"] for one in observation.get("transactions", ()))
-    if overflow:
-        yield (
-            Kind.RANGE_EXCEEDED,
-            f"{run.name}: {overflow}",
-        )
 
 
-def _of_service(run: Evidence) -> Iterator[tuple[Kind, str]]:
+def _of_service(run: Evidence, observation: Observation) -> Iterator[tuple[Kind, str]]:
     """Whether all clients were served all the time; also where no transaction ended at all."""
-    observation = run.observation or {}
+    elapsed_ns = observation.elapsed_ns
     for kind, words in (
-        (Kind.STALLED, standstills.summary(observation, standstills.STALLED)),
-        (Kind.CLIENT_SUSPENDED, standstills.summary(observation, standstills.SUSPENDED)),
+        (Kind.STALLED, standstills.summary(observation.stalls, elapsed_ns)),
+        (Kind.CLIENT_SUSPENDED, standstills.summary(observation.suspensions, elapsed_ns)),
         (Kind.STARVED_CLIENTS, service.starved(observation)),
         (Kind.UNACCOUNTED_TIME, service.missing_by_law(observation)),
     ):
@@ -102,33 +114,31 @@ def _of_service(run: Evidence) -> Iterator[tuple[Kind, str]]:
             yield kind, f"{run.name}: {words}"
 
 
-def _of_driving(run: Evidence) -> Iterator[tuple[Kind, str]]:
+def _of_driving(run: Evidence, observation: Observation) -> Iterator[tuple[Kind, str]]:
     """What can be said of how the clients fared."""
-    observation = run.observation or {}
-    outcomes, elapsed_ns = observation.get("outcomes"), observation.get("elapsed_ns") or 0
-    if not outcomes or not outcomes["scheduled"]:
+    outcomes, elapsed_ns = observation.outcomes, observation.elapsed_ns
+    if not outcomes.scheduled:
         return
-    name = run.name
-    scheduled = outcomes["scheduled"]
-    if lost := outcomes["failed"] + outcomes["unknown"]:
+    name, scheduled = run.name, outcomes.scheduled
+    if lost := outcomes.lost:
         share = units.percent(lost / scheduled)
         yield Kind.ERRORS, f"{name}: {lost} of {scheduled} ({share})"
-    if outages := observation.get("outages"):
-        lasted_ns = sum(one["to_ns"] - one["from_ns"] for one in outages)
+    if outages := observation.outages:
+        lasted_ns = sum(one.lasted_ns for one in outages)
         yield Kind.OUTAGE, f"{name}: {units.counted(len(outages), 'time')}, {lasted_ns / 1e9:.1f} s"
-    drained_ns = observation.get("drained_ns") or 0
+    drained_ns = observation.drained_ns
     if drained_ns > kinds.DRAIN_LIMIT * elapsed_ns:
         yield (
             Kind.LONG_DRAIN,
             f"{name}: {drained_ns / 1e9:.1f} s of the {elapsed_ns / 1e9:.1f} s were waiting for "
             "the last transactions",
         )
-    late, skipped = outcomes.get("late") or 0, outcomes.get("skipped") or 0
+    late, skipped = outcomes.late, outcomes.skipped
     if (late + skipped) / scheduled > kinds.LATE_LIMIT:
         share = units.percent((late + skipped) / scheduled)
         yield Kind.LATE_ARRIVALS, f"{name}: {late} late, {skipped} skipped of {scheduled} ({share})"
-    offered_per_s = run.driving.get("offered_rate_per_s")
-    if offered_per_s and elapsed_ns > drained_ns:
+    offered_per_s = run.driving.offered_rate_per_s
+    if isinstance(offered_per_s, int | float) and offered_per_s and elapsed_ns > drained_ns:
         # Nothing is due while the last transactions are waited for.
         asked_s = (elapsed_ns - drained_ns) / 1e9
         expected = offered_per_s * asked_s
@@ -136,19 +146,19 @@ def _of_driving(run: Evidence) -> Iterator[tuple[Kind, str]]:
         # Poisson arrivals scatter by the root of their number.
         if ended < kinds.REACHED * expected and expected - ended > 3 * math.sqrt(expected):
             words = f"{name}: {units.digits(ended / asked_s)}/s of {offered_per_s:g}/s"
-            if run.driving.get("latency_limit_s") and skipped:
+            if run.driving.latency_limit_s and skipped:
                 yield Kind.SKIPPED_BY_LATENCY_LIMIT, f"{words}, {skipped} skipped"
             else:
                 yield Kind.OFFERED_RATE_NOT_REACHED, words
-    if run.driving.get("duration_s") and observation.get("ended_by", "stop") == "stop":
+    if run.driving.duration_s and observation.ended_by == "stop":
         if elapsed_ns - drained_ns < kinds.SHORTEST_S * 1e9:
             yield Kind.SHORT_MEASUREMENT, f"{(elapsed_ns - drained_ns) / 1e9:.1f} s"
-        yield from _of_warm_up(run, name, elapsed_ns - drained_ns)
+        yield from _of_warm_up(observation, name, elapsed_ns - drained_ns)
 
 
-def _of_warm_up(run: Evidence, name: str, asked_ns: int) -> Iterator[tuple[Kind, str]]:
+def _of_warm_up(observation: Observation, name: str, asked_ns: int) -> Iterator[tuple[Kind, str]]:
     """Whether the first fifth of the whole seconds in which transactions began is like the rest."""
-    ok = per_second.ok(run.observation or {})[: int(asked_ns // 1_000_000_000)]
+    ok = per_second.ok(observation)[: int(asked_ns // 1_000_000_000)]
     if len(ok) < _LEAST_SECONDS:
         return
     fifth = len(ok) // 5

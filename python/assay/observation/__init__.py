@@ -21,7 +21,7 @@ from assay.observation.results import ResultReport
 from assay.observation.service import LittlesLaw, Outage, Standstill, TransactionsPerClient
 from assay.observation.shape import ShapeError
 from assay.observation.transactions import AllOk, Passes, StatementReport, TransactionReport
-from assay.observation.versions import newest, read_observation
+from assay.observation.versions import Observed, newest, read_observation, read_observed
 
 __all__ = [
     "VERSION",
@@ -40,6 +40,7 @@ __all__ = [
     "LimitReport",
     "LittlesLaw",
     "Observation",
+    "Observed",
     "OtherReport",
     "Outage",
     "Outcomes",
@@ -58,4 +59,5 @@ __all__ = [
     "UpdateReport",
     "newest",
     "read_observation",
+    "read_observed",
 ]

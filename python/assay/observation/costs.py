@@ -19,6 +19,11 @@ class ClientCost(Shape, frozen=True):
     waited_for_processor_ns: int
     machine_busy_ns: int | None
 
+    @property
+    def cpu_ns(self) -> int:
+        """In the process and in the kernel for it."""
+        return self.user_ns + self.system_ns
+
 
 class ServerCost(Shape, frozen=True):
     """What the server's processes cost its machine in the measurement."""
@@ -27,6 +32,8 @@ class ServerCost(Shape, frozen=True):
     read_bytes: int | None
     resident_peak_bytes: int
     per_transaction_ns: int
+    written_bytes: int | None = None
+    """As the kernel charged its processes; in records of before step 4 alone."""
 
 
 class DeviceCost(Shape, frozen=True):

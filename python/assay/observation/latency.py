@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import msgspec
+
 from assay.observation.shape import Shape
 
 
@@ -30,6 +34,6 @@ class Latency(EncodedHistogram, frozen=True):
 class Resolution(Shape, frozen=True):
     """How fine times are."""
 
-    lowest_ns: int
-    significant_digits: int
+    lowest_ns: Annotated[int, msgspec.Meta(ge=1)]
+    significant_digits: Annotated[int, msgspec.Meta(ge=1, le=5)]
     highest_ns: int

@@ -78,3 +78,14 @@ class Observation(EngineObservation, frozen=True):
     connect: ConnectReport | None = None
     rules: dict[str, int | None] = msgspec.field(default_factory=dict)
     """What each of the workload's rules found afterwards, where the test is about them."""
+    not_kept: tuple[str, ...] = ()
+    """Fields that the earlier Assay which made it did not keep: they hold zeros and empty lists."""
+
+    @property
+    def throughput_per_s(self) -> float | None:
+        """Transactions that ended ok per second of the measurement; None where no time passed."""
+        return self.outcomes.ok / (self.elapsed_ns / 1e9) if self.elapsed_ns else None
+
+    def has(self, field: str) -> bool:
+        """Whether the Assay that made it kept that field."""
+        return field not in self.not_kept

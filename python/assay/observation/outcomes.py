@@ -29,6 +29,11 @@ class Outcomes(Shape, frozen=True):
         """All that have been begun and have ended."""
         return self.ok + self.aborted + self.failed + self.unknown
 
+    @property
+    def lost(self) -> int:
+        """All that failed, or may have."""
+        return self.failed + self.unknown
+
 
 class TransactionOutcomes(Outcomes, frozen=True, kw_only=True):
     """The outcomes of one transaction type."""

@@ -44,6 +44,10 @@ class TimeSpan(Shape, frozen=True):
     from_ns: int
     to_ns: int
 
+    @property
+    def lasted_ns(self) -> int:
+        return self.to_ns - self.from_ns
+
 
 class Standstill(TimeSpan, frozen=True):
     """A time in which the system, or this process, stood still."""

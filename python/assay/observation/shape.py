@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 
 Part = TypeVar("Part", bound="Shape")
+Value = TypeVar("Value")
 
 
 class Shape(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -30,8 +31,13 @@ class ShapeError(ValueError):
 
 def read(shape: type[Part], document: Any, name: str) -> Part:
     """The document as a value of ``shape``; ``name`` stands for it in messages."""
+    return convert(document, shape, name)
+
+
+def convert(document: Any, kind: type[Value], name: str) -> Value:
+    """The same of any class."""
     try:
-        return msgspec.convert(document, shape)
+        return msgspec.convert(document, kind)
     except msgspec.ValidationError as error:
         raise ShapeError(_sentence(str(error), name)) from None
 

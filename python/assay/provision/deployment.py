@@ -196,11 +196,3 @@ class Deployment:
 
 def _login(address: Address) -> Address:
     return replace(address, unix=None, host=None, port=None, file=None)
-
-
-def was_embedded(document: Mapping[str, Any]) -> bool:
-    """Whether a kept deployment (`Deployment.for_record`) was in the client's process. One that was
-    kept before this was noted: one without a socket and a host."""
-    address = document.get("address", {})
-    is_nowhere = address.get("unix") is None and address.get("host") is None
-    return bool(document.get("is_embedded", is_nowhere))

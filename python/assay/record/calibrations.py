@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from assay.observation import Observation, Observed
 from assay.record.document import json_text
 from assay.record.file import insert
 from assay.record.records import CalibrationRecord, Document
@@ -31,11 +32,11 @@ def keep(
 
 
 def nearest_to(
-    connection: sqlite3.Connection, run_id: int, site: Document | None, observation: Document | None
+    connection: sqlite3.Connection, run_id: int, site: Document | None, observation: Observed | None
 ) -> CalibrationRecord | None:
     """The calibration of the run's driver, on its machine and with its build, that was made before
     the run ended: of the nearest number of clients, then of as many threads, then the newest."""
-    if site is None or observation is None or "clients" not in observation:
+    if site is None or not isinstance(observation, Observation):
         return None
     found = connection.execute(
         f"""
@@ -52,8 +53,8 @@ def nearest_to(
 
     def distance(row: tuple[Any, ...]) -> tuple[float, bool, int]:
         named = dict(zip(["id", *_COLUMNS], row, strict=False))
-        clients = abs(math.log(named["clients"] / max(1, observation["clients"])))
-        return clients, named["threads"] != observation.get("threads"), -named["id"]
+        clients = abs(math.log(named["clients"] / max(1, observation.clients)))
+        return clients, named["threads"] != observation.threads, -named["id"]
 
     if not found:
         return None

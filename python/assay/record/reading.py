@@ -10,17 +10,17 @@ import json
 import re
 import sqlite3
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from assay.errors import ArgumentError
-from assay.judge import RunWarning, Verdict
-from assay.record import calibrations, run_steps
+from assay.judge import CellVerdict, RunWarning, Verdict, judge_run, of_cell
+from assay.record import calibrations, run_steps, typed
 from assay.record.process import ProcessIdentity, is_alive
 from assay.record.records import (
     END_STATES,
     PROCESS_ENDED,
-    CellRecord,
     ExperimentRecord,
     RunRecord,
     RunSummary,
@@ -57,10 +57,12 @@ def run(connection: sqlite3.Connection, run_id: int) -> RunRecord:
     steps = run_steps.of_run(connection, run_id)
     measured = _measured(steps)
     observation = measured.observation if measured else None
-    return RunRecord(
+    dataset = next((one.dataset for one in reversed(steps) if one.dataset is not None), None)
+    machine = json.loads(row["machine"])
+    found = RunRecord(
         **_summary(row),
         site=site,
-        dataset=next((one.dataset for one in reversed(steps) if one.dataset is not None), None),
+        dataset=dataset,
         drive=measured.drive if measured else None,
         observation=observation,
         checks=tuple(check for one in steps for check in one.checks),
@@ -80,8 +82,21 @@ def run(connection: sqlite3.Connection, run_id: int) -> RunRecord:
             )
         ),
         calibration=calibrations.nearest_to(connection, run_id, site, observation),
-        machine=json.loads(row["machine"]),
+        machine=machine,
+        facts=typed.run_facts(site, dataset, machine, f"run {run_id}"),
     )
+    return found if _has_verdict(found) else _judged(found)
+
+
+def _has_verdict(run: RunRecord) -> bool:
+    """Whether it was judged when it ended, or has no number to judge."""
+    return bool(run.verdict) or run.state == "refused" or run.observation is None
+
+
+def _judged(run: RunRecord) -> RunRecord:
+    """What can be said so far of a run that has not ended, or was kept without a verdict."""
+    verdict, _ = judge_run(run.evidence)
+    return replace(run, verdict=verdict.word, verdict_reason=verdict.reason)
 
 
 def experiment(
@@ -96,6 +111,8 @@ def experiment(
             "SELECT id FROM runs WHERE experiment_id = ? ORDER BY position", (experiment_id,)
         )
     ]
+    runs = tuple(run(connection, one) for one in run_ids if only_run in (None, one))
+    kept = {} if only_run else dict(_cells(connection, experiment_id))
     return ExperimentRecord(
         id=experiment_id,
         title=row["title"],
@@ -105,11 +122,11 @@ def experiment(
         ended_unix_ns=row["ended_unix_ns"],
         is_under_way=row["ended_unix_ns"] is None and is_alive(_process(row)),
         experiment=json.loads(row["experiment"]),
-        workload=json.loads(row["workload_facts"]),
+        workload=typed.workload(json.loads(row["workload_facts"])),
         machine=json.loads(row["machine"]),
-        build=json.loads(row["build"]),
-        runs=tuple(run(connection, one) for one in run_ids if only_run in (None, one)),
-        cells=tuple(_cells(connection, experiment_id)),
+        build=typed.build(json.loads(row["build"])),
+        runs=runs,
+        cells={**_judged_cells(runs), **kept},
         path=path,
     )
 
@@ -132,14 +149,26 @@ def find(connection: sqlite3.Connection, path: Path, reference: str) -> Experime
     return experiment(connection, path, run(connection, number).experiment_id, only_run=number)
 
 
-def _cells(connection: sqlite3.Connection, experiment_id: int) -> Iterator[CellRecord]:
+def _judged_cells(runs: Sequence[RunRecord]) -> dict[str, CellVerdict]:
+    """What can be said of the cells of these runs."""
+    of_cells: dict[str, list[RunRecord]] = {}
+    for one in runs:
+        of_cells.setdefault(one.cell_fingerprint, []).append(one)
+    return {
+        fingerprint: of_cell([(one.evidence, one.judged) for one in found])
+        for fingerprint, found in of_cells.items()
+    }
+
+
+def _cells(connection: sqlite3.Connection, experiment_id: int) -> Iterator[tuple[str, CellVerdict]]:
+    """Those that were kept when their last repetition ended."""
     question = (
         "SELECT cell_fingerprint, verdict, verdict_reason, warnings, repetitions, measured "
         "FROM cells WHERE experiment_id = ? ORDER BY judged_unix_ns"
     )
     for fingerprint, word, reason, text, *counts in connection.execute(question, (experiment_id,)):
         warnings = tuple(RunWarning(one["name"], one["detail"]) for one in json.loads(text))
-        yield CellRecord(fingerprint, Verdict(word, reason), warnings, *counts)
+        yield fingerprint, CellVerdict(Verdict(word, reason), warnings, *counts)
 
 
 def settle_dead_runs(connection: sqlite3.Connection) -> None:
@@ -172,11 +201,10 @@ def _summary(row: dict[str, Any]) -> dict[str, Any]:
     """The row as arguments of a `RunSummary`."""
     process = _process(row)
     values = {name: row[name] for name in RunSummary.__dataclass_fields__}
-    values["parameters"] = json.loads(row["parameters"])
-    values["is_ad_hoc"] = bool(row["is_ad_hoc"])
+    name = f"run {row['id']}"
+    values["parameters"] = typed.parameters(json.loads(row["parameters"]), f"{name}: parameters")
     values["seed"] = int(row["seed"])
-    values["driving"] = json.loads(row["driving"] or "{}")
-    values["group_clients"] = json.loads(row["group_clients"] or "{}")
+    values["driving"] = typed.driving(json.loads(row["driving"] or "{}"), f"{name}: driving")
     is_unended = row["state"] not in (*END_STATES, "planned")
     if is_unended and not is_alive(process):
         values["state"], values["reason"] = "interrupted", PROCESS_ENDED

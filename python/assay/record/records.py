@@ -1,4 +1,4 @@
-"""What the record gives back: frozen values, whose documents are plain data as handed in."""
+"""What the record gives back, as frozen values."""
 
 from __future__ import annotations
 
@@ -7,8 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from assay.check.answers import Check
 from assay.drive.sampler import TimedSample
-from assay.judge import Ceiling, Evidence, RunWarning, Verdict, judge_run
+from assay.experiment import Driving
+from assay.judge import Ceiling, CellVerdict, Evidence, RunWarning, Verdict
+from assay.judge.evidence import MachineFacts
+from assay.load.dataset_facts import DatasetFacts
+from assay.observation import Observation, Observed
+from assay.provision.deployment_facts import DeploymentFacts
 
 Document = Mapping[str, Any]
 
@@ -80,11 +86,10 @@ class RunSummary:
     reason: str
     """Why it failed, was interrupted or refused; else empty."""
     verdict: str
+    """As it was kept when the run ended."""
     verdict_reason: str
-    driving: Mapping[str, Any]
-    """How its clients were driven (`Driving`); empty in records of before there was a choice."""
-    group_clients: Mapping[str, int]
-    """Clients of each group; empty: all were as the workload declares them."""
+    driving: Driving | None
+    """How its clients were driven; None in records of before there was a choice."""
     begun_unix_ns: int | None
     ended_unix_ns: int | None
 
@@ -117,12 +122,26 @@ class StepRecord:
     drive: Document | None
     """The drive document, without site and scripts."""
     scripts: tuple[ScriptRecord, ...]
-    observation: Document | None
-    """Of all its clients together."""
-    agents: tuple[Document, ...]
+    observation: Observed | None
+    """What it reported; of all its clients together."""
+    agents: tuple[Observation, ...]
     """The observations of each machine, where several drove the clients."""
     samples: tuple[TimedSample, ...]
-    checks: tuple[Document, ...]
+    checks: tuple[Check, ...]
+
+    @property
+    def driven(self) -> Observation | None:
+        """The observation, where clients were driven."""
+        return self.observation if isinstance(self.observation, Observation) else None
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """What judging and reporting read of a run's documents, typed."""
+
+    deployment: DeploymentFacts | None = None
+    dataset: DatasetFacts | None = None
+    machine: MachineFacts = field(default_factory=MachineFacts)
 
 
 @dataclass(frozen=True)
@@ -134,13 +153,15 @@ class RunRecord(RunSummary):
     """
 
     site: Document | None
+    """The deployment, whole; see `deployment`."""
     dataset: Document | None
+    """What it was filled with, whole; see `data`."""
     drive: Document | None
     """The drive document, without site and scripts."""
     scripts: tuple[ScriptRecord, ...]
-    observation: Document | None
+    observation: Observed | None
     samples: tuple[TimedSample, ...]
-    checks: tuple[Document, ...]
+    checks: tuple[Check, ...]
     """Of all steps."""
     warnings: tuple[RunWarning, ...]
     stages: tuple[tuple[str, int], ...]
@@ -149,6 +170,20 @@ class RunRecord(RunSummary):
     calibration: CalibrationRecord | None = None
     """The nearest one of its driver, machine and build; None where there is none."""
     machine: Document = field(default_factory=dict)
+    facts: RunFacts = field(default_factory=RunFacts, repr=False)
+
+    @property
+    def driven(self) -> Observation | None:
+        """The observation, where clients were driven."""
+        return self.observation if isinstance(self.observation, Observation) else None
+
+    @property
+    def deployment(self) -> DeploymentFacts | None:
+        return self.facts.deployment
+
+    @property
+    def data(self) -> DatasetFacts | None:
+        return self.facts.dataset
 
     @property
     def evidence(self) -> Evidence:
@@ -159,10 +194,10 @@ class RunRecord(RunSummary):
             reason=self.reason,
             system_label=self.system_label,
             clients=self.clients,
-            driving=self.driving,
-            machine=self.machine,
-            deployment=self.site,
-            dataset=self.dataset,
+            driving=self.driving or Driving(),
+            machine=self.facts.machine,
+            deployment=self.deployment,
+            dataset=self.data,
             observation=self.observation,
             checks=self.checks,
             ceiling=None if nearest is None else Ceiling(nearest.clients, nearest.statements_per_s),
@@ -170,21 +205,7 @@ class RunRecord(RunSummary):
 
     @property
     def judged(self) -> Verdict:
-        """As it was kept when the run ended; of a run that has not, what can be said so far."""
-        if self.verdict or self.state == "refused":
-            return Verdict(self.verdict, self.verdict_reason)
-        return judge_run(self.evidence)[0]
-
-
-@dataclass(frozen=True)
-class CellRecord:
-    """The verdict of a cell, as it was kept when the last of its repetitions ended."""
-
-    fingerprint: str
-    verdict: Verdict
-    warnings: tuple[RunWarning, ...]
-    repetitions: int
-    measured: int
+        return Verdict(self.verdict, self.verdict_reason)
 
 
 @dataclass(frozen=True)
@@ -204,7 +225,8 @@ class ExperimentRecord:
     machine: Document
     build: Document
     runs: tuple[RunRecord, ...]
-    cells: tuple[CellRecord, ...]
-    """Of the cells whose last repetition has ended; none of before step 7."""
+    cells: Mapping[str, CellVerdict]
+    """Fingerprint → verdict and warnings, as they were kept with the cell's last repetition. Cells
+    that are not complete, or were kept by an earlier Assay, are judged when the record is read."""
     path: Path
     """The record file."""

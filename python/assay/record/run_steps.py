@@ -10,7 +10,9 @@ import sqlite3
 from typing import Any, Literal
 
 from assay.drive.sampler import TimedSample
-from assay.observation import newest
+from assay.observation import Observation, Observed, ShapeError, read_observed
+from assay.observation.merging import merge
+from assay.record import typed
 from assay.record.document import storable, without_secrets
 from assay.record.file import insert
 from assay.record.records import Document, ScriptRecord, StepRecord
@@ -81,9 +83,7 @@ def _step(
     ended_unix_ns: int | None,
 ) -> StepRecord:
     place = (run_id, position)
-    observations = [
-        newest(one) for one in _documents(connection, "observations", place, order="agent")
-    ]
+    observation, agents = _observed(connection, place)
     return StepRecord(
         position,
         do,
@@ -102,8 +102,8 @@ def _step(
                 place,
             )
         ),
-        observation=observations[0] if observations else None,
-        agents=tuple(observations[1:]),
+        observation=observation,
+        agents=agents,
         samples=tuple(
             TimedSample(at_s, ProcessSample(*values), device_read_bytes, device_written_bytes)
             for at_s, device_read_bytes, device_written_bytes, *values in connection.execute(
@@ -112,17 +112,40 @@ def _step(
                 place,
             )
         ),
-        checks=tuple(_document(connection, "checks", place) or ()),
+        checks=typed.checks(_document(connection, "checks", place) or (), f"run {run_id}: checks"),
     )
+
+
+def _observed(
+    connection: sqlite3.Connection, place: tuple[int, int]
+) -> tuple[Observed | None, tuple[Observation, ...]]:
+    """What the step reported, and the observations of each machine where several drove its clients;
+    where only these are kept, they add up to the step's."""
+    found = connection.execute(
+        "SELECT agent, document FROM observations WHERE run_id = ? AND step = ? ORDER BY agent",
+        place,
+    )
+    name = f"run {place[0]}: observation"
+    whole: Observed | None = None
+    agents: list[Observation] = []
+    for agent, text in found:
+        one = read_observed(json.loads(text), name)
+        if not agent:
+            whole = one
+        elif isinstance(one, Observation):
+            agents.append(one)
+        else:
+            raise ShapeError(f"{name} of agent {agent}: expected clients that were driven")
+    if whole is None and agents:
+        whole = merge(agents)
+    return whole, tuple(agents)
 
 
 def _documents(
-    connection: sqlite3.Connection, table: str, place: tuple[int, int], *, order: str = "rowid"
+    connection: sqlite3.Connection, table: str, place: tuple[int, int]
 ) -> list[Document]:
     """The JSON documents kept of that step."""
-    found = connection.execute(
-        f"SELECT document FROM {table} WHERE run_id = ? AND step = ? ORDER BY {order}", place
-    )
+    found = connection.execute(f"SELECT document FROM {table} WHERE run_id = ? AND step = ?", place)
     return [json.loads(text) for (text,) in found]
 
 

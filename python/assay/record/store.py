@@ -28,6 +28,8 @@ from assay.drive.sampler import TimedSample
 from assay.errors import Bug, SystemUnderTestError
 from assay.experiment import Experiment
 from assay.judge import Evidence
+from assay.observation import Observation, Observed
+from assay.observation.merging import merge
 from assay.plan import Plan, PlannedRun
 from assay.provision.deployment import Deployment
 from assay.record import calibrations, cells, reading, run_steps
@@ -237,14 +239,22 @@ class Store:
 
         self._change_step(change)
 
-    def observed(self, observation: Mapping[str, Any], *, agent: int = 0) -> None:
-        """What was measured, as given: state checking. ``agent``: 0 for all clients of the step; 1,
-        2 … for those of one machine, where several drove it."""
-        self._keep("observations", json_text(observation), state="checking", agent=agent)
+    def observed(self, observation: Observed) -> None:
+        """What was measured: state checking."""
+        self._keep("observations", json_text(observation.document), state="checking", agent=0)
 
-    def amended(self, observation: Mapping[str, Any]) -> None:
+    def observed_by_agents(self, parts: Sequence[Observation]) -> Observation:
+        """The same of a step whose clients were driven by several machines: keeps what each of them
+        observed, and gives all of it together, which is kept as the step's."""
+        whole = merge(parts)
+        for agent, one in enumerate(parts, 1):
+            self._keep("observations", json_text(one.document), agent=agent)
+        self.observed(whole)
+        return whole
+
+    def amended(self, observation: Observed) -> None:
         """The run's last observation, with what a later step says of it."""
-        values = (json_text(observation), self._run())
+        values = (json_text(observation.document), self._run())
 
         def change(connection: sqlite3.Connection) -> None:
             connection.execute(

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from assay.judge.spread import spread
 from assay.record import RunRecord
 from assay.report import cell_runs, field_path, percentiles, times
-from assay.report.cell_runs import CellRuns
-from assay.report.outcomes import throughput_per_s
+from assay.report.cell_runs import CellRuns, DrivenRun
 from assay.report.pivot import Aggregate
 from assay.report.values import Cell, Number, absent, judged
 from assay.text import units
@@ -37,11 +36,11 @@ def at(path: str) -> Key:
     return Key(lambda run: field_path.value(run, path), field_path.unit(path), path)
 
 
-THROUGHPUT = Key(lambda run: _throughput(run), "per_s")
+THROUGHPUT = Key(lambda run: run.driven.throughput_per_s if run.driven else None, "per_s")
 ELAPSED = at("elapsed_ns")
-LATENCY = Key(lambda run: times.mean_ns(run.observation or {}), "ns")
-SIZE_ON_DISK = Key(lambda run: (run.dataset or {}).get("size_on_disk_bytes"), "bytes")
-LOAD_TIME = Key(lambda run: _load_ns(run), "ns")
+LATENCY = Key(lambda run: times.mean_ns(run.driven) if run.driven else None, "ns")
+SIZE_ON_DISK = Key(lambda run: run.data.size_on_disk_bytes if run.data else None, "bytes")
+LOAD_TIME = Key(lambda run: (run.data.made_ns or None) if run.data else None, "ns")
 
 
 def number(cell: CellRuns, key: Key) -> Number | None:
@@ -51,16 +50,14 @@ def number(cell: CellRuns, key: Key) -> Number | None:
     if not values:
         return None
     over = spread(values)
-    widths = (
-        percentiles.width_of(key.path, over.median, run.observation or {}) for run in cell.measured
-    )
+    widths = (percentiles.width_of(key.path, over.median, run.driven) for run in cell.measured)
     return Number(
         over.median,
         key.unit,
         over.n,
         over.low,
         over.high,
-        *cell.judged(over),
+        *cell.judged.verdict,
         resolution=max(widths, default=0) or None,
     )
 
@@ -89,8 +86,8 @@ def full_range(key: Key) -> Aggregate:
     return shown
 
 
-def middle(show: Callable[[RunRecord], Cell]) -> Aggregate:
-    """The value of the repetition with the median throughput."""
+def middle(show: Callable[[DrivenRun], Cell]) -> Aggregate:
+    """Of the middle repetition."""
 
     def shown(cell: CellRuns) -> Cell:
         run = cell_runs.middle_run(cell)
@@ -119,7 +116,7 @@ def _own(run: RunRecord, key: Key, time_unit: str) -> Cell:
         text = ("yes" if value else "no") if isinstance(value, bool) else str(value)
         note = judged(text, Number(0, "", 1, verdict=run.judged.word, reason=run.judged.reason))
         return Cell(text, note=note.note)
-    width_ns = percentiles.width_of(key.path, value, run.observation or {})
+    width_ns = percentiles.width_of(key.path, value, run.driven)
     made = Number(
         value,
         key.unit,
@@ -137,15 +134,5 @@ def _shown(made: Number, time_unit: str, with_range: bool) -> Cell:
 
     around = ""
     if with_range and made.n != 1 and made.low is not None and made.high is not None:
-        around = f" ({text(made.low)}-{text(made.high)})"
-    return judged(f"{text(made.value, made.resolution or 0)}{around}", made)
-
-
-def _throughput(run: RunRecord) -> float | None:
-    observation = run.observation or {}
-    return throughput_per_s(observation) if "outcomes" in observation else None
-
-
-def _load_ns(run: RunRecord) -> int | None:
-    dataset = run.dataset or {}
-    return sum(dataset.get(f"{step}_ns", 0) for step in ("load", "index", "analyze")) or None
+        around = f" ({one(made.low)}-{one(made.high)})"
+    return judged(f"{one(made.value, made.resolution or 0)}{around}", made)

@@ -3,17 +3,18 @@ systems returned the same rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
+from assay.check.answers import Check
+from assay.load.dataset_facts import DatasetFacts
 from assay.record import RunRecord
 from assay.report.cell_runs import CellRuns
 from assay.report.values import Cell, Column, Row, Section, Table, absent, count
 
 
 def section(test: str, found: Sequence[CellRuns]) -> Section | None:
-    """A table for each data set that was queried; None where nothing was checked."""
-    by_data: dict[tuple[Any, ...], list[RunRecord]] = {}
+    """A table for each data set that was asked; None where nothing was checked."""
+    by_data: dict[tuple[object, ...], list[RunRecord]] = {}
     for cell in found:
         for run in cell.runs:
             if run.checks:
@@ -50,12 +51,12 @@ def _table(name: str, runs: Sequence[RunRecord]) -> Table:
                 )
             )
         )
-    data = runs[0].dataset or {}
-    replicas = f", {data['replicas']} replicas" if data.get("replicas", 1) > 1 else ""
+    data = runs[0].data
+    replicas = f", {data.replicas} replicas" if data and data.replicas > 1 else ""
     return Table(
         name=name,
         label_columns=2,
-        title=f"Rows found on {data.get('description') or 'these data'}{replicas}",
+        title=f"Rows found on {(data.description if data else '') or 'these data'}{replicas}",
         columns=(
             Column("check"),
             Column("title"),
@@ -74,8 +75,8 @@ def _table(name: str, runs: Sequence[RunRecord]) -> Table:
     )
 
 
-def _found(checks: Sequence[tuple[RunRecord, Mapping[str, Any]]]) -> Cell:
-    """The rows that one system found, over all its runs."""
+def _found(checks: Sequence[tuple[RunRecord, Check]]) -> Cell:
+    """What one system found, over all its runs."""
     numbers = list(dict.fromkeys(check["found"] for _, check in checks))
     wrong = [f"run {run.id}: {check['note']}" for run, check in checks if check["ok"] is False]
     if not numbers:
@@ -92,15 +93,14 @@ def _agreement(runs: Iterable[RunRecord], check_id: str) -> str:
     results = [
         result
         for run in runs
-        for result in (run.observation or {}).get("results", ())
-        if result["transaction"] == check_id
+        for result in (run.driven.results if run.driven else ())
+        if result.transaction == check_id
     ]
-    digests = {(result["statement"], result["digest"]) for result in results}
-    statements = {result["statement"] for result in results}
+    digests = {(result.statement, result.digest) for result in results}
+    statements = {result.statement for result in results}
     if not results:
         return ""
-    has_differing = any(result["differing"] for result in results)
-    is_same = len(digests) == len(statements) and not has_differing
+    is_same = len(digests) == len(statements) and not any(one.differing for one in results)
     return "yes" if is_same else "no"
 
 
@@ -119,15 +119,15 @@ def _summary(runs: Sequence[RunRecord]) -> str:
 
 def _checks_by_id(
     runs: Iterable[RunRecord],
-) -> dict[str, list[tuple[RunRecord, Mapping[str, Any]]]]:
-    by_id: dict[str, list[tuple[RunRecord, Mapping[str, Any]]]] = {}
+) -> dict[str, list[tuple[RunRecord, Check]]]:
+    by_id: dict[str, list[tuple[RunRecord, Check]]] = {}
     for run in runs:
         for check in run.checks:
             by_id.setdefault(check["id"], []).append((run, check))
     return by_id
 
 
-def _data_of(run: RunRecord) -> tuple[Any, ...]:
-    """What identifies the data set of a run: results are comparable only on equal data."""
-    data = run.dataset or {}
-    return tuple(data.get(key) for key in ("fingerprint", "replicas", "variant", "description"))
+def _data_of(run: RunRecord) -> tuple[object, ...]:
+    """Runs are asked the same only where their data are the same."""
+    data: DatasetFacts | None = run.data
+    return (data.fingerprint, data.replicas, data.variant, data.description) if data else ()

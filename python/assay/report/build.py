@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from assay.judge import RunWarning, kinds
+from assay.judge import RunWarning
 from assay.judge.kinds import Kind
-from assay.judge.spread import spread
-from assay.record import ExperimentRecord, shapes
+from assay.record import ExperimentRecord
 from assay.report import (
     answers,
     cell_runs,
@@ -33,23 +32,16 @@ from assay.report import (
 )
 from assay.report.cell_runs import CellRuns
 from assay.report.values import Report, Section
-from assay.text import units
 
 
 def build(experiment: ExperimentRecord) -> Report:
-    """The report of the runs in ``experiment``. Raises `ArgumentError` where a document in the
-    record does not match its schema."""
-    with shapes.checked(experiment):
-        return _build(experiment)
-
-
-def _build(experiment: ExperimentRecord) -> Report:
+    """The report of an experiment, of those of its runs that ``experiment`` holds."""
     sections: list[Section] = []
     noted = [warning for run in experiment.runs for warning in run.warnings]
     cell_count = 0
     sections += _series(experiment)
     for test, runs in cell_runs.tests(experiment.runs).items():
-        found = cell_runs.cells(runs)
+        found = cell_runs.cells(experiment, runs)
         cell_count += len(found)
         sections += _test_sections(experiment, test, found)
         noted += _cell_warnings(found)
@@ -116,20 +108,18 @@ def _title(cell: CellRuns) -> str:
 
 
 def _cell_warnings(found: Sequence[CellRuns]) -> Iterator[RunWarning]:
-    """The warnings about repetitions and samples, which need all runs of a cell."""
-    timed = [(cell, elapsed) for cell in found if (elapsed := _elapsed(cell))]
-    if timed and all(len(cell.runs) == 1 for cell, _ in timed):
-        yield RunWarning(Kind.ONE_REPETITION.id, f"{len(timed)} cells" if len(timed) > 1 else "")
-    for cell, elapsed in timed:
-        over = spread(elapsed)
-        if over.relative > kinds.NOISE_LIMIT:
-            detail = f"{cell.name}: {units.share(over.relative)} over {over.n} repetitions"
-            yield RunWarning(Kind.NOISY_REPETITIONS.id, detail)
-    yield from times.few_samples(found)
+    """Those that need all repetitions, as they are on record; each with the name of its cell, but
+    what is the same of many cells is said once."""
+    once = [cell for cell in found if _has(cell, Kind.ONE_REPETITION)]
+    if once:
+        yield RunWarning(Kind.ONE_REPETITION.id, f"{len(once)} cells" if len(once) > 1 else "")
+    for cell in found:
+        for one in cell.judged.warnings:
+            if one.name == Kind.NOISY_REPETITIONS.id:
+                yield RunWarning(one.name, f"{cell.name}: {one.detail}")
+            elif one.name != Kind.ONE_REPETITION.id:
+                yield one
 
 
-def _elapsed(cell: CellRuns) -> list[int]:
-    observations = [run.observation or {} for run in cell.measured]
-    return [
-        observation["elapsed_ns"] for observation in observations if "elapsed_ns" in observation
-    ]
+def _has(cell: CellRuns, kind: Kind) -> bool:
+    return any(one.name == kind.id for one in cell.judged.warnings)

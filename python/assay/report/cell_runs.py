@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from assay.experiment import Scalar
-from assay.judge import Verdict, verdict
-from assay.judge.spread import Spread
-from assay.record import RunRecord
+from assay.judge import CellVerdict, repetitions
+from assay.observation import Observation
+from assay.record import ExperimentRecord, RunRecord
 from assay.report.values import Cell, Column, absent
 from assay.text import units
 
@@ -23,6 +24,13 @@ _NOT_SEEN = "not seen"
 """The storage of a server by URL."""
 
 
+class DrivenRun(NamedTuple):
+    """A run whose clients were driven."""
+
+    run: RunRecord
+    driven: Observation
+
+
 @dataclass(frozen=True)
 class CellRuns:
     """One combination of levels, and all runs of it in the order of their repetitions."""
@@ -30,25 +38,20 @@ class CellRuns:
     factors: Mapping[str, Scalar]
     runs: tuple[RunRecord, ...]
     name: str
-    """In text: system, storage, clients, and the other factors that vary."""
+    """As running text has it: system, storage, clients, and what else varies."""
+    judged: CellVerdict
+    """As it is on record."""
 
     @property
     def measured(self) -> tuple[RunRecord, ...]:
         """The runs that were measured to their end, whether right or wrong."""
         return tuple(run for run in self.runs if run.evidence.is_measured)
 
-    def judged(self, over: Spread) -> Verdict:
-        """The verdict on a number that is the median of the cell's repetitions."""
-        return verdict.of_number(
-            [run.judged for run in self.measured], len(self.measured), len(self.runs), over
-        )
-
     @property
     def published_names(self) -> tuple[str, ...]:
-        """The names of the system in a published table: its own, or its driver's."""
-        sites = [run.site for run in self.runs if run.site]
-        drivers = [str(site["address"]["driver"]) for site in sites[:1]]
-        return (self.runs[0].system, *drivers)
+        """What a published table may call the system: its name, or that of its driver."""
+        found = [run.deployment for run in self.runs if run.deployment]
+        return (self.runs[0].system, *(one.address.driver for one in found[:1]))
 
     def level(self, factor: str) -> Scalar | None:
         """The cell's level of a factor; None where it has no such factor."""
@@ -81,10 +84,8 @@ def tests(runs: Iterable[RunRecord]) -> dict[str, list[RunRecord]]:
     return by_test
 
 
-def cells(runs: Iterable[RunRecord]) -> list[CellRuns]:
-    """Runs by cell, in the order of each cell's first run."""
-    runs = list(runs)
-    groups = list(dict.fromkeys(name for run in runs for name in run.group_clients))
+def cells(experiment: ExperimentRecord, runs: Iterable[RunRecord]) -> list[CellRuns]:
+    """Runs by cell, in the order in which the cells come first."""
     by_factors: dict[tuple[tuple[str, Scalar], ...], list[RunRecord]] = {}
     for run in runs:
         by_factors.setdefault(tuple(_factors(run, groups).items()), []).append(run)
@@ -99,6 +100,7 @@ def cells(runs: Iterable[RunRecord]) -> list[CellRuns]:
                 for name in named
                 if name in factors and (name, factors[name]) != ("storage", _NOT_SEEN)
             ),
+            experiment.cells[found[0].cell_fingerprint],
         )
         for factors, found in zip(all_factors, by_factors.values(), strict=True)
     ]
@@ -154,23 +156,32 @@ def _factors(run: RunRecord, groups: Iterable[str]) -> dict[str, Scalar]:
 
 
 def _offered_rate(run: RunRecord) -> dict[str, Scalar]:
-    rate_per_s = run.driving.get("offered_rate_per_s")
+    rate_per_s = run.driving.offered_rate_per_s if run.driving else None
     return {} if rate_per_s is None else {OFFERED_RATE: rate_per_s}
 
 
-def middle_run(cell: CellRuns) -> RunRecord | None:
-    """The repetition with the median throughput, whose percentiles are shown for the cell (of an
-    even number, the faster of the middle two)."""
-    timed = [run for run in cell.measured if run.observation and "transactions" in run.observation]
-    timed.sort(key=_slowness_ns)
-    return timed[(len(timed) - 1) // 2] if timed else None
+def middle_run(cell: CellRuns) -> DrivenRun | None:
+    """The repetition whose percentiles stand for the cell (`assay.judge.repetitions`)."""
+    measured = cell.measured
+    place = repetitions.middle([run.driven for run in measured])
+    if place is None or (driven := measured[place].driven) is None:
+        return None
+    return DrivenRun(measured[place], driven)
 
 
-def _slowness_ns(run: RunRecord) -> float:
-    """Elapsed time for each transaction that ended ok."""
-    observation = run.observation or {}
-    elapsed_ns, ok = observation["elapsed_ns"], observation["outcomes"]["ok"]
-    return float(elapsed_ns / max(1, ok))
+def middle_runs(found: Iterable[CellRuns]) -> list[tuple[CellRuns, DrivenRun]]:
+    """Of each cell that has one."""
+    return [(cell, run) for cell in found if (run := middle_run(cell)) is not None]
+
+
+def driven_runs(found: Iterable[CellRuns]) -> list[tuple[CellRuns, DrivenRun]]:
+    """Every run whose clients were driven, with its cell."""
+    return [
+        (cell, DrivenRun(run, driven))
+        for cell in found
+        for run in cell.runs
+        if (driven := run.driven) is not None
+    ]
 
 
 def _level_name(factor: str, level: Scalar) -> str:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from assay.judge import Verdict
 from assay.judge.spread import spread
+from assay.observation import Latency, Resolution
 from assay.record import ExperimentRecord, RunRecord
-from assay.report import aggregates, cell_runs, declaration, percentiles, tidy, times
-from assay.report.cell_runs import CellRuns
-from assay.report.outcomes import throughput_per_s
+from assay.report import aggregates, cell_runs, declaration, percentiles
+from assay.report.cell_runs import CellRuns, DrivenRun
 from assay.text import units
 
 COLUMNS = ("TPS", "p50", "p99", "failed", "verdict")
@@ -34,11 +33,9 @@ class CellSummary:
 
 
 def of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellSummary:
-    kept = {record.fingerprint: record for record in experiment.cells}
-    judged = tidy.verdict_of(cell, kept.get(cell.runs[0].cell_fingerprint))
     middle = cell_runs.middle_run(cell)
     refused = [run.reason for run in cell.runs if run.state == "refused"]
-    verdict = Verdict("refused", refused[0]) if refused else judged.verdict
+    verdict = Verdict("refused", refused[0]) if refused else cell.judged.verdict
     return CellSummary(
         test=cell.runs[0].full_test_name,
         name=cell.name,
@@ -57,14 +54,13 @@ def repetitions(found: Sequence[CellSummary]) -> str:
 
 
 def _numbers(
-    experiment: ExperimentRecord, cell: CellRuns, middle: RunRecord | None
+    experiment: ExperimentRecord, cell: CellRuns, middle: DrivenRun | None
 ) -> tuple[tuple[str, str], ...]:
     declared = declaration.of_record(experiment.workload, cell.runs[0].test)
     if declared and declared.fields:
         return _fields(declared.fields, cell)
-    if middle is None or middle.observation is None:
+    if middle is None:
         return ()
-    observation = middle.observation
     made = aggregates.number(cell, aggregates.THROUGHPUT)
     if made is None:
         return ()
@@ -72,14 +68,14 @@ def _numbers(
     if made.n != 1 and made.low is not None and made.high is not None:
         low, high = units.digits(made.low), units.digits(made.high)
         around = f" ({low}-{high} in {made.n} repetitions)"
-    ok, elapsed_ns = observation["outcomes"]["ok"], observation["elapsed_ns"]
-    counted = units.counted(ok, "transaction")
-    throughput = (
-        f"{units.digits(made.value)} TPS{around}, {counted} in {units.time(elapsed_ns, 's')} s"
+    driven = middle.driven
+    counted = units.counted(driven.outcomes.ok, "transaction")
+    elapsed_s = units.time(driven.elapsed_ns, "s")
+    throughput = f"{units.digits(made.value)} TPS{around}, {counted} in {elapsed_s} s"
+    return (
+        ("throughput", throughput),
+        ("latency", _latency(driven.all_ok.latency, driven.resolution)),
     )
-    all_ok = times.all_ok(observation)
-    latency = _latency(all_ok[0]["latency"], all_ok[1], observation) if all_ok else ""
-    return ("throughput", throughput), ("latency", latency)
 
 
 def _fields(fields: Sequence[declaration.Field], cell: CellRuns) -> tuple[tuple[str, str], ...]:
@@ -93,46 +89,37 @@ def _fields(fields: Sequence[declaration.Field], cell: CellRuns) -> tuple[tuple[
     return (("measured", "; ".join(shown)),) if cell.measured else ()
 
 
-def _latency(found: Mapping[str, Any], n: int, observation: Mapping[str, Any]) -> str:
+def _latency(found: Latency, resolution: Resolution) -> str:
     """``p50 9.79 µs  p95 20 µs …``; without those of too few samples."""
-    shown = {name: _percentile(found, name, n, observation) for name in (*_PERCENTILES, "max")}
+    shown = {name: _one(found, name, resolution) for name in (*_PERCENTILES, "max")}
     return "  ".join(f"{name} {text}" for name, text in shown.items() if "n<" not in text)
 
 
-def _percentile(found: Mapping[str, Any], name: str, n: int, observation: Mapping[str, Any]) -> str:
-    """A percentile in the unit that suits its size."""
-    value_ns = found[f"{name.replace('.', '_')}_ns"]
+def _one(found: Latency, name: str, resolution: Resolution) -> str:
+    """A percentile in the unit in which it is best read."""
+    value_ns = percentiles.value_of(found, name)
     unit = "µs" if value_ns < 1_000_000 else "ms" if value_ns < 1_000_000_000 else "s"
-    shown = percentiles.one(found, name, n, unit, percentiles.resolution(observation))
+    shown = percentiles.one(found, name, unit, resolution)
     return shown.shown if shown.is_absent else f"{shown.shown} {unit}"
 
 
-def _groups(middle: RunRecord | None) -> tuple[tuple[str, str], ...]:
-    observation = (middle.observation if middle else None) or {}
-    groups = observation.get("groups") or ()
-    if len(groups) < 2:
+def _groups(middle: DrivenRun | None) -> tuple[tuple[str, str], ...]:
+    if middle is None or len(middle.driven.groups) < 2:
         return ()
     found = []
-    for group in groups:
-        rate = throughput_per_s({**observation, **group})
-        all_ok = times.all_ok(group)
-        latency = _latency(all_ok[0]["latency"], all_ok[1], observation) if all_ok else ""
-        tps = "" if rate is None else f"{units.digits(rate)} TPS  "
-        found.append((str(group["name"]), f"{tps}{latency}"))
+    for group in middle.driven.groups:
+        latency = _latency(group.all_ok.latency, middle.driven.resolution)
+        found.append((group.name, f"{units.digits(group.throughput_per_s)} TPS  {latency}"))
     return tuple(found)
 
 
 def errors(runs: Sequence[RunRecord]) -> str:
-    """How many transactions failed, and the first error; empty for a test without transactions."""
-    outcomes = [
-        run.observation["outcomes"]
-        for run in runs
-        if run.observation and "outcomes" in run.observation
-    ]
-    if not outcomes:
+    """How many transactions failed, and the first error; empty where there were none to fail."""
+    driven = [run.driven for run in runs if run.driven is not None]
+    if not driven:
         return ""
     total = {
-        name: sum(counts.get(name) or 0 for counts in outcomes)
+        name: sum(getattr(one.outcomes, name) for one in driven)
         for name in ("scheduled", "failed", "unknown", "aborted", "skipped", "late", "retries")
     }
     parts = [f"{total['failed']} of {total['scheduled']} transactions failed"]
@@ -141,16 +128,14 @@ def errors(runs: Sequence[RunRecord]) -> str:
         for name in ("unknown", "aborted", "skipped", "late", "retries")
         if total[name]
     ]
-    first = next(
-        (error for run in runs for error in (run.observation or {}).get("errors", ())), None
-    )
-    words = ", ".join(parts) if total["failed"] or len(parts) > 1 else "none"
-    return f"{words}; first: {first['class']}: {first['message']}" if first else words
+    first = next((error for one in driven for error in one.errors), None)
+    words = ", ".join(said) if total["failed"] or len(said) > 1 else "none"
+    return f"{words}; first: {first.class_}: {first.message}" if first else words
 
 
 def checks(runs: Sequence[RunRecord]) -> str:
     """How many result checks were right; empty where there were none."""
-    by_id: dict[str, list[Any]] = {}
+    by_id: dict[str, list[bool | None]] = {}
     for run in runs:
         for check in run.checks:
             by_id.setdefault(check["id"], []).append(check["ok"])
@@ -164,23 +149,16 @@ def checks(runs: Sequence[RunRecord]) -> str:
     return words + (f"; {unknown} without an expected result" if unknown else "")
 
 
-def _columns(cell: CellRuns, middle: RunRecord | None) -> tuple[str, ...]:
-    rates = [rate for run in cell.measured if (rate := tidy.throughput_of(run)) is not None]
+def _columns(cell: CellRuns, middle: DrivenRun | None) -> tuple[str, ...]:
+    driven = [run.driven for run in cell.measured if run.driven is not None]
+    rates = [one.throughput_per_s for one in driven if one.throughput_per_s is not None]
     tps = units.digits(spread(rates).median) if rates else "-"
-    observation = (middle.observation if middle else None) or {}
-    all_ok = times.all_ok(observation) if "transactions" in observation else None
-    failed = sum(
-        (outcomes["failed"] or 0) + (outcomes["unknown"] or 0)
-        for run in cell.runs
-        if (outcomes := (run.observation or {}).get("outcomes"))
-    )
-    return (tps, *_two_percentiles(all_ok, observation), str(failed))
+    failed = sum(run.driven.outcomes.lost for run in cell.runs if run.driven is not None)
+    return (tps, *_two_percentiles(middle), str(failed))
 
 
-def _two_percentiles(
-    all_ok: tuple[Mapping[str, Any], int] | None, observation: Mapping[str, Any]
-) -> tuple[str, str]:
-    if all_ok is None:
+def _two_percentiles(middle: DrivenRun | None) -> tuple[str, str]:
+    if middle is None:
         return "-", "-"
-    found, n = all_ok[0]["latency"], all_ok[1]
-    return _percentile(found, "p50", n, observation), _percentile(found, "p99", n, observation)
+    found, resolution = middle.driven.all_ok.latency, middle.driven.resolution
+    return _one(found, "p50", resolution), _one(found, "p99", resolution)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 from assay.experiment import Driving
-from assay.provision.deployment import was_embedded
+from assay.load.dataset_facts import DatasetFacts
+from assay.provision.deployment_facts import AddressFacts, DeploymentFacts
 from assay.record import ExperimentRecord, RunRecord
 from assay.report import headroom
 from assay.report.values import Column, Row, Section, Table, text
@@ -24,9 +23,7 @@ def facts(experiment: ExperimentRecord) -> dict[str, str]:
         + (", under way" if experiment.is_under_way else ""),
         "workload": f"{experiment.workload.get('name', '')}, "
         f"version {str(experiment.workload.get('fingerprint', ''))[:12]}",
-        "data": "; ".join(
-            dict.fromkeys(_data(run.dataset) for run in experiment.runs if run.dataset)
-        ),
+        "data": "; ".join(dict.fromkeys(_data(run.data) for run in experiment.runs if run.data)),
         "machine": f"{machine.get('cpu_model') or 'unknown processor'}, "
         f"{machine.get('processors_usable')} processors, "
         f"{units.size(machine.get('memory_bytes') or 0)} memory, "
@@ -39,7 +36,7 @@ def facts(experiment: ExperimentRecord) -> dict[str, str]:
 
 
 def section(runs: Iterable[RunRecord]) -> Section | None:
-    brought_up = [run for run in runs if run.site]
+    brought_up = [run for run in runs if run.deployment]
     if not brought_up:
         return None
     tables = (
@@ -55,13 +52,13 @@ def _systems_table(runs: Iterable[RunRecord]) -> Table:
     rows = dict.fromkeys(
         (
             run.system_label,
-            run.site["version"],
-            _reached_by(run.site),
-            "" if run.site["connection_limit"] is None else str(run.site["connection_limit"]),
-            _asked(run.site),
+            found.version,
+            _reached_by(found),
+            "" if found.connection_limit is None else str(found.connection_limit),
+            _asked(found),
         )
         for run in runs
-        if run.site
+        if (found := run.deployment)
     )
     titles = ("system", "version", "reached by", "connection limit", "settings asked")
     return _table("systems", "Systems", titles, rows)
@@ -70,24 +67,24 @@ def _systems_table(runs: Iterable[RunRecord]) -> Table:
 def _storages_table(runs: Iterable[RunRecord]) -> Table:
     rows = dict.fromkeys(
         (
-            "not seen" if storage["kind"] == "url" else storage["name"],
-            "-" if storage["kind"] == "url" else storage["kind"],
-            storage["file_system"] or "-",
-            storage["device"] or "-",
-            units.size(storage["size_bytes"]) if storage["size_bytes"] else "-",
+            "not seen" if storage.kind == "url" else storage.name,
+            "-" if storage.kind == "url" else storage.kind,
+            storage.file_system or "-",
+            storage.device or "-",
+            units.size(storage.size_bytes) if storage.size_bytes else "-",
         )
         for run in runs
-        if run.site and (storage := run.site["storage"])
+        if run.deployment and (storage := run.deployment.storage)
     )
     titles = ("storage", "kind", "file system", "device", "size")
     return _table("storages", "Storages", titles, rows)
 
 
 def _driving_table(runs: Sequence[RunRecord]) -> Table | None:
-    """How clients were driven: a column for each option that any run sets. None for records of
-    earlier versions, which had no options."""
-    described = [(run.test, run.protocol, _described(run)) for run in runs if run.driving]
-    names = list(dict.fromkeys(name for _, _, options in described for name in options))
+    """How clients were driven; a column for each thing that any run says. None for records of
+    before there was a choice."""
+    described = [(run.test, run.protocol, _described(run.driving)) for run in runs if run.driving]
+    names = list(dict.fromkeys(name for _, _, said in described for name in said))
     if not described:
         return None
     rows = dict.fromkeys(
@@ -98,14 +95,7 @@ def _driving_table(runs: Sequence[RunRecord]) -> Table | None:
     return _table("driving", "How the clients were driven", titles, rows)
 
 
-def _described(run: RunRecord) -> dict[str, str]:
-    known = {field.name for field in dataclasses.fields(Driving)}
-    kept: dict[str, Any] = {
-        name: tuple(level) if isinstance(level, list) else level
-        for name, level in run.driving.items()
-        if name in known
-    }
-    driving = Driving(**kept)
+def _described(driving: Driving) -> dict[str, str]:
     return {
         "arrival": driving.arrival,
         **dict(_with_unit(name, level) for name, level in driving.described().items()),
@@ -131,31 +121,30 @@ def _table(name: str, title: str, titles: Iterable[str], rows: Iterable[Iterable
     )
 
 
-def _reached_by(site: Mapping[str, Any]) -> str:
-    if was_embedded(site):
+def _reached_by(deployment: DeploymentFacts) -> str:
+    if deployment.was_embedded:
         return "in the client's process"
-    endpoints = site.get("endpoints", [site["address"]])
-    return "; ".join(dict.fromkeys(map(_place, endpoints)))
+    return "; ".join(dict.fromkeys(map(_place, deployment.reached_at)))
 
 
-def _place(address: Mapping[str, Any]) -> str:
-    if address["unix"] is not None:
+def _place(address: AddressFacts) -> str:
+    if address.unix is not None:
         return "local socket"
-    tls = "" if address["tls"] == "off" else f", TLS {address['tls']}"
-    return f"network, {address['host']}:{address['port']}{tls}"
+    tls = "" if address.tls == "off" else f", TLS {address.tls}"
+    return f"network, {address.host}:{address.port}{tls}"
 
 
-def _asked(site: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in site["settings_asked"].items())
+def _asked(deployment: DeploymentFacts) -> str:
+    return ", ".join(f"{name}={value}" for name, value in deployment.settings_asked.items())
 
 
-def _data(dataset: Mapping[str, Any]) -> str:
-    replicas = f", {dataset['replicas']} replicas" if dataset["replicas"] > 1 else ""
-    variant = "" if dataset["variant"] == "full" else f", {dataset['variant']}"
-    skipped = dataset["skipped_entries"]
+def _data(data: DatasetFacts) -> str:
+    replicas = f", {data.replicas} replicas" if data.replicas > 1 else ""
+    variant = "" if data.variant == "full" else f", {data.variant}"
+    skipped = data.skipped_entries
     return (
-        f"{dataset['source']}, {dataset['description']}: "
-        f"{units.counted(dataset['entries'], 'entry', 'entries')}"
-        f"{replicas}{variant}, {units.counted(sum(dataset['rows'].values()), 'row')}"
+        f"{data.source}, {data.description}: "
+        f"{units.counted(data.entries, 'entry', 'entries')}"
+        f"{replicas}{variant}, {units.counted(sum(data.rows.values()), 'row')}"
         + (f", {units.counted(skipped, 'entry', 'entries')} skipped" if skipped else "")
     )

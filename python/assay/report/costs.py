@@ -7,13 +7,12 @@ in the client's process cannot be separated, and is counted as the client's.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from assay.provision.deployment import was_embedded
+from assay.observation import ClientCost, Observation, ServerCost
 from assay.record import RunRecord
 from assay.report import cell_runs
-from assay.report.cell_runs import CellRuns
+from assay.report.cell_runs import CellRuns, DrivenRun
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent
 from assay.text import units
 
@@ -31,10 +30,7 @@ _ALWAYS = ("client CPU", "server CPU")
 def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     """None where the client's cost was not kept."""
     measured = [
-        (cell, run)
-        for cell in found
-        if (run := cell_runs.middle_run(cell)) is not None
-        and (run.observation or {}).get("client_cost")
+        (cell, run) for cell, run in cell_runs.middle_runs(found) if run.driven.has("client_cost")
     ]
     if not measured:
         return None
@@ -47,7 +43,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     ]
     shown = {_COLUMNS[place][0] for place in places}
     notes = ["client: this process with all its threads"]
-    if any(is_in_process(run) for _, run in measured):
+    if any(run.run.evidence.is_embedded for _, run in measured):
         notes[0] += "; a system embedded in it is included"
     if "client share" in shown:
         notes.append("client share: of the CPU time of client and server together")
@@ -60,7 +56,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
             "read, written: as the kernel charged the server's processes, by an earlier Assay; "
             "written is too large by far where it counts large folios"
         )
-    has_server = any((run.observation or {}).get("server_cost") for _, run in measured)
+    has_server = any(run.driven.server_cost for _, run in measured)
     if has_server and not shown & {"device written", "written"}:
         notes.append("bytes read and written: not measured; no block device is under the data")
     table = Table(
@@ -80,66 +76,56 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     return Section("CPU and memory", (), (table,))
 
 
-def is_in_process(run: RunRecord) -> bool:
-    """Whether the system is embedded in the client's process."""
-    return was_embedded(run.site or {})
+def ended(driven: Observation) -> int:
+    """Transactions that were begun and came to an end."""
+    return driven.outcomes.scheduled - driven.outcomes.skipped
 
 
-def ended(run: RunRecord) -> int:
-    """Transactions that began and ended."""
-    outcomes = (run.observation or {}).get("outcomes", {})
-    return int(outcomes.get("scheduled", 0) - outcomes.get("skipped", 0))
-
-
-def client_per_transaction(run: RunRecord) -> Cell:
-    """CPU time of the client's process."""
-    cost = (run.observation or {}).get("client_cost")
-    if not cost:
+def client_per_transaction(run: DrivenRun) -> Cell:
+    """Processor time of the client's process."""
+    if not run.driven.has("client_cost"):
         return absent("")
-    return _time(cost["user_ns"] + cost["system_ns"], ended(run))
+    return _time(run.driven.client_cost.cpu_ns, ended(run.driven))
 
 
-def server_per_transaction(run: RunRecord) -> Cell:
-    """CPU time of the server's processes, or why it is unknown."""
-    cost = (run.observation or {}).get("server_cost")
-    return _time(cost["cpu_ns"], ended(run)) if cost else absent(_why_unseen(run))
+def server_per_transaction(run: DrivenRun) -> Cell:
+    """Processor time of the server's processes, or why it is not known."""
+    cost = run.driven.server_cost
+    return _time(cost.cpu_ns, ended(run.driven)) if cost else absent(_why_unseen(run.run))
 
 
-def hit_ratio(observation: Mapping[str, Any]) -> float | None:
-    """Share of pages that the system found in its own buffer; None if it does not count them."""
-    for key in ("server_counters", "driver_counters"):
-        counted = observation.get(key) or {}
+def hit_ratio(observation: Observation) -> float | None:
+    """Share of the pages that the system found in its own buffer; None where it counts none."""
+    for counted in (observation.server_counters, observation.driver_counters):
         hits, misses = counted.get("buffer_hits"), counted.get("buffer_misses")
         if hits is not None and misses is not None and hits + misses:
-            return float(hits / (hits + misses))
+            return hits / (hits + misses)
     return None
 
 
-def _cells(run: RunRecord) -> tuple[Cell, ...]:
-    observation = run.observation or {}
-    client, server = observation["client_cost"], observation.get("server_cost")
-    count = ended(run)
-    switches = client["voluntary_switches"] + client["involuntary_switches"]
-    unseen = absent(_why_unseen(run))
+def _cells(run: DrivenRun) -> tuple[Cell, ...]:
+    driven = run.driven
+    client, server = driven.client_cost, driven.server_cost
+    count = ended(driven)
+    switches = client.voluntary_switches + client.involuntary_switches
+    unseen = absent(_why_unseen(run.run))
     return (
         client_per_transaction(run),
-        _time(client["user_ns"], count),
-        _time(client["system_ns"], count),
+        _time(client.user_ns, count),
+        _time(client.system_ns, count),
         _each(switches, count),
-        _size(client.get("resident_bytes") or client["resident_peak_bytes"]),
+        _size(client.resident_bytes or client.resident_peak_bytes),
         server_per_transaction(run),
-        _size(server["resident_peak_bytes"]) if server else unseen,
+        _size(server.resident_peak_bytes) if server else unseen,
         _share(client, server) if server else unseen,
-        *_device_bytes(observation, count),
+        *_device_bytes(driven, count),
         *_bytes_charged(server, count),
-        _hits(observation),
+        _hits(driven),
     )
 
 
 def _why_unseen(run: RunRecord) -> str:
-    if is_in_process(run):
-        return "in client"
-    return "not seen"
+    return "in client" if run.evidence.is_embedded else "not seen"
 
 
 def _time(total_ns: int, count: int) -> Cell:
@@ -161,33 +147,32 @@ def _bytes_each(total: int, count: int) -> Cell:
     return Cell(units.size(total / count), Number(total / count, "bytes", n=count))
 
 
-def _device_bytes(observation: Mapping[str, Any], count: int) -> tuple[Cell, Cell]:
+def _device_bytes(observation: Observation, count: int) -> tuple[Cell, Cell]:
     """What the device read and wrote."""
-    moved = observation.get("device_cost")
-    if not moved:
+    moved = observation.device_cost
+    if moved is None:
         return absent("not measured"), absent("not measured")
-    return _bytes_each(moved["read_bytes"], count), _bytes_each(moved["written_bytes"], count)
+    return _bytes_each(moved.read_bytes, count), _bytes_each(moved.written_bytes, count)
 
 
-def _bytes_charged(server: Mapping[str, int] | None, count: int) -> tuple[Cell, Cell]:
-    """The bytes of older records, which have none of the device."""
-    if server is None or "written_bytes" not in server:
+def _bytes_charged(server: ServerCost | None, count: int) -> tuple[Cell, Cell]:
+    """What older records hold in place of the device's bytes."""
+    if server is None or server.written_bytes is None:
         return absent(""), absent("")
-    return _bytes_each(server["read_bytes"], count), _bytes_each(server["written_bytes"], count)
+    return _bytes_each(server.read_bytes or 0, count), _bytes_each(server.written_bytes, count)
 
 
 def _size(value_bytes: int) -> Cell:
     return Cell(units.size(value_bytes), Number(value_bytes, "bytes"))
 
 
-def _share(client: Mapping[str, int], server: Mapping[str, int]) -> Cell:
-    client_ns = client["user_ns"] + client["system_ns"]
-    both_ns = client_ns + server["cpu_ns"]
+def _share(client: ClientCost, server: ServerCost) -> Cell:
+    both_ns = client.cpu_ns + server.cpu_ns
     if not both_ns:
         return absent("")
-    return Cell(units.share(client_ns / both_ns), Number(client_ns / both_ns, "ratio"))
+    return Cell(units.share(client.cpu_ns / both_ns), Number(client.cpu_ns / both_ns, "ratio"))
 
 
-def _hits(observation: Mapping[str, Any]) -> Cell:
+def _hits(observation: Observation) -> Cell:
     ratio = hit_ratio(observation)
     return absent("not known") if ratio is None else Cell(f"{ratio:.2%}", Number(ratio, "ratio"))

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 from assay.record import RunRecord
 
 SAMPLES = "samples"
@@ -37,8 +39,11 @@ def unit(key: str) -> str:
 
 def _step(place: Any, name: str) -> Any:
     if isinstance(place, Mapping):
-        return place.get(_EARLIER.get(name, name))
-    if isinstance(place, list):
-        of_that_name = (item for item in place if item.get("name") == name)
-        return next((item for item in of_that_name if item.get("outcome", "ok") == "ok"), None)
+        return place.get(name)
+    if isinstance(place, tuple):
+        of_that_name = (one for one in place if getattr(one, "name", None) == name)
+        return next((one for one in of_that_name if getattr(one, "outcome", "ok") == "ok"), None)
+    if isinstance(place, msgspec.Struct):
+        known = _EARLIER.get(name, name)
+        return getattr(place, known) if known in place.__struct_fields__ else None
     return None

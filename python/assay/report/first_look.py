@@ -45,7 +45,7 @@ def lines(experiment: ExperimentRecord, report: Report, width: int, more: str) -
     found = [
         cell_summary.of_cell(experiment, cell)
         for runs in cell_runs.tests(experiment.runs).values()
-        for cell in cell_runs.cells(runs)
+        for cell in cell_runs.cells(experiment, runs)
     ]
     last = _line("record", f"{report.record}, experiment {experiment.id}; details: {more}", width)
     if len(last) > _MOST_OF_THE_RECORD:  # a long path is said once

@@ -4,13 +4,11 @@ step, where there are several.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from assay.record import RunRecord
-from assay.report import cell_runs, percentiles, times
+from assay.observation import GroupReport, Resolution
+from assay.report import cell_runs, percentiles
 from assay.report.cell_runs import CellRuns
-from assay.report.outcomes import throughput_per_s
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, count, text
 from assay.text import units
 
@@ -28,16 +26,14 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
 def _groups_table(test: str, found: Sequence[CellRuns]) -> Table | None:
     measured = [
         (cell, run, group)
-        for cell in found
-        if (run := cell_runs.middle_run(cell)) is not None
-        and len(groups := (run.observation or {}).get("groups") or ()) > 1
-        for group in groups
+        for cell, run in cell_runs.middle_runs(found)
+        if len(run.driven.groups) > 1
+        for group in run.driven.groups
     ]
     if not measured:
         return None
     factors = cell_runs.varying(found, "system")
-    known = [times.all_ok(group) for _, _, group in measured]
-    unit = percentiles.unit_of(all_ok[0]["latency"] for all_ok in known if all_ok is not None)
+    unit = percentiles.unit_of(group.all_ok.latency for _, _, group in measured)
     return Table(
         name=f"{test}_groups",
         title="Each group of clients, in one measurement",
@@ -54,10 +50,10 @@ def _groups_table(test: str, found: Sequence[CellRuns]) -> Table | None:
             Row(
                 (
                     *cell_runs.label_cells(cell, factors),
-                    text(group["name"]),
-                    count(group.get("clients")),
-                    *_numbers(run, group, unit),
-                    *(count(group["outcomes"][name]) for name in _OUTCOMES),
+                    text(group.name),
+                    count(group.clients),
+                    *_numbers(group, unit, run.driven.resolution),
+                    *(count(getattr(group.outcomes, name)) for name in _OUTCOMES),
                 )
             )
             for cell, run, group in measured
@@ -66,20 +62,12 @@ def _groups_table(test: str, found: Sequence[CellRuns]) -> Table | None:
     )
 
 
-def _numbers(run: RunRecord, group: Mapping[str, Any], unit: str) -> list[Cell]:
-    observation = run.observation or {}
-    rate = throughput_per_s({**observation, **group})
-    all_ok = times.all_ok(group)
-    if all_ok is None:
-        shown = [absent("per type")] * len(_PERCENTILES)
-    else:
-        resolution = percentiles.resolution(observation)
-        shown = [
-            percentiles.one(all_ok[0]["latency"], name, all_ok[1], unit, resolution)
-            for name in _PERCENTILES
-        ]
-    tps = absent("") if rate is None else Cell(units.digits(rate), Number(rate, "per_s"))
-    return [tps, *shown]
+def _numbers(group: GroupReport, unit: str, resolution: Resolution) -> list[Cell]:
+    rate = group.throughput_per_s
+    return [
+        Cell(units.digits(rate), Number(rate, "per_s")),
+        *(percentiles.one(group.all_ok.latency, name, unit, resolution) for name in _PERCENTILES),
+    ]
 
 
 def _steps_table(test: str, found: Sequence[CellRuns]) -> Table | None:

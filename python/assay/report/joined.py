@@ -22,7 +22,7 @@ def table(
     """None where fewer than two of the series' tests were run."""
     tests = {column.test for column in series.columns}
     by_test = {
-        test: cell_runs.cells(runs)
+        test: cell_runs.cells(experiment, runs)
         for test, runs in cell_runs.tests(experiment.runs).items()
         if test in tests
     }

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.record import RunRecord
-from assay.record.records import Document
+from assay.observation import Observation
 from assay.report import cell_runs
 from assay.report.cell_runs import CellRuns
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, count
@@ -17,23 +16,20 @@ OF_THESE = ("late", "retries")
 
 
 def section(test: str, found: Sequence[CellRuns]) -> Section | None:
-    """None for a test without transactions."""
-    runs = [run for cell in found for run in cell.runs if _has_outcomes(run)]
-    if not runs:
+    """None for a test that has no transactions."""
+    driven = [run.driven for _, run in cell_runs.driven_runs(found)]
+    if not driven:
         return None
     tables = [_runs_table(test, found)]
-    if any(run.observation and run.observation["errors"] for run in runs):
+    if any(one.errors for one in driven):
         tables.append(_errors_table(test, found))
-    lines = (outcome_line(runs), *attempts_line(runs))
+    lines = (outcome_line(driven), *attempts_line(driven))
     return Section("Transaction outcomes", lines, tuple(tables))
 
 
-def outcome_line(runs: Sequence[RunRecord]) -> str:
+def outcome_line(driven: Sequence[Observation]) -> str:
     """``outcome  ok 224  aborted 0  failed 0  unknown 0  skipped 0 = scheduled 224``."""
-    totals = {
-        name: sum(run.observation["outcomes"][name] for run in runs if run.observation)
-        for name in (*OUTCOMES, "scheduled")
-    }
+    totals = _totals(driven, (*OUTCOMES, "scheduled"))
     adds_up = sum(totals[name] for name in OUTCOMES) == totals["scheduled"]
     parts = "  ".join(f"{name} {totals[name]}" for name in OUTCOMES)
     sign = "=" if adds_up else "≠"
@@ -42,14 +38,10 @@ def outcome_line(runs: Sequence[RunRecord]) -> str:
     )
 
 
-def attempts_line(runs: Sequence[RunRecord]) -> tuple[str, ...]:
-    """``attempts 230 = scheduled 224 - skipped 0 + retries 6; late 3 …``; empty where no
+def attempts_line(driven: Sequence[Observation]) -> tuple[str, ...]:
+    """``attempts 230 = scheduled 224 - skipped 0 + retries 6; late 3 …``; nothing where no
     transaction was retried, late or skipped."""
-    known = [run.observation["outcomes"] for run in runs if run.observation]
-    totals = {
-        name: sum(outcomes.get(name) or 0 for outcomes in known)
-        for name in ("attempts", "scheduled", "skipped", *OF_THESE)
-    }
+    totals = _totals(driven, ("attempts", "scheduled", "skipped", *OF_THESE))
     if not (totals["retries"] or totals["late"] or totals["skipped"]):
         return ()
     parts = [
@@ -61,11 +53,8 @@ def attempts_line(runs: Sequence[RunRecord]) -> tuple[str, ...]:
     return ("; ".join(parts),)
 
 
-def throughput_per_s(observation: Document) -> float | None:
-    """Transactions that ended ok per second of elapsed time; None where no time passed."""
-    ok: int = observation["outcomes"]["ok"]
-    elapsed_ns: int = observation["elapsed_ns"]
-    return ok / (elapsed_ns / 1e9) if elapsed_ns else None
+def _totals(driven: Sequence[Observation], names: Sequence[str]) -> dict[str, int]:
+    return {name: sum(getattr(one.outcomes, name) for one in driven) for name in names}
 
 
 def _runs_table(test: str, found: Sequence[CellRuns]) -> Table:
@@ -75,14 +64,13 @@ def _runs_table(test: str, found: Sequence[CellRuns]) -> Table:
     for cell in found:
         for run in cell.runs:
             cells = [absent("")] * (len(OUTCOMES) + 3 + len(beside))
-            if _has_outcomes(run) and run.observation:
-                elapsed_ns, outcomes = run.observation["elapsed_ns"], run.observation["outcomes"]
-                rate = throughput_per_s(run.observation)
+            if (driven := run.driven) is not None:
+                elapsed_ns, rate = driven.elapsed_ns, driven.throughput_per_s
+                named = (*OUTCOMES, "scheduled", *beside)
                 cells = [
                     Cell(units.time(elapsed_ns, "s"), Number(elapsed_ns, "ns", n=1)),
                     absent("") if rate is None else Cell(units.digits(rate), Number(rate, "per_s")),
-                    *(count(outcomes[name]) for name in (*OUTCOMES, "scheduled")),
-                    *(count(outcomes.get(name)) for name in beside),
+                    *(count(getattr(driven.outcomes, name)) for name in named),
                 ]
             place = (count(run.id), *cell_runs.label_cells(cell, factors), count(run.repetition))
             rows.append(Row((*place, *cells, Cell(run.state))))
@@ -105,38 +93,29 @@ def _runs_table(test: str, found: Sequence[CellRuns]) -> Table:
 
 
 def _is_counted(found: Sequence[CellRuns], name: str) -> bool:
-    return any(
-        run.observation["outcomes"].get(name)
-        for cell in found
-        for run in cell.runs
-        if _has_outcomes(run) and run.observation
-    )
+    return any(getattr(run.driven.outcomes, name) for _, run in cell_runs.driven_runs(found))
 
 
 def _errors_table(test: str, found: Sequence[CellRuns]) -> Table:
-    has_retried = any(
-        error.get("retried")
-        for cell in found
-        for run in cell.runs
-        if _has_outcomes(run) and run.observation
-        for error in run.observation["errors"]
-    )
+    errors = [
+        (run.run.id, error)
+        for _, run in cell_runs.driven_runs(found)
+        for error in run.driven.errors
+    ]
+    has_retried = any(error.retried for _, error in errors)
     rows = [
         Row(
             (
-                count(run.id),
-                Cell(str(error["transaction"] or "")),
-                Cell(error["class"]),
-                Cell(error["code"] or ""),
-                count(error["count"]),
-                *([count(error.get("retried", 0))] if has_retried else []),
-                Cell(error["message"]),
+                count(run_id),
+                Cell(error.transaction or ""),
+                Cell(error.class_),
+                Cell(error.code),
+                count(error.count),
+                *([count(error.retried)] if has_retried else []),
+                Cell(error.message),
             )
         )
-        for cell in found
-        for run in cell.runs
-        if _has_outcomes(run) and run.observation
-        for error in run.observation["errors"]
+        for run_id, error in errors
     ]
     return Table(
         name=f"{test}_errors",
@@ -153,7 +132,3 @@ def _errors_table(test: str, found: Sequence[CellRuns]) -> Table:
         ),
         rows=tuple(rows),
     )
-
-
-def _has_outcomes(run: RunRecord) -> bool:
-    return run.observation is not None and "outcomes" in run.observation

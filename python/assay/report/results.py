@@ -12,10 +12,9 @@ from collections.abc import Callable, Sequence
 
 from assay.experiment import Scalar
 from assay.judge import Verdict, verdict
-from assay.record import RunRecord
-from assay.report import aggregates, cell_runs, costs, field_path, notes, percentiles, times
+from assay.report import aggregates, cell_runs, costs, field_path, notes, percentiles
 from assay.report.aggregates import Key
-from assay.report.cell_runs import REPETITION, CellRuns
+from assay.report.cell_runs import REPETITION, CellRuns, DrivenRun
 from assay.report.declaration import Declaration
 from assay.report.pivot import PivotColumn, PivotRow, pivot_rows, table_row, value_columns
 from assay.report.published import Published
@@ -48,12 +47,7 @@ def table(
 def _by_cells(test: str, found: Sequence[CellRuns]) -> Table:
     labels = cell_runs.varying(found, "system", "clients")
     has_range = any(len(cell.runs) > 1 for cell in found)
-    unit = percentiles.unit_of(
-        all_ok[0]["latency"]
-        for cell in found
-        if (run := cell_runs.middle_run(cell)) is not None
-        and (all_ok := times.all_ok(run.observation or {})) is not None
-    )
+    unit = percentiles.unit_of(run.driven.all_ok.latency for _, run in cell_runs.middle_runs(found))
     columns = [
         PivotColumn("TPS", aggregates.median(aggregates.THROUGHPUT)),
         *([PivotColumn("min-max", aggregates.full_range(aggregates.THROUGHPUT))] * has_range),
@@ -79,15 +73,9 @@ def _by_cells(test: str, found: Sequence[CellRuns]) -> Table:
     )
 
 
-def _percentile(name: str, unit: str) -> Callable[[RunRecord], Cell]:
-    def shown(run: RunRecord) -> Cell:
-        observation = run.observation or {}
-        all_ok = times.all_ok(observation)
-        if all_ok is None:
-            return absent("per type")
-        merged, n = all_ok
-        resolution = percentiles.resolution(observation)
-        return percentiles.one(merged["latency"], name, n, unit, resolution)
+def _percentile(name: str, unit: str) -> Callable[[DrivenRun], Cell]:
+    def shown(run: DrivenRun) -> Cell:
+        return percentiles.one(run.driven.all_ok.latency, name, unit, run.driven.resolution)
 
     return shown
 

@@ -11,25 +11,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assay.judge import service
-from assay.record import RunRecord
 from assay.report import cell_runs
-from assay.report.cell_runs import CellRuns
+from assay.report.cell_runs import CellRuns, DrivenRun
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, count
 
 
 def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     """None for records of earlier versions, without these values."""
     runs = [
-        (cell, run) for cell in found for run in cell.runs if service.is_kept(run.observation or {})
+        (cell, run) for cell, run in cell_runs.driven_runs(found) if run.driven.has("in_flight")
     ]
     if not runs:
         return None
     factors = cell_runs.varying(found, "system", "clients")
-    has_carried = any((run.observation or {})["carried_over"]["count"] for _, run in runs)
+    has_carried = any(run.driven.carried_over.count for _, run in runs)
     table = Table(
         name=f"{test}_service",
         label_columns=len(factors) + 2,
-        is_detail=not any(service.is_unequal(run.observation or {}) for _, run in runs),
+        is_detail=not any(service.is_unequal(run.driven) for _, run in runs),
         title="Transactions per client, and in flight at the end",
         columns=(
             Column("run", is_number=True),
@@ -44,9 +43,9 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
         rows=tuple(
             Row(
                 (
-                    count(run.id),
+                    count(run.run.id),
                     *cell_runs.label_cells(cell, factors),
-                    count(run.repetition),
+                    count(run.run.repetition),
                     *_cells(run, has_carried),
                 )
             )
@@ -67,24 +66,22 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     return Section("Service of each client", (), (table,))
 
 
-def _why_no_law(run: RunRecord) -> str:
-    return "open loop" if run.driving.get("offered_rate_per_s") else "nothing measured"
+def _why_no_law(run: DrivenRun) -> str:
+    is_open = run.run.driving is not None and run.run.driving.offered_rate_per_s
+    return "open loop" if is_open else "nothing measured"
 
 
-def _cells(run: RunRecord, has_carried: bool) -> list[Cell]:
-    observation = run.observation or {}
-    each, in_flight = observation["transactions_per_client"], observation["in_flight"]
-    oldest_ns = in_flight["oldest_ns"]
-    law = observation["littles_law"]
+def _cells(run: DrivenRun, has_carried: bool) -> list[Cell]:
+    driven = run.driven
+    each, in_flight, law = driven.transactions_per_client, driven.in_flight, driven.littles_law
+    oldest_s = f"{in_flight.oldest_ns / 1e9:.2f}"
     return [
-        *(count(each[name]) for name in ("least", "median", "most")),
-        count(in_flight["count"]),
-        Cell(f"{oldest_ns / 1e9:.2f}", Number(oldest_ns, "ns"))
-        if in_flight["count"]
-        else absent(""),
-        *([count(observation["carried_over"]["count"])] if has_carried else []),
+        *(count(number) for number in (each.least, each.median, each.most)),
+        count(in_flight.count),
+        Cell(oldest_s, Number(in_flight.oldest_ns, "ns")) if in_flight.count else absent(""),
+        *([count(driven.carried_over.count)] if has_carried else []),
         *(
-            [_clients(law["clients"]), _clients(law["clients_by_law"])]
+            [_clients(law.clients), _clients(law.clients_by_law)]
             if law
             else [absent(_why_no_law(run))] * 2
         ),

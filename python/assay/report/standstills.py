@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from assay.judge.standstills import STALLED, SUSPENDED
+from assay.report import cell_runs
 from assay.report.cell_runs import CellRuns
 from assay.report.values import Cell, Column, Number, Row, Table, count, text
 
-_WHO: Mapping[str, str] = {STALLED: "system stalled", SUSPENDED: "client suspended"}
 _SHOWN = 10
 
 
 def table(test: str, found: Sequence[CellRuns]) -> Table | None:
     """The longest ones of all runs; None where there were none."""
     standstills = [
-        (span["to_ns"] - span["from_ns"], who, span, cell, run)
-        for cell in found
-        for run in cell.runs
-        for key, who in _WHO.items()
-        for span in (run.observation or {}).get(key, ())
+        (one.lasted_ns, who, one, cell, run.run)
+        for cell, run in cell_runs.driven_runs(found)
+        for who, stood_still in (
+            ("system stalled", run.driven.stalls),
+            ("client suspended", run.driven.suspensions),
+        )
+        for one in stood_still
     ]
     if not standstills:
         return None
@@ -30,7 +31,7 @@ def table(test: str, found: Sequence[CellRuns]) -> Table | None:
                 count(run.id),
                 text(cell.name),
                 text(who),
-                *(_seconds(value_ns) for value_ns in (span["from_ns"], span["to_ns"], lasted_ns)),
+                *(_seconds(value_ns) for value_ns in (one.from_ns, one.to_ns, lasted_ns)),
             )
         )
         for lasted_ns, who, span, cell, run in standstills[:_SHOWN]

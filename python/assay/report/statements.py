@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.record import RunRecord
 from assay.report import cell_runs, percentiles
-from assay.report.cell_runs import CellRuns
+from assay.report.cell_runs import CellRuns, DrivenRun
 from assay.report.values import Column, Row, Section, Table, count, text
 
 _TEXT_SHOWN = 36
@@ -18,21 +17,19 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     """None where no statement was timed."""
     tables = tuple(
         _table(test, cell, run)
-        for cell in found
-        if (run := cell_runs.middle_run(cell)) is not None
-        and (run.observation or {}).get("per_statement")
+        for cell, run in cell_runs.middle_runs(found)
+        if run.driven.per_statement
     )
     return Section("Statements", (), tables) if tables else None
 
 
-def _table(test: str, cell: CellRuns, run: RunRecord) -> Table:
-    statements = (run.observation or {})["per_statement"]
-    unit = percentiles.unit_of(statement["service_time"] for statement in statements)
-    resolution = percentiles.resolution(run.observation or {})
+def _table(test: str, cell: CellRuns, run: DrivenRun) -> Table:
+    statements, resolution = run.driven.per_statement, run.driven.resolution
+    unit = percentiles.unit_of(one.service_time for one in statements)
     return Table(
-        name=f"{test}_statements_{run.id}",
+        name=f"{test}_statements_{run.run.id}",
         label_columns=2,
-        title=f"Service times: {cell.name} (run {run.id})",
+        title=f"Service times: {cell.name} (run {run.run.id})",
         columns=(
             Column("transaction"),
             Column("line", is_number=True),
@@ -43,16 +40,14 @@ def _table(test: str, cell: CellRuns, run: RunRecord) -> Table:
         rows=tuple(
             Row(
                 (
-                    text(statement["transaction"]),
-                    count(statement["line"]),
-                    count(statement["count"]),
+                    text(one.transaction),
+                    count(one.line),
+                    count(one.count),
                     *(
-                        percentiles.one(
-                            statement["service_time"], name, statement["count"], unit, resolution
-                        )
+                        percentiles.one(one.service_time, name, unit, resolution)
                         for name in (*_SHOWN, "max")
                     ),
-                    text(_short(statement["text"])),
+                    text(_short(one.text)),
                 )
             )
             for statement in statements

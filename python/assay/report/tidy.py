@@ -9,15 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from assay import judge
 from assay.judge.spread import Spread, spread
+from assay.observation import GroupReport
 from assay.record import ExperimentRecord, RunRecord
-from assay.record.records import CellRecord
 from assay.report import cell_runs, declaration, field_path, published, series, tidy_tables
-from assay.report.cell_runs import CellRuns
-from assay.report.outcomes import throughput_per_s
 from assay.report.tidy_columns import TidyColumn, Value, row
-from assay.report.tidy_tables import CellRow, Part
+from assay.report.tidy_tables import CellRow, Part, TransactionRow
 
 Row = dict[str, Value]
 Tables = dict[str, list[Row]]
@@ -54,7 +51,7 @@ def tables(experiment: ExperimentRecord) -> Tables:
         "intervals": _parts(tidy_tables.INTERVALS, runs, _all_of("intervals")),
         "errors": _parts(tidy_tables.ERRORS, runs, _all_of("errors")),
         "checks": _parts(tidy_tables.CHECKS, runs, lambda run: run.checks),
-        "steps": _parts(tidy_tables.STEPS, runs, lambda run: list(map(vars, run.steps))),
+        "steps": _parts(tidy_tables.STEPS, runs, lambda run: run.steps),
         "values": _parts(tidy_tables.VALUES, runs, lambda run: _values(experiment, run)),
         "published": list(_published(experiment)),
     }
@@ -71,26 +68,21 @@ def _parts(columns: Sequence[TidyColumn], runs: Sequence[RunRecord], of: Any) ->
 
 
 def _all_of(key: str) -> Any:
-    return lambda run: (run.observation or {}).get(key) or ()
+    return lambda run: getattr(run.driven, key) if run.driven else ()
 
 
-def _groups(run: RunRecord) -> Iterator[Any]:
-    """A run without groups has a single one, named ''."""
-    observation = run.observation or {}
-    if "outcomes" in observation:
-        yield from observation.get("groups") or [{"name": "", **observation}]
+def _groups(run: RunRecord) -> tuple[GroupReport, ...]:
+    return run.driven.groups if run.driven else ()
 
 
-def _transactions(run: RunRecord) -> Iterator[Any]:
-    observation = run.observation or {}
-    groups = observation.get("groups") or ()
-    if len(groups) > 1:
-        for group in groups:
-            for transaction in group.get("transactions") or ():
-                yield {**transaction, "group": group["name"]}
-    else:
-        for transaction in observation.get("transactions") or ():
-            yield {**transaction, "group": ""}
+def _transactions(run: RunRecord) -> Iterator[TransactionRow]:
+    """Those of each group; of a single one, those of the whole."""
+    if run.driven is None:
+        return
+    if len(run.driven.groups) < 2:
+        yield from (TransactionRow("", one) for one in run.driven.transactions)
+    for group in run.driven.groups if len(run.driven.groups) > 1 else ():
+        yield from (TransactionRow(group.name, one) for one in group.transactions)
 
 
 def _values(experiment: ExperimentRecord, run: RunRecord) -> Iterator[Any]:
@@ -126,30 +118,16 @@ def _published(experiment: ExperimentRecord) -> Iterator[Row]:
 
 
 def _cells(experiment: ExperimentRecord) -> Iterator[CellRow]:
-    kept = {record.fingerprint: record for record in experiment.cells}
     for runs in cell_runs.tests(experiment.runs).values():
-        for cell in cell_runs.cells(runs):
-            first = cell.runs[0]
+        for cell in cell_runs.cells(experiment, runs):
+            driven = [run.driven for run in cell.measured if run.driven]
             yield CellRow(
-                first,
-                verdict_of(cell, kept.get(first.cell_fingerprint)),
-                _spread([throughput_of(run) for run in cell.measured]),
-                _spread([(run.observation or {}).get("elapsed_ns") for run in cell.measured]),
+                cell.runs[0],
+                cell.judged,
+                _spread([one.throughput_per_s for one in driven]),
+                _spread([tidy_tables.elapsed_ns(run) for run in cell.measured]),
                 cell_runs.middle_run(cell),
             )
-
-
-def verdict_of(cell: CellRuns, kept: CellRecord | None) -> judge.CellVerdict:
-    """The verdict recorded with the last repetition; if there is none (unfinished cells, records of
-    earlier versions), the verdict on the runs so far."""
-    if kept is not None:
-        return judge.CellVerdict(kept.verdict, kept.warnings, kept.repetitions, kept.measured)
-    return judge.of_cell([(run.evidence, run.judged) for run in cell.runs], cell.name)
-
-
-def throughput_of(run: RunRecord) -> float | None:
-    observation = run.observation or {}
-    return throughput_per_s(observation) if "outcomes" in observation else None
 
 
 def _spread(values: Sequence[float | None]) -> Spread | None:

@@ -27,11 +27,14 @@ def row(columns: Sequence[TidyColumn], source: Any) -> dict[str, Value]:
 
 
 def path(*names: str) -> Callable[[Any], Any]:
-    """Reads the value at the end of these keys; None where a key is missing."""
+    """Reads what stands at the end of these fields; None where one on the way is None."""
 
     def value(source: Any) -> Any:
         for name in names:
-            source = source.get(name) if isinstance(source, Mapping) else None
+            if source is None:
+                return None
+            is_document = isinstance(source, Mapping)
+            source = source.get(name) if is_document else getattr(source, name)
         return source
 
     return value
@@ -70,12 +73,12 @@ _PERCENTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99_9": 0.999
 def times(
     prefix: str, key: str, what: str, enough: Callable[[float, int], bool]
 ) -> list[TidyColumn]:
-    """Percentiles of the time under ``key``, with its ``count``; null where there are too few
-    samples."""
+    """Percentiles of the time that stands under ``key``; null where there are too few samples for
+    one."""
 
     def percentile(name: str, share: float) -> Callable[[Any], Value]:
         def value(source: Any) -> Value:
-            count = path("count")(source)
+            count = path(key, "count")(source)
             is_known = isinstance(count, int) and enough(share, count)
             found: Value = path(key, f"{name}_ns")(source) if is_known else None
             return found

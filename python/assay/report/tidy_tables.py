@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from assay.judge import CellVerdict
+from assay.judge.samples import samples_needed
 from assay.judge.spread import Spread
+from assay.observation import AllOk, Observation, TransactionReport
 from assay.record import RunRecord
-from assay.report import costs, times
-from assay.report.outcomes import throughput_per_s
-from assay.report.percentiles import samples_needed
+from assay.report import costs
+from assay.report.cell_runs import DrivenRun
 from assay.report.tidy_columns import OUTCOMES, TidyColumn, Value, of, path
 from assay.report.tidy_columns import times as time_columns
 
@@ -19,7 +20,12 @@ class Part(NamedTuple):
     """A row's source: a part of a run's record."""
 
     run: RunRecord
-    part: Mapping[str, Any]
+    part: Any
+
+
+class TransactionRow(NamedTuple):
+    group: str
+    transaction: TransactionReport
 
 
 class CellRow(NamedTuple):
@@ -27,7 +33,7 @@ class CellRow(NamedTuple):
     judged: CellVerdict
     throughput: Spread | None
     elapsed: Spread | None
-    middle: RunRecord | None
+    middle: DrivenRun | None
     """The repetition with the median throughput."""
 
 
@@ -35,45 +41,53 @@ def _attribute(name: str) -> Callable[[Any], Any]:
     return lambda source: getattr(source, name)
 
 
-def _observed(run: RunRecord | None) -> Mapping[str, Any]:
-    return (run.observation if run else None) or {}
+def _kept(field: str, *names: str) -> Callable[[RunRecord], Any]:
+    """A field of what the clients did, or what stands within it; None where it was not kept."""
+    read = path(field, *names)
+    return lambda run: read(run.driven) if run.driven and run.driven.has(field) else None
 
 
 def _enough(share: float, count: int) -> bool:
     return count >= samples_needed(share)
 
 
-def _all_ok(run: RunRecord | None) -> Mapping[str, Any]:
-    """Times of the transactions of all types that ended ok, with their count."""
-    return _all_ok_of(_observed(run))
-
-
-def _all_ok_of(observation: Mapping[str, Any]) -> Mapping[str, Any]:
-    merged = times.all_ok(observation) if "transactions" in observation else None
-    return {} if merged is None else {**merged[0], "count": merged[1]}
-
-
-def _throughput(observation: Mapping[str, Any]) -> float | None:
-    return throughput_per_s(observation) if "outcomes" in observation else None
+def _all_ok(run: RunRecord) -> AllOk | None:
+    """Times of the transactions of all types that ended ok."""
+    return run.driven.all_ok if run.driven else None
 
 
 def _checks(ok: bool | None) -> Callable[[RunRecord], int]:
     return lambda run: sum(check["ok"] is ok for check in run.checks)
 
 
-def _cpu(who: str) -> Callable[[RunRecord], float | None]:
+def _cpu_each(cpu_ns: Callable[[Observation], int | None]) -> Callable[[RunRecord], float | None]:
+    """CPU time per transaction."""
+
     def value(run: RunRecord) -> float | None:
-        cost, ended = _observed(run).get(f"{who}_cost"), costs.ended(run)
-        if not cost or not ended:
+        if run.driven is None or not (ended := costs.ended(run.driven)):
             return None
-        total_ns = cost["cpu_ns"] if "cpu_ns" in cost else cost["user_ns"] + cost["system_ns"]
-        return float(total_ns / ended)
+        total_ns = cpu_ns(run.driven)
+        return None if total_ns is None else total_ns / ended
 
     return value
 
 
+def _client_cpu_ns(driven: Observation) -> int | None:
+    return driven.client_cost.cpu_ns if driven.has("client_cost") else None
+
+
+def _server_cpu_ns(driven: Observation) -> int | None:
+    return driven.server_cost.cpu_ns if driven.server_cost else None
+
+
+def elapsed_ns(run: RunRecord) -> int | None:
+    """Of an update, too."""
+    elapsed_ns: int | None = getattr(run.observation, "elapsed_ns", None)
+    return elapsed_ns
+
+
 def _rows_loaded(run: RunRecord) -> int | None:
-    return sum((run.dataset or {}).get("rows", {}).values()) or None
+    return sum(run.data.rows.values()) or None if run.data else None
 
 
 LATENCY = time_columns("latency", "latency", "latency", _enough)
@@ -96,11 +110,11 @@ FACTORS = [
     ),
     TidyColumn(
         "arrival", "string", "closed, constant, poisson",
-        lambda run: run.driving.get("arrival", "closed"), False,
+        lambda run: run.driving.arrival if run.driving else "closed", False,
     ),
     TidyColumn(
         "offered_rate_per_s", "number", "of all clients; null: closed loop",
-        lambda run: run.driving.get("offered_rate_per_s"),
+        lambda run: run.driving.offered_rate_per_s if run.driving else None,
     ),
 ]  # fmt: skip
 
@@ -139,7 +153,7 @@ CELLS = [
         "throughput", "_per_s", "number", "transactions that ended ok per second", "throughput"
     ),
     *_spread_columns("elapsed", "_ns", "number", "measurement, to the last end", "elapsed"),
-    *of(lambda cell: _all_ok(cell.middle), LATENCY),
+    *of(lambda cell: cell.middle.driven.all_ok if cell.middle else None, LATENCY),
 ]  # fmt: skip
 
 RUNS = [
@@ -156,55 +170,48 @@ RUNS = [
     ),
     TidyColumn("begun_unix_ns", "integer", "null: not begun", _attribute("begun_unix_ns")),
     TidyColumn("ended_unix_ns", "integer", "null: not ended", _attribute("ended_unix_ns")),
-    TidyColumn("system_version", "string", "its own", lambda run: (run.site or {}).get("version")),
+    TidyColumn("system_version", "string", "its own", path("deployment", "version")),
     TidyColumn(
         "throughput_per_s", "number", "transactions that ended ok per second",
-        lambda run: _throughput(_observed(run)),
+        lambda run: run.driven.throughput_per_s if run.driven else None,
     ),
-    *of(
-        _observed,
-        [
-            TidyColumn("elapsed_ns", "integer", "measurement, to the last end", path("elapsed_ns")),
-            TidyColumn("drained_ns", "integer", "of it, waiting for the last", path("drained_ns")),
-            *OUTCOMES,
-            TidyColumn("statements", "integer", "sent in the measurement", path("statements")),
-            TidyColumn("reconnects", "integer", "of all clients", path("reconnects")),
-        ],
-    ),
+    TidyColumn("elapsed_ns", "integer", "measurement, to the last end", elapsed_ns),
+    TidyColumn("drained_ns", "integer", "of it, waiting for the last", _kept("drained_ns")),
+    *of(_attribute("driven"), OUTCOMES),
+    TidyColumn("statements", "integer", "sent in the measurement", _kept("statements")),
+    TidyColumn("reconnects", "integer", "of all clients", _kept("reconnects")),
     *of(_all_ok, LATENCY),
-    TidyColumn("client_cpu_per_transaction_ns", "number", "CPU time of the client", _cpu("client")),
+    TidyColumn("client_cpu_per_transaction_ns", "number", "CPU time of the client",
+        _cpu_each(_client_cpu_ns),
+    ),
     TidyColumn(
         "server_cpu_per_transaction_ns", "number",
-        "CPU time of the server; null: not seen, or embedded in the client", _cpu("server"),
+        "CPU time of the server; null: not seen, or embedded in the client",
+        _cpu_each(_server_cpu_ns),
     ),
-    *of(
-        _observed,
-        [
-            TidyColumn(
-                "waited_for_processor_ns", "integer", "client threads, ready to run; summed",
-                path("client_cost", "waited_for_processor_ns"),
-            ),
-            TidyColumn(
-                "client_memory_bytes", "integer", "resident, at most",
-                path("client_cost", "resident_peak_bytes"),
-            ),
-            TidyColumn(
-                "server_memory_bytes", "integer", "resident, at most",
-                path("server_cost", "resident_peak_bytes"),
-            ),
-            TidyColumn(
-                "device_read_bytes", "integer", "by the whole device under the data",
-                path("device_cost", "read_bytes"),
-            ),
-            TidyColumn(
-                "device_written_bytes", "integer", "by the whole device under the data",
-                path("device_cost", "written_bytes"),
-            ),
-        ],
+    TidyColumn(
+        "waited_for_processor_ns", "integer", "client threads, ready to run; summed",
+        _kept("client_cost", "waited_for_processor_ns"),
+    ),
+    TidyColumn(
+        "client_memory_bytes", "integer", "resident, at most",
+        _kept("client_cost", "resident_peak_bytes"),
+    ),
+    TidyColumn(
+        "server_memory_bytes", "integer", "resident, at most",
+        _kept("server_cost", "resident_peak_bytes"),
+    ),
+    TidyColumn(
+        "device_read_bytes", "integer", "by the whole device under the data",
+        _kept("device_cost", "read_bytes"),
+    ),
+    TidyColumn(
+        "device_written_bytes", "integer", "by the whole device under the data",
+        _kept("device_cost", "written_bytes"),
     ),
     TidyColumn("rows_loaded", "integer", "in all tables", _rows_loaded),
     *of(
-        _attribute("dataset"),
+        _attribute("data"),
         [
             TidyColumn(name, "integer", meaning, path(name))
             for name, meaning in (
@@ -239,21 +246,26 @@ GROUPS = [
     *_of_part([_text("group", "empty: the only one", "name"), _number("clients", "in it")]),
     TidyColumn(
         "throughput_per_s", "number", "transactions that ended ok per second",
-        lambda part: _throughput({**_observed(part.run), **part.part}),
+        lambda part: part.part.throughput_per_s if part.run.driven.elapsed_ns else None,
     ),
     *of(lambda part: part.part, OUTCOMES),
-    *of(lambda part: _all_ok_of(part.part), LATENCY),
+    *of(lambda part: part.part.all_ok, LATENCY),
 ]  # fmt: skip
 
 TRANSACTIONS = _of_part(
     [
         _text("group", "of clients; empty: the only one"),
-        _text("transaction", "type", "name"),
-        _text("outcome", "ok, aborted, failed, unknown"),
-        _COUNT,
-        *LATENCY,
-        *SERVICE_TIME,
-        *SCHEDULE_LAG,
+        *of(
+            path("transaction"),
+            [
+                _text("transaction", "type", "name"),
+                _text("outcome", "ok, aborted, failed, unknown"),
+                _COUNT,
+                *LATENCY,
+                *SERVICE_TIME,
+                *SCHEDULE_LAG,
+            ],
+        ),
     ]
 )
 
@@ -269,7 +281,7 @@ STATEMENTS = _of_part(
 
 INTERVALS = [
     *_of_part([_number("second", "of the measurement, from 0")]),
-    TidyColumn("group", "string", "of clients", lambda part: part.part.get("group") or "", False),
+    TidyColumn("group", "string", "of clients", lambda part: part.part.group, False),
     *of(
         lambda part: part.part,
         [
@@ -299,7 +311,7 @@ INTERVALS = [
 ERRORS = _of_part(
     [
         _text("transaction", "type"),
-        _text("class", "of the error"),
+        _text("class", "of the error", "class_"),
         _text("code", "the system's own"),
         _text("certainty", "undone, or unknown: may have committed"),
         _number("count", "how often"),

@@ -8,7 +8,7 @@ import statistics
 from collections.abc import Collection, Sequence
 
 from assay.judge import per_second
-from assay.record import RunRecord
+from assay.observation import Observation
 from assay.report import cell_runs, standstills
 from assay.report.cell_runs import CellRuns
 from assay.report.values import Cell, Column, Number, Row, Section, Table, count, text
@@ -25,33 +25,26 @@ _OUTAGES_SHOWN = 10
 
 def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     """None where runs were too short for a timeline, and there was no outage."""
-    runs = [(cell, run) for cell in found if (run := cell_runs.middle_run(cell)) is not None]
     seen = [
-        (cell, ok, suspended_seconds(run))
-        for cell, run in runs
-        if len(ok := whole_seconds(run)) >= LEAST_SECONDS
+        (cell, ok, per_second.suspended(run.driven))
+        for cell, run in cell_runs.middle_runs(found)
+        if len(ok := whole_seconds(run.driven)) >= LEAST_SECONDS
     ]
     tables = []
     if seen:
         tables.append(_timeline_table(test, found, seen))
-    if any((run.observation or {}).get("outages") for cell in found for run in cell.runs):
+    if any(run.driven.outages for _, run in cell_runs.driven_runs(found)):
         tables.append(_outages_table(test, found))
     if (stood_still := standstills.table(test, found)) is not None:
         tables.append(stood_still)
     return Section("Timeline", (), tuple(tables)) if tables else None
 
 
-def whole_seconds(run: RunRecord) -> list[int]:
+def whole_seconds(observation: Observation) -> list[int]:
     """Transactions that ended ok in each whole second in which transactions began."""
-    observation = run.observation or {}
-    asked_ns = observation.get("elapsed_ns", 0) - observation.get("drained_ns", 0)
+    asked_ns = observation.elapsed_ns - observation.drained_ns
     seconds = int(asked_ns // 1_000_000_000)
     return per_second.ok(observation)[:seconds]
-
-
-def suspended_seconds(run: RunRecord) -> frozenset[int]:
-    """The seconds in which this program did not run all the time."""
-    return per_second.suspended(run.observation or {})
 
 
 def bars(series: Sequence[int], suspended: Collection[int] = ()) -> str:
@@ -108,19 +101,18 @@ def _timeline_table(
 def _outages_table(test: str, found: Sequence[CellRuns]) -> Table:
     """The longest of them; a server that flaps has more than anyone reads."""
     outages = [
-        (one["to_ns"] - one["from_ns"], one, cell, run)
-        for cell in found
-        for run in cell.runs
-        for one in (run.observation or {}).get("outages", ())
+        (one.lasted_ns, one, cell, run)
+        for cell, run in cell_runs.driven_runs(found)
+        for one in run.driven.outages
     ]
     outages.sort(key=lambda outage: -outage[0])
     rows = [
         Row(
             (
-                count(run.id),
+                count(run.run.id),
                 text(cell.name),
-                *(_seconds(value_ns) for value_ns in (one["from_ns"], one["to_ns"], lasted_ns)),
-                count(int((run.observation or {}).get("reconnects") or 0)),
+                *(_seconds(value_ns) for value_ns in (one.from_ns, one.to_ns, lasted_ns)),
+                count(run.driven.reconnects),
             )
         )
         for lasted_ns, one, cell, run in outages[:_OUTAGES_SHOWN]

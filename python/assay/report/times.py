@@ -6,17 +6,14 @@ throughput.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
-from assay.judge import RunWarning
-from assay.judge.kinds import Kind
-from assay.record import RunRecord
-from assay.record.records import Document
+from assay.judge.samples import SHARES
+from assay.observation import AllOk, Latency, Observation, Resolution, TransactionReport
 from assay.report import cell_runs, percentiles
-from assay.report.cell_runs import CellRuns
+from assay.report.cell_runs import CellRuns, DrivenRun
 from assay.report.values import Cell, Column, Row, Section, Table, text
-from assay.text import units
 
 TIMES = {
     "latency": "latency",
@@ -33,23 +30,22 @@ _OPEN = (
     "schedule lag is the difference"
 )
 
-Measured = Sequence[tuple[CellRuns, RunRecord]]
+Measured = Sequence[tuple[CellRuns, DrivenRun]]
 
 
 class _Line(NamedTuple):
     labels: tuple[Cell, ...]
-    times: Mapping[str, Any]
-    n: int
-    resolution: Document
+    times: Latency
+    resolution: Resolution
 
 
 def section(test: str, found: Sequence[CellRuns]) -> Section | None:
-    measured = [(cell, run) for cell in found if (run := cell_runs.middle_run(cell)) is not None]
+    measured = cell_runs.middle_runs(found)
     if not measured:
         return None
-    names = {each["name"] for _, run in measured for each in _of(run)["transactions"]}
+    names = {one.name for _, run in measured for one in run.driven.transactions}
     tables: list[Table] = []
-    if len(names) > 1 and any(_of(run)["passes"] for _, run in measured):
+    if len(names) > 1 and any(run.driven.passes for _, run in measured):
         tables.append(_passes_table(test, found, measured))
     if len(names) <= _FEW_TYPES:
         tables.append(_cells_table(test, found, measured, len(names) > 1))
@@ -58,51 +54,17 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     return Section("Latency", (), tuple(tables))
 
 
-def all_ok(observation: Document) -> tuple[Mapping[str, Any], int] | None:
-    """Times and count of the ok transactions of all types; None where they were not merged."""
-    if (merged := observation.get("all_ok")) is not None:
-        return merged, merged["count"]
-    ok = [each for each in observation["transactions"] if each["outcome"] == "ok"]
-    return (ok[0], ok[0]["count"]) if len(ok) == 1 else None
+def mean_ns(observation: Observation) -> float | None:
+    """Mean latency of all transactions that ended ok; None: of none."""
+    return observation.all_ok.latency.mean_ns if observation.all_ok.count else None
 
 
-def mean_ns(observation: Document) -> float | None:
-    """Mean latency of all transactions that ended ok."""
-    ok = [each for each in observation.get("transactions", ()) if each["outcome"] == "ok"]
-    count: int = sum(each["count"] for each in ok)
-    total_ns: float = sum(each["count"] * each["latency"]["mean_ns"] for each in ok)
-    return total_ns / count if count else None
+def _ok_types(observation: Observation) -> int:
+    return sum(one.outcome == "ok" for one in observation.transactions)
 
 
-def few_samples(found: Sequence[CellRuns]) -> Iterator[RunWarning]:
-    """Which percentiles have too few samples, by the transaction type with the smallest count."""
-    counts = [
-        each["count"]
-        for cell in found
-        if (run := cell_runs.middle_run(cell)) is not None
-        for each in _of(run)["transactions"]
-        if each["outcome"] == "ok"
-    ]
-    if counts and (names := percentiles.missing(min(counts))):
-        needed = percentiles.samples_needed(percentiles.SHOWN[names[-1]])
-        yield RunWarning(
-            Kind.FEW_SAMPLES.id,
-            f"{', '.join(names)}: {units.counted(min(counts), 'sample')} of a transaction type, "
-            f"{names[-1]} needs {needed}",
-        )
-
-
-def _of(run: RunRecord) -> Document:
-    assert run.observation is not None, "only measured runs get here"
-    return run.observation
-
-
-def _ok_types(run: RunRecord) -> int:
-    return sum(each["outcome"] == "ok" for each in _of(run)["transactions"])
-
-
-def _is_open(run: RunRecord) -> bool:
-    return any(each.get("schedule_lag") for each in _of(run)["transactions"])
+def _is_open(observation: Observation) -> bool:
+    return any(one.schedule_lag for one in observation.transactions)
 
 
 def _cells_table(
@@ -110,18 +72,19 @@ def _cells_table(
 ) -> Table:
     """A line for each cell, transaction type and, in open loops, kind of time."""
     factors = cell_runs.varying(found, "system", "clients")
-    is_open = any(_is_open(run) for _, run in measured)
+    is_open = any(_is_open(run.driven) for _, run in measured)
     has_names = has_names or any(
-        each["outcome"] != "ok" for _, run in measured for each in _of(run)["transactions"]
+        one.outcome != "ok" for _, run in measured for one in run.driven.transactions
     )
     lines: list[_Line] = []
     for cell, run in measured:
         labels = cell_runs.label_cells(cell, factors)
-        merged = _of(run).get("all_ok") if _ok_types(run) > 1 else None
-        entries = [{"name": "all ok", "outcome": "ok", **merged}] if merged else []
-        for entry in [*entries, *_of(run)["transactions"]]:
-            named = (*labels, text(_name(entry))) if has_names else labels
-            lines += _lines(entry, named, is_open, percentiles.resolution(_of(run)))
+        shown: list[TransactionReport | AllOk] = list(run.driven.transactions)
+        if _ok_types(run.driven) > 1:
+            shown.insert(0, run.driven.all_ok)
+        for one in shown:
+            named = (*labels, text(_name(one))) if has_names else labels
+            lines += _lines(one, named, is_open, run.driven.resolution)
     columns = [*cell_runs.label_columns(found, factors)]
     columns += [Column("transaction")] if has_names else []
     columns += [Column("time")] if is_open else []
@@ -131,13 +94,13 @@ def _cells_table(
         "Percentiles",
         columns,
         lines,
-        (_OPEN if is_open else _CLOSED, notes, *_resolutions(run for _, run in measured)),
+        (_OPEN if is_open else _CLOSED, notes, *_resolutions(run.driven for _, run in measured)),
     )
 
 
-def _resolutions(runs: Iterable[RunRecord]) -> list[str]:
-    found = [percentiles.resolution(_of(run)) for run in runs]
-    finest = {(each["lowest_ns"], each["significant_digits"]) for each in found}
+def _resolutions(observations: Iterable[Observation]) -> list[str]:
+    found = [one.resolution for one in observations]
+    finest = {(one.lowest_ns, one.significant_digits) for one in found}
     return [
         f"percentiles: {digits} digits, and not finer than {lowest_ns} ns; max: as measured"
         for lowest_ns, digits in sorted(finest)
@@ -145,32 +108,32 @@ def _resolutions(runs: Iterable[RunRecord]) -> list[str]:
 
 
 def _lines(
-    entry: Mapping[str, Any], labels: tuple[Cell, ...], is_open: bool, resolution: Document
+    one: TransactionReport | AllOk, labels: tuple[Cell, ...], is_open: bool, resolution: Resolution
 ) -> Iterator[_Line]:
     if not is_open:
-        yield _Line(labels, entry["latency"], entry["count"], resolution)
+        yield _Line(labels, one.latency, resolution)
         return
-    for title, key in TIMES.items():
-        if entry.get(key):
-            yield _Line((*labels, text(title)), entry[key], entry["count"], resolution)
+    for word, key in TIMES.items():
+        if times := getattr(one, key):
+            yield _Line((*labels, text(word)), times, resolution)
 
 
-def _name(entry: Mapping[str, Any]) -> str:
-    name = str(entry["name"])
-    return name if entry["outcome"] == "ok" else f"{name} {entry['outcome']}"
+def _name(one: TransactionReport | AllOk) -> str:
+    if isinstance(one, AllOk):
+        return "all ok"
+    return one.name if one.outcome == "ok" else f"{one.name} {one.outcome}"
 
 
 def _passes_table(test: str, found: Sequence[CellRuns], measured: Measured) -> Table:
     factors = cell_runs.varying(found, "system")
     lines = [
         _Line(
-            (*cell_runs.label_cells(cell, factors), text(run.id)),
-            passes["latency"],
-            passes["count"],
-            percentiles.resolution(_of(run)),
+            (*cell_runs.label_cells(cell, factors), text(run.run.id)),
+            passes.latency,
+            run.driven.resolution,
         )
         for cell, run in measured
-        if (passes := _of(run)["passes"])
+        if (passes := run.driven.passes)
     ]
     columns = [*cell_runs.label_columns(found, factors)]
     return _table(
@@ -182,18 +145,19 @@ def _passes_table(test: str, found: Sequence[CellRuns], measured: Measured) -> T
     )
 
 
-def _types_table(test: str, cell: CellRuns, run: RunRecord) -> Table:
+def _types_table(test: str, cell: CellRuns, run: DrivenRun) -> Table:
     lines = [
         _Line(
-            (text(_name(entry)),),
-            entry["latency"],
-            entry["count"],
-            percentiles.resolution(_of(run)),
+            (text(_name(one)),),
+            one.latency,
+            run.driven.resolution,
         )
-        for entry in _of(run)["transactions"]
+        for one in run.driven.transactions
     ]
-    title = f"Per transaction type: {cell.name} (run {run.id})"
-    return _table(f"{test}_run_{run.id}", title, [Column("transaction")], lines, (), is_detail=True)
+    title = f"Per transaction type: {cell.name} (run {run.run.id})"
+    return _table(
+        f"{test}_run_{run.run.id}", title, [Column("transaction")], lines, (), is_detail=True
+    )
 
 
 def _table(
@@ -213,10 +177,10 @@ def _table(
         columns=(
             *labels,
             Column("n", is_number=True),
-            *(Column(title, is_number=True, unit=unit) for title in (*percentiles.SHOWN, "max")),
+            *(Column(one, is_number=True, unit=unit) for one in (*SHARES, "max")),
         ),
         rows=tuple(
-            Row((*line.labels, *percentiles.cells(line.times, line.n, unit, line.resolution)))
+            Row((*line.labels, *percentiles.cells(line.times, unit, line.resolution)))
             for line in lines
         ),
         notes=notes,

@@ -114,14 +114,14 @@ class RunState:
     def observed(self, name: str, report: Observation | OtherReport) -> None:
         """Keeps what the step under way has observed."""
         self.reports[name] = self.new_report = report
-        self.context.store.observed(report.document)
+        self.context.store.observed(report)
 
     def add(self, **found: Any) -> None:
         """Keeps what a later step says of the last observation: in it, for reports look there."""
         if self.observation is not None:
             whole = replace(self.observation, **found)
             self.reports[next(reversed(self.reports))] = whole
-            self.context.store.amended(whole.document)
+            self.context.store.amended(whole)
 
     def checked(self, checks: list[Check]) -> None:
         """Keeps the checks of the step under way; a step calls this once."""

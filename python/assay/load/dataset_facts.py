@@ -1,0 +1,50 @@
+"""Takes the plain data of a data set that is on record (`Dataset.for_record`); gives what judging
+and reporting read of it, typed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from assay.observation.shape import convert
+
+
+class DatasetFacts(msgspec.Struct, frozen=True):
+    """What a system was filled with, as it was."""
+
+    fingerprint: str
+    source: str
+    description: str
+    entries: int
+    rows: dict[str, int]
+    replicas: int
+    variant: str
+    skipped_entries: int
+    load_ns: int
+    index_ns: int
+    analyze_ns: int
+    size_on_disk_bytes: int | None
+    schema_ns: int = 0
+    data_bytes: int | None = None
+    restore_ns: int | None = None
+    buffer_bytes: int | None = None
+    data_to_buffer: float | None = None
+
+    @property
+    def one_load(self) -> tuple[object, ...]:
+        """What one load has to itself: equal of runs that found what an earlier one had loaded, or
+        a copy of it."""
+        times = (self.schema_ns, self.load_ns, self.index_ns, self.analyze_ns)
+        return (self.fingerprint, self.replicas, self.variant, *times, *self.rows.items())
+
+    @property
+    def made_ns(self) -> int:
+        """Of loading, indexing and analyzing."""
+        return self.load_ns + self.index_ns + self.analyze_ns
+
+
+def dataset_facts(document: Any, name: str) -> DatasetFacts:
+    """Raises `ShapeError`, with ``name`` and the key."""
+    return convert(document, DatasetFacts, name)

@@ -1,0 +1,65 @@
+"""Takes the plain data of a deployment that is on record (`Deployment.for_record`), also of an
+earlier Assay; gives what judging and reporting read of it, typed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from assay.observation.shape import convert
+
+Value = str | int | float | bool | None
+
+
+class AddressFacts(msgspec.Struct, frozen=True):
+    driver: str
+    unix: str | None = None
+    host: str | None = None
+    port: int | None = None
+    tls: str = "off"
+
+
+class RecordedStorage(msgspec.Struct, frozen=True):
+    name: str
+    kind: str
+    file_system: str | None = None
+    device: str | None = None
+    size_bytes: int | None = None
+
+
+class DeploymentFacts(msgspec.Struct, frozen=True):
+    """A deployment as it was."""
+
+    version: str
+    address: AddressFacts
+    storage: RecordedStorage
+    connection_limit: int | None
+    settings: dict[str, Value]
+    """In effect."""
+    settings_asked: dict[str, Value]
+    settings_confirmed: tuple[str, ...] = ()
+    settings_unknown: str = ""
+    durability_lowered_by: tuple[str, ...] = ()
+    is_embedded: bool | None = None
+    """None: an earlier Assay did not say it."""
+    endpoints: tuple[AddressFacts, ...] = ()
+
+    @property
+    def was_embedded(self) -> bool:
+        """Whether it was in the client's process: where that is not said, without a socket and a
+        host."""
+        if self.is_embedded is None:
+            return self.address.unix is None and self.address.host is None
+        return self.is_embedded
+
+    @property
+    def reached_at(self) -> tuple[AddressFacts, ...]:
+        """Every endpoint; the address of a deployment that was kept before there were several."""
+        return self.endpoints or (self.address,)
+
+
+def deployment_facts(document: Any, name: str) -> DeploymentFacts:
+    """Raises `ShapeError`, with ``name`` and the key."""
+    return convert(document, DeploymentFacts, name)

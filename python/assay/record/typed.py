@@ -1,0 +1,68 @@
+"""Takes documents of a run as they are kept; gives what judging and reporting read of them, typed.
+Raises `ShapeError` with the document and the key where one is not of its shape.
+
+Documents are JSON, and a file may hold valid JSON that no program of ours wrote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from assay.check.answers import Check
+from assay.experiment import Driving, Scalar
+from assay.judge.evidence import MachineFacts
+from assay.load.dataset_facts import dataset_facts
+from assay.observation.shape import convert
+from assay.provision.deployment_facts import deployment_facts
+from assay.record.records import RunFacts
+
+
+class _Machine(MachineFacts, frozen=True):
+    """With what reports show of it."""
+
+    cpu_model: str | None = None
+
+
+class _Workload(msgspec.Struct):
+    name: str = ""
+    fingerprint: str = ""
+    report: dict[str, dict[str, Any]] = {}
+    published: dict[str, dict[str, Any]] = {}
+    series: dict[str, dict[str, Any]] = {}
+
+
+def run_facts(site: Any, dataset: Any, machine: Any, name: str) -> RunFacts:
+    """``name``: of the run, in messages."""
+    return RunFacts(
+        None if site is None else deployment_facts(site, f"{name}: deployment"),
+        None if dataset is None else dataset_facts(dataset, f"{name}: data set"),
+        convert(machine, _Machine, "machine"),
+    )
+
+
+def driving(document: Any, name: str) -> Driving | None:
+    """How clients were driven; None where that was not kept. What this program does not know of it
+    is left out."""
+    return convert(document, Driving, name) if document else None
+
+
+def parameters(document: Any, name: str) -> dict[str, Scalar]:
+    return convert(document, dict[str, Scalar], name)
+
+
+def checks(document: Any, name: str) -> tuple[Check, ...]:
+    return convert(document, tuple[Check, ...], name)
+
+
+def workload(document: Any) -> Mapping[str, Any]:
+    """The same, seen to be of the shape that reports read."""
+    convert(document, _Workload, "workload")
+    found: Mapping[str, Any] = document
+    return found
+
+
+def build(document: Any) -> dict[str, Any]:
+    return convert(document, dict[str, Any], "build")
