@@ -84,7 +84,7 @@ mariadb engine=MyISAM
   time from the first client's start to the last client's end; median of 3
   repetitions (smallest-largest); speed-up: first column ÷ other column
   published: N. H. F. Beebe, 2011, Table 2, in s (other machines)
-  beside mariadb engine=MyISAM stands MySQL
+  published beside mariadb engine=MyISAM: MySQL
   [1] indicative: repetitions differ by 20 %
 
 """
@@ -321,3 +321,19 @@ def test_the_storage_of_a_server_by_url_is_not_seen(tmp_path: Path) -> None:
     (row,) = tables["storages"].rows
     assert (row.cells[0].shown, row.cells[-1].shown) == ("not seen", "-")
     assert cell_runs.cells(record, record.runs)[0].name == "postgresql at 127.0.0.1, 1 client"
+
+
+@pytest.mark.parametrize("width", [50, 80, 100, 200])
+def test_few_runs_stand_side_by_side_before_a_table_is_cut(
+    tmp_path: Path, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    planned = invented.plan([invented.POSTGRESQL, invented.SQLITE])
+    experiment = invented.experiment(tmp_path / "r.sqlite", planned, 2.0)
+    stream = io.StringIO()
+    table_form.render(build(experiment), stream, detail=True)
+    shown = stream.getvalue()
+    assert max(map(len, shown.splitlines())) <= width
+    part = shown.partition("Each run\n")[2].partition("\n\n")[0]
+    assert part.count("system") == 1, "labels stand there once, so it is not cut"
+    assert len(re.findall("postgresql", part)) == 1

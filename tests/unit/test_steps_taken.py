@@ -172,11 +172,11 @@ def test_groups_work_at_once_and_each_has_its_results(tmp_path: Path, system: st
 def test_counts_of_groups_make_different_cells(tmp_path: Path) -> None:
     folder = folder_of(tmp_path, GROUPS.replace('clients = "readers"', "clients = 3"))
     found = ran(folder, "null", clients="readers=3,4,writers=2,1")
-    names = [one.name for one in cell_runs.cells(found.runs)]
+    names = [one.name for one in cell_runs.cells(found, found.runs)]
     assert names[0] == "null, here, 5 clients, readers as declared, writers as declared"
     assert names[1] == "null, here, 4 clients, readers 3, writers 1"
-    assert found.runs[1].observation is not None
-    assert [one["clients"] for one in found.runs[1].observation["groups"]] == [3, 1]
+    assert found.runs[1].driven is not None
+    assert [group.clients for group in found.runs[1].driven.groups] == [3, 1]
 
 
 def test_a_queue_is_shared_by_all_clients(tmp_path: Path) -> None:

@@ -203,6 +203,8 @@ def _summary(row: dict[str, Any]) -> dict[str, Any]:
     values = {name: row[name] for name in RunSummary.__dataclass_fields__}
     name = f"run {row['id']}"
     values["parameters"] = typed.parameters(json.loads(row["parameters"]), f"{name}: parameters")
+    values["is_ad_hoc"] = bool(row["is_ad_hoc"])
+    values["group_clients"] = typed.group_clients(json.loads(row["group_clients"] or "{}"), name)
     values["seed"] = int(row["seed"])
     values["driving"] = typed.driving(json.loads(row["driving"] or "{}"), f"{name}: driving")
     is_unended = row["state"] not in (*END_STATES, "planned")

@@ -90,6 +90,8 @@ class RunSummary:
     verdict_reason: str
     driving: Driving | None
     """How its clients were driven; None in records of before there was a choice."""
+    group_clients: Mapping[str, int]
+    """Clients of each group; empty: all were as the workload declares them."""
     begun_unix_ns: int | None
     ended_unix_ns: int | None
 

@@ -53,6 +53,10 @@ def parameters(document: Any, name: str) -> dict[str, Scalar]:
     return convert(document, dict[str, Scalar], name)
 
 
+def group_clients(document: Any, name: str) -> dict[str, int]:
+    return convert(document, dict[str, int], f"{name}: group_clients")
+
+
 def checks(document: Any, name: str) -> tuple[Check, ...]:
     return convert(document, tuple[Check, ...], name)
 

@@ -134,5 +134,5 @@ def _shown(made: Number, time_unit: str, with_range: bool) -> Cell:
 
     around = ""
     if with_range and made.n != 1 and made.low is not None and made.high is not None:
-        around = f" ({one(made.low)}-{one(made.high)})"
-    return judged(f"{one(made.value, made.resolution or 0)}{around}", made)
+        around = f" ({text(made.low)}-{text(made.high)})"
+    return judged(f"{text(made.value, made.resolution or 0)}{around}", made)

@@ -85,7 +85,9 @@ def tests(runs: Iterable[RunRecord]) -> dict[str, list[RunRecord]]:
 
 
 def cells(experiment: ExperimentRecord, runs: Iterable[RunRecord]) -> list[CellRuns]:
-    """Runs by cell, in the order in which the cells come first."""
+    """Runs by cell, in the order of each cell's first run."""
+    runs = list(runs)
+    groups = list(dict.fromkeys(name for run in runs for name in run.group_clients))
     by_factors: dict[tuple[tuple[str, Scalar], ...], list[RunRecord]] = {}
     for run in runs:
         by_factors.setdefault(tuple(_factors(run, groups).items()), []).append(run)

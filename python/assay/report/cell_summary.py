@@ -114,7 +114,7 @@ def _groups(middle: DrivenRun | None) -> tuple[tuple[str, str], ...]:
 
 
 def errors(runs: Sequence[RunRecord]) -> str:
-    """How many transactions failed, and the first error; empty where there were none to fail."""
+    """How many transactions failed, and the first error; empty for a test without transactions."""
     driven = [run.driven for run in runs if run.driven is not None]
     if not driven:
         return ""
@@ -129,7 +129,7 @@ def errors(runs: Sequence[RunRecord]) -> str:
         if total[name]
     ]
     first = next((error for one in driven for error in one.errors), None)
-    words = ", ".join(said) if total["failed"] or len(said) > 1 else "none"
+    words = ", ".join(parts) if total["failed"] or len(parts) > 1 else "none"
     return f"{words}; first: {first.class_}: {first.message}" if first else words
 
 

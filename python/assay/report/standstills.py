@@ -14,13 +14,13 @@ _SHOWN = 10
 def table(test: str, found: Sequence[CellRuns]) -> Table | None:
     """The longest ones of all runs; None where there were none."""
     standstills = [
-        (one.lasted_ns, who, one, cell, run.run)
+        (span.lasted_ns, who, span, cell, run.run)
         for cell, run in cell_runs.driven_runs(found)
         for who, stood_still in (
             ("system stalled", run.driven.stalls),
             ("client suspended", run.driven.suspensions),
         )
-        for one in stood_still
+        for span in stood_still
     ]
     if not standstills:
         return None
@@ -31,7 +31,7 @@ def table(test: str, found: Sequence[CellRuns]) -> Table | None:
                 count(run.id),
                 text(cell.name),
                 text(who),
-                *(_seconds(value_ns) for value_ns in (one.from_ns, one.to_ns, lasted_ns)),
+                *(_seconds(value_ns) for value_ns in (span.from_ns, span.to_ns, lasted_ns)),
             )
         )
         for lasted_ns, who, span, cell, run in standstills[:_SHOWN]

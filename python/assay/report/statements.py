@@ -25,7 +25,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
 
 def _table(test: str, cell: CellRuns, run: DrivenRun) -> Table:
     statements, resolution = run.driven.per_statement, run.driven.resolution
-    unit = percentiles.unit_of(one.service_time for one in statements)
+    unit = percentiles.unit_of(statement.service_time for statement in statements)
     return Table(
         name=f"{test}_statements_{run.run.id}",
         label_columns=2,
@@ -40,14 +40,14 @@ def _table(test: str, cell: CellRuns, run: DrivenRun) -> Table:
         rows=tuple(
             Row(
                 (
-                    text(one.transaction),
-                    count(one.line),
-                    count(one.count),
+                    text(statement.transaction),
+                    count(statement.line),
+                    count(statement.count),
                     *(
-                        percentiles.one(one.service_time, name, unit, resolution)
+                        percentiles.one(statement.service_time, name, unit, resolution)
                         for name in (*_SHOWN, "max")
                     ),
-                    text(_short(one.text)),
+                    text(_short(statement.text)),
                 )
             )
             for statement in statements
