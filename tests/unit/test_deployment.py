@@ -83,7 +83,7 @@ def test_is_embedded_means_in_this_process(choice: SystemChoice, is_embedded: bo
         assert Loading(sessions=4).sessions_for(made, request) == (1 if is_embedded else 4)
 
 
-def test_a_record_of_before_is_read_as_it_was_meant() -> None:
+def test_a_deployment_of_an_older_record_is_read() -> None:
     kept = invented.deployment(invented.plan([invented.SQLITE]).runs[0].cell).for_record()
     document = json.loads(json_text(kept))
     del document["is_embedded"]

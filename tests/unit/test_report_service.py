@@ -215,7 +215,7 @@ def early_observation() -> dict[str, Any]:
     return plain
 
 
-def test_an_older_file_gets_the_views_and_its_runs_say_nothing_of_it(tmp_path: Path) -> None:
+def test_an_older_file_gets_the_views_without_values(tmp_path: Path) -> None:
     path = tmp_path / "old.sqlite"
     new = tmp_path / "new.sqlite"
     invented.experiment(new, invented.plan([invented.SQLITE]), 1.0)
