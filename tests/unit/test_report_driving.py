@@ -300,9 +300,9 @@ def test_a_long_drain_has_its_own_warning_only(
     record = experiment(tmp_path, OPEN, **open_loop(outcomes=outcomes, **SLOW_END))
     warned = kinds(record)
     words = "2.0 s of the 6.0 s were waiting for the last transactions"
-    assert words in told[Kind.LONG_DRAIN.id]
-    assert told[Kind.SHORT_MEASUREMENT.id] == "4.0 s"
-    assert Kind.OFFERED_RATE_NOT_REACHED.id not in told
+    assert words in warned[Kind.LONG_DRAIN.id]
+    assert warned[Kind.SHORT_MEASUREMENT.id] == "4.0 s"
+    assert Kind.OFFERED_RATE_NOT_REACHED.id not in warned
     assert timeline.whole_seconds(driven(record)) == [100] * 4
 
 
