@@ -89,8 +89,8 @@ def test_the_client_is_not_blamed_by_an_interval_shorter_than_the_kernel_counts(
 def test_no_more_than_all_processors_are_busy(run: RunRecord) -> None:
     cost = {"client_cost": {"user_ns": 99 * invented.S, "system_ns": 0}}
     busy = invented.changed(run, "observation", **cost)
-    (told,) = judge_run(busy.evidence)[1]
-    assert told.detail.endswith("100 % of the processors, its threads 100 % busy")
+    (shown,) = judge_run(busy.evidence)[1]
+    assert shown.detail.endswith("100 % of the processors, its threads 100 % busy")
 
 
 @pytest.mark.parametrize(
