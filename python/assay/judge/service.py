@@ -27,7 +27,7 @@ def is_unequal(observation: Observation) -> bool:
 
 def starved(observation: Observation) -> str:
     """Which clients ended hardly anything beside others of their group; empty where there are none,
-    or it cannot be told."""
+    or where it is unknown."""
     if observation.littles_law is None:
         return ""
     by_group: dict[str, list[int]] = {}

@@ -82,14 +82,14 @@ def ended(driven: Observation) -> int:
 
 
 def client_per_transaction(run: DrivenRun) -> Cell:
-    """Processor time of the client's process."""
+    """CPU time of the client's process."""
     if not run.driven.has("client_cost"):
         return absent("")
     return _time(run.driven.client_cost.cpu_ns, ended(run.driven))
 
 
 def server_per_transaction(run: DrivenRun) -> Cell:
-    """Processor time of the server's processes, or why it is not known."""
+    """CPU time of the server's processes, or why it is unknown."""
     cost = run.driven.server_cost
     return _time(cost.cpu_ns, ended(run.driven)) if cost else absent(_why_unseen(run.run))
 
