@@ -1,6 +1,6 @@
 """Assay: which database, on which storage, with which settings, is fast enough for your work?
 
-`run` runs an experiment and gives its `Result`; `open` gives the `Records` of a record file. What
+`run` runs an experiment and returns its `Result`; `open` gives the `Records` of a record file. What
 goes wrong is raised as one of `assay.errors`.
 
 >>> import assay

@@ -92,7 +92,7 @@ def drive(
     progress: Callable[[str], None] | None = None,
     ready: Callable[[], int | None] | None = None,
 ) -> str:
-    """Runs a `DriveDocument`; gives an `Observation`. The interpreter is free meanwhile;
+    """Runs a `DriveDocument`; returns an `Observation`. The interpreter is free meanwhile;
     ``progress`` gets a `DriveProgress` at most ten times a second. ``ready`` is called once, when
     every client is connected and has prepared its statements: it gives the instant at which to
     begin, in nanoseconds since 1970, or None for at once."""
@@ -103,7 +103,7 @@ def load(
     progress: Callable[[str], None] | None = None,
 ) -> str:
     """Runs a `LoadDocument` with rows of a `SourceDocument`, or with those of each table that are
-    handed over; gives a `LoadReport`. What iterating over rows raises is raised."""
+    handed over; returns a `LoadReport`. What iterating over rows raises is raised."""
 
 def generate(
     source: str,
@@ -111,14 +111,14 @@ def generate(
     file_descriptor: int,
     progress: Callable[[str], None] | None = None,
 ) -> str:
-    """Writes the rows of one table as an `ExportDocument` says; gives an `ExportReport`."""
+    """Writes the rows of one table as an `ExportDocument` says; returns an `ExportReport`."""
 
 def measure(
     source: str,
     with_checksums: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> str:
-    """Rows, bytes and checksums of the tables of a `GeneratedDocument`; gives a `Measure`."""
+    """Rows, bytes and checksums of the tables of a `GeneratedDocument`; returns a `Measure`."""
 
 def merge_latency(parts: str) -> str:
     """All samples of a list of `EncodedHistogram` in one `Latency`; exact, in any order."""
@@ -127,11 +127,11 @@ def observation_schema() -> str:
     """The JSON Schema of an `Observation`, as JSON text."""
 
 def query(document: str) -> list[tuple[str, Rows]]:
-    """Runs every script of a `DriveDocument` once in one session, parameters bound; gives
+    """Runs every script of a `DriveDocument` once in one session, parameters bound; returns
     (transaction, rows) of each statement."""
 
 def probe(site: str, upto: int) -> str:
-    """Opens sessions and holds them until one is refused; gives a `Probe`."""
+    """Opens sessions and holds them until one is refused; returns a `Probe`."""
 
 def evaluate(
     text: str,
@@ -143,8 +143,8 @@ def evaluate(
     """The value of an expression that uses nothing but ``constants``."""
 
 def serve(document: str, ready: Callable[[str], None] | None = None) -> str:
-    """Plays the null server of a `ServeDocument` until a signal's handler raises; gives a `Served`.
-    ``ready`` gets a `Listening` once it listens. The interpreter is free meanwhile."""
+    """Plays the null server of a `ServeDocument` until a signal's handler raises; returns a
+    `Served`. ``ready`` gets a `Listening` once it listens. The interpreter is free meanwhile."""
 
 def null_protocols() -> list[str]:
     """The protocols that `serve` speaks, under the names of their drivers."""

@@ -1,4 +1,4 @@
-"""Takes a protocol and a number of clients; gives what these can do at most on this machine.
+"""Takes a protocol and a number of clients; returns what these can do at most on this machine.
 
 They ask a null server of that protocol, which answers at once, for one row by its key, again and
 again: the statement of the cheapest transaction there is. What they reach is the *ceiling*: with a

@@ -1,4 +1,4 @@
-"""Takes an experiment; gives its record: the only place that knows all stages."""
+"""Takes an experiment; returns its record: the only place that knows all stages."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def _with_record(hint: str | None, ended: int, experiment_id: int, path: Path) -
 
 
 def _run(context: Context, planned: PlannedRun, runs: tuple[PlannedRun, ...]) -> int:
-    """Stages 4 to 7 of one run; gives its exit code."""
+    """Stages 4 to 7 of one run; returns its exit code."""
     store, pool = context.store, context.pool
     store.begin_run(planned)
     context.progress.run(planned, len(runs))

@@ -1,4 +1,4 @@
-"""Takes the URL of a server as written; gives its parts, of which only the password is secret.
+"""Takes the URL of a server as written; returns its parts, of which only the password is secret.
 
 ``scheme://user:password@host:port/path?query``, where a sign that would end a part is written as
 ``%`` and two hexadecimal digits. A URL that cannot be read still has a place and a form without its

@@ -1,4 +1,4 @@
-"""Takes the arguments of `assay.run`; gives the words that mean the same on a command line, where
+"""Takes the arguments of `assay.run`; returns the words that mean the same on a command line, where
 one reader says what they mean."""
 
 from __future__ import annotations

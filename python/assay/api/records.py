@@ -1,4 +1,4 @@
-"""Takes the path of a record file; gives its experiments, read and never changed."""
+"""Takes the path of a record file; returns its experiments, read and never changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Takes an experiment's record; gives its `Result`: typed values, tables of rows, a report as text.
+"""Takes an experiment's record; returns its `Result`: typed values, tables of rows, a report as
+text.
 
 A time is in nanoseconds and says so in its name; what is not known is None.
 """

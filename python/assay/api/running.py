@@ -63,7 +63,7 @@ def run(
     records: Path = DEFAULT_FILE_NAME,
     show_progress: bool = False,
 ) -> Result:
-    """Runs an experiment, keeps it in the record file ``records``, and gives its result.
+    """Runs an experiment, keeps it in the record file ``records``, and returns its result.
 
     ``workload`` is what ``assay run`` takes: the name of a workload (``"tpcb"``) or of a test of
     it, a folder, a script (``"mine.sql"``), an experiment file (``"e.toml"``); it may be left out

@@ -73,7 +73,7 @@ def is_there(folder: Path) -> bool:
 
 
 def get(to: Path | None = None, tell: Tell = lambda _line: None, *, force: bool = False) -> Path:
-    """Brings the files into ``to`` (default: `default_folder`) and gives that folder.
+    """Brings the files into ``to`` (default: `default_folder`) and returns that folder.
 
     Existing files are kept, unless ``force``. Reports what differs from the
     manifest; raises `InputError` where the files can be had neither from a TeX tree nor from the

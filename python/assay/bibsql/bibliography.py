@@ -1,4 +1,5 @@
-"""Takes what an experiment says of its input; gives the bibliography that its runs are loaded with.
+"""Takes what an experiment says of its input; returns the bibliography that its runs are loaded
+with.
 
 ``--bib`` names files; without it the workload's own data set is used, fetched if need be; and where
 that is not to be had, a synthetic one of the same statistics, which every report then says.

@@ -1,4 +1,4 @@
-"""Takes ``[data]`` of a workload whose rows are bibliographies; gives it as values, or says which
+"""Takes ``[data]`` of a workload whose rows are bibliographies; returns it as values, or says which
 line is wrong."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Takes a loaded deployment and the statements of its checks; gives the entries that any check
+"""Takes a loaded deployment and the statements of its checks; returns the entries that any check
 reports.
 
 The variant ``clean`` of a replicated data set holds further replicas of the other entries only, so

@@ -1,4 +1,5 @@
-"""Takes an observation and the answers that are right; gives one check per statement that answers.
+"""Takes an observation and the answers that are right; returns one check per statement that
+answers.
 
 Three questions for each: did every client get the same rows every time; is their number the one
 that is known for these data; and are they the rows that the other systems of this experiment gave?

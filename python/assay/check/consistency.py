@@ -1,5 +1,5 @@
-"""Takes a deployment and the queries that must find nothing; gives one check for each: the rows it
-found.
+"""Takes a deployment and the queries that must find nothing; returns one check for each: the rows
+it found.
 
 A workload keeps them in ``checks/*.sql``: each states a rule of the data by asking for what breaks
 it. They are asked when the data were loaded, and again when clients have worked on them, in

@@ -1,4 +1,4 @@
-"""Takes two sets of dumps, such as what one client left and what many did; gives a check for each
+"""Takes two sets of dumps, such as what one client left and what many did; returns a check for each
 pair: are they the same rows in the same order?
 
 Where clients overtook one another, rows differ although none is lost: then only what each of them

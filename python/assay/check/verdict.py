@@ -1,4 +1,4 @@
-"""Takes an observation and its checks; gives the reason why the run failed, or none."""
+"""Takes an observation and its checks; returns the reason why the run failed, or none."""
 
 from __future__ import annotations
 

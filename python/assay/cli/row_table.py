@@ -1,4 +1,4 @@
-"""Takes rows of texts and the width of a terminal; gives lines in which columns are aligned.
+"""Takes rows of texts and the width of a terminal; returns lines in which columns are aligned.
 
 What does not fit is wrapped, columns of text first and the widest of them most; where that leaves
 too little of a column, each row becomes a block with a line for each of its columns.

@@ -1,5 +1,5 @@
-"""Takes a mistake on the command line as click has it; gives a sentence that says what was expected
-and what was found."""
+"""Takes a mistake on the command line as click has it; returns a sentence that says what was
+expected and what was found."""
 
 from __future__ import annotations
 

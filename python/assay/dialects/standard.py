@@ -1,4 +1,4 @@
-"""Takes neutral tables; gives what standard SQL spells of them (ISO/IEC 9075-2), and the few
+"""Takes neutral tables; returns what standard SQL spells of them (ISO/IEC 9075-2), and the few
 statements outside the standard that most systems spell alike, for a dialect to say how it differs.
 """
 

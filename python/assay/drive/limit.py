@@ -1,4 +1,4 @@
-"""Takes a way to bring a deployment up; gives the first client count it refuses, by default and
+"""Takes a way to bring a deployment up; returns the first client count it refuses, by default and
 when raised.
 
 Experiment B7 (Beebe 2011, section 6): one server refused already at 16 jobs and another soon after,

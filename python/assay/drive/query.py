@@ -1,4 +1,4 @@
-"""Takes a deployment and a script; runs it once outside any measurement; gives the rows it
+"""Takes a deployment and a script; runs it once outside any measurement; returns the rows it
 answered, its values bound.
 """
 

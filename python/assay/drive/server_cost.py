@@ -1,4 +1,4 @@
-"""Takes samples of a server and what was driven; gives what it cost the machine meanwhile.
+"""Takes samples of a server and what was driven; returns what it cost the machine meanwhile.
 
 The samples hold sums since each process, or device, began. Between two of them a sum is taken to
 grow evenly, so that it is known also at the instants at which the measurement began and ended.

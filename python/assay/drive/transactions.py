@@ -1,4 +1,4 @@
-"""Takes a loaded deployment and a drive document; has the engine drive it; gives its
+"""Takes a loaded deployment and a drive document; has the engine drive it; returns its
 observation."""
 
 from __future__ import annotations

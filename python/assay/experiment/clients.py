@@ -1,4 +1,4 @@
-"""Takes what a command line says of clients; gives their numbers, offered rates and pauses."""
+"""Takes what a command line says of clients; returns their numbers, offered rates and pauses."""
 
 from __future__ import annotations
 

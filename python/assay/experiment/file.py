@@ -1,4 +1,4 @@
-"""Takes an experiment file (TOML); gives its `Experiment`, or says which line is wrong."""
+"""Takes an experiment file (TOML); returns its `Experiment`, or says which line is wrong."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def _parameters(section: Section, workload: Workload) -> dict[str, tuple[Scalar,
 
 
 class _placed:  # noqa: N801  (used as a statement)
-    """Gives an `ArgumentError` from inside the block the place of a key of the file."""
+    """Returns an `ArgumentError` from inside the block the place of a key of the file."""
 
     def __init__(self, section: Section, key: str) -> None:
         self._section = section

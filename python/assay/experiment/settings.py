@@ -1,4 +1,5 @@
-"""Takes systems, storages and settings as written; gives the choices they mean, every name checked.
+"""Takes systems, storages and settings as written; returns the choices they mean, every name
+checked.
 
 A system is ``NAME``, ``NAME[key=value,…]`` or the URL of a server that runs. A setting is
 ``SYSTEM.KEY=VALUES`` or ``PARAMETER=VALUES``, where several values with commas between are the

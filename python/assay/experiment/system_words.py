@@ -1,4 +1,4 @@
-"""Takes the systems of one word of ``--on``, with commas between; gives each as it was written.
+"""Takes the systems of one word of ``--on``, with commas between; returns each as it was written.
 
 A comma within brackets or quotes, or in the user and password of a URL, is part of its system.
 """

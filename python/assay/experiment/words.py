@@ -1,4 +1,4 @@
-"""Takes the words of a command line; gives the `Experiment` they ask for."""
+"""Takes the words of a command line; returns the `Experiment` they ask for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Takes the path of a file to be written; gives a descriptor for its content, a whole file or none.
+"""Takes the path of a file to be written; returns a descriptor for its content, a whole file or
+none.
 
 The content goes into a file without a name in the same folder, and gets the name only when it is
 complete; so whatever ends the program before that, even SIGKILL, leaves the old file or no file.

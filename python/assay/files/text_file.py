@@ -1,4 +1,4 @@
-"""Takes a file that somebody wrote; gives its text, or says what is wrong with it."""
+"""Takes a file that somebody wrote; returns its text, or says what is wrong with it."""
 
 from __future__ import annotations
 

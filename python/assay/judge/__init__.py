@@ -1,5 +1,5 @@
-"""Takes what is known of a run that has ended, or of all runs of a cell; gives the verdict and the
-warnings that are kept with it. Reads no record, and writes none.
+"""Takes what is known of a run that has ended, or of all runs of a cell; returns the verdict and
+the warnings that are kept with it. Reads no record, and writes none.
 """
 
 from assay.judge import verdict, warnings

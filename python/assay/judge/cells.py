@@ -1,4 +1,4 @@
-"""Takes the evidence of all runs of a cell; gives the cell's verdict, and the warnings that need
+"""Takes the evidence of all runs of a cell; returns the cell's verdict, and the warnings that need
 all of its repetitions.
 """
 

@@ -1,4 +1,4 @@
-"""Takes an observation; gives what happened in each of its seconds, all groups together."""
+"""Takes an observation; returns what happened in each of its seconds, all groups together."""
 
 from __future__ import annotations
 

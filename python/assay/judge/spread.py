@@ -1,4 +1,4 @@
-"""Takes the values of repetitions; gives their median and how far they lie apart."""
+"""Takes the values of repetitions; returns their median and how far they lie apart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Takes the evidence of a run; gives its warnings: the name of each way in which it can mislead
+"""Takes the evidence of a run; returns its warnings: the name of each way in which it can mislead
 (`assay.judge.kinds`), and what that says of this run.
 """
 

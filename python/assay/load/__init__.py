@@ -1,1 +1,1 @@
-"""Takes a `Deployment` and a workload; gives a `Dataset`: filled, counted, measured."""
+"""Takes a `Deployment` and a workload; returns a `Dataset`: filled, counted, measured."""

@@ -1,4 +1,5 @@
-"""Takes a loaded table; gives its number of rows and a digest that does not depend on their order.
+"""Takes a loaded table; returns its number of rows and a digest that does not depend on their
+order.
 
 Two systems that hold the same rows give the same digest: it stands for the sorted dump of the
 table, each value in the form that all systems have in common.

@@ -29,7 +29,7 @@ def fill(
     with_checksums: bool = False,
 ) -> dict[str, Any]:
     """Sends the rows of ``source`` into tables that exist, in one transaction of each session that
-    begins with the statements ``before``; gives the engine's `LoadReport`."""
+    begins with the statements ``before``; returns the engine's `LoadReport`."""
     form = deployment.options.get("bulk_form", dialect.bulk_form)
     document = {
         "site": deployment.address.for_engine(),

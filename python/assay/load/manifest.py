@@ -1,4 +1,4 @@
-"""Takes a folder of files; gives what is in each, and says later whether it is still so."""
+"""Takes a folder of files; returns what is in each, and says later whether it is still so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Takes the tables of a server that is not ours; gives whose they are, by the mark that our loads
+"""Takes the tables of a server that is not ours; returns whose they are, by the mark that our loads
 leave on each table they make there.
 
 A killed Assay leaves its tables behind, and the next one may replace them: no others, and none that

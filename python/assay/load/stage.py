@@ -1,5 +1,5 @@
-"""Takes a deployment and a data request; makes the schema, fills it, indexes it, counts it; gives a
-`Dataset`.
+"""Takes a deployment and a data request; makes the schema, fills it, indexes it, counts it; returns
+a `Dataset`.
 
 Nothing stays half loaded: rows travel in one transaction, and where a system has none the tables
 are dropped again when anything goes wrong.
@@ -107,7 +107,7 @@ def _with_total(progress: OnProgress, request: DataRequest) -> OnProgress:
 
 
 def _timed(deployment: Deployment, statements: Sequence[str]) -> int:
-    """Runs the statements in one session; gives the time they took, connecting left out."""
+    """Runs the statements in one session; returns the time they took, connecting left out."""
     if not statements:
         return 0
     with session(deployment.address) as opened:

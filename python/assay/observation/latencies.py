@@ -1,4 +1,4 @@
-"""Takes distributions; gives the one of all their samples, without a loss."""
+"""Takes distributions; returns the one of all their samples, without a loss."""
 
 from __future__ import annotations
 

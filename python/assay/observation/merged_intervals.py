@@ -1,4 +1,5 @@
-"""Takes the seconds of several machines; gives those of all: one line for each second and group."""
+"""Takes the seconds of several machines; returns those of all: one line for each second and
+group."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Takes the observations of several client machines that drove one run together; gives the one of
+"""Takes the observations of several client machines that drove one run together; returns the one of
 all their clients.
 
 Counts, sums and distributions add up exactly: what each machine recorded is what one machine with

@@ -1,4 +1,4 @@
-"""Gives the JSON Schema of an observation as it is kept: the engine's, and what the laboratory
+"""Returns the JSON Schema of an observation as it is kept: the engine's, and what the laboratory
 adds. It is published in ``docs/reference``."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Takes times in which something stood still, of several machines; gives what they have in common,
-or all of them."""
+"""Takes times in which something stood still, of several machines; returns what they have in
+common, or all of them."""
 
 from __future__ import annotations
 

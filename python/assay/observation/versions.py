@@ -1,4 +1,4 @@
-"""Takes the plain data of what a step observed, of any version; gives them typed, or as plain data
+"""Takes the plain data of what a step observed, of any version; returns them typed, or as plain data
 of the newest version.
 """
 

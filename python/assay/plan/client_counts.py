@@ -1,4 +1,4 @@
-"""Takes what an experiment says of clients, and a test; gives how many clients each of its cells
+"""Takes what an experiment says of clients, and a test; returns how many clients each of its cells
 has, and each group of clients where that is not as the workload declares it.
 """
 

@@ -1,4 +1,4 @@
-"""Takes a planned run and a step in which clients run scripts; gives what those clients do, in
+"""Takes a planned run and a step in which clients run scripts; returns what those clients do, in
 numbers, or says why they cannot.
 """
 

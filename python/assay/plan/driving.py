@@ -1,4 +1,4 @@
-"""Takes a test, what the experiment says of driving, and parameters; gives how the clients of a
+"""Takes a test, what the experiment says of driving, and parameters; returns how the clients of a
 cell are driven, in numbers, or says why they cannot be.
 """
 

@@ -1,4 +1,4 @@
-"""Takes a cell, or its document in a record; gives its fingerprint, version 2: equal cells have
+"""Takes a cell, or its document in a record; returns its fingerprint, version 2: equal cells have
 equal fingerprints, also where one was recorded by a program that knew fewer fields.
 
 SHA-256 of canonical JSON of the fields that are not at their defaults. So a new field changes no

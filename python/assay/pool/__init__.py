@@ -1,4 +1,4 @@
-"""Takes planned runs; gives each the deployment it needs, shared with runs that need the same."""
+"""Takes planned runs; returns each the deployment it needs, shared with runs that need the same."""
 
 from assay.pool.pool import Pool
 from assay.pool.pooled_system import PooledSystem

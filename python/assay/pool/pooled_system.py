@@ -96,7 +96,7 @@ class PooledSystem:
 
     def size_buffer(self, dataset: Dataset, data_to_buffer: float | None) -> Dataset:
         """Starts the server again with a buffer of which the data are so many times the size; None:
-        with its default one. A system without a buffer stays as it is. Gives the data set
+        with its default one. A system without a buffer stays as it is. Returns the data set
         with what came of it.
 
         Raises `ArgumentError` where the system is not ours to start again, or holds no data.

@@ -1,4 +1,5 @@
-"""Takes a system and a storage; gives a `Deployment`: an address, what it is, and its teardown."""
+"""Takes a system and a storage; returns a `Deployment`: an address, what it is, and its
+teardown."""
 
 from assay.provision.deployment import Address, Deployment, Node, StorageFacts
 

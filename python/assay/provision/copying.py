@@ -106,7 +106,7 @@ def _share(source: int, target: int) -> bool:
 
 
 def _copy_content(source: int, target: int, size: int) -> int:
-    """Copies what is between the holes; gives how many bytes that was."""
+    """Copies what is between the holes; returns how many bytes that was."""
     copied = 0
     for start, end in _pieces(source, size):
         os.lseek(target, start, os.SEEK_SET)

@@ -1,4 +1,4 @@
-"""Takes a process; gives it and all that descend from it, as they were together at one instant.
+"""Takes a process; returns it and all that descend from it, as they were together at one instant.
 
 The kernel gives one process at a time. When a child ends and its parent takes leave of it, its
 times move to the parent's: a parent that was read before and a child that is gone after leave them

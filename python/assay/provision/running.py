@@ -1,4 +1,4 @@
-"""Takes a system and a storage; gives the `RunningSystem` they share: a directory on which the
+"""Takes a system and a storage; returns the `RunningSystem` they share: a directory on which the
 system's server is started, stopped, and started again on what it wrote."""
 
 from __future__ import annotations

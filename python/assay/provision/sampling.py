@@ -1,4 +1,4 @@
-"""Takes a server's first process; gives what all its processes use at this instant."""
+"""Takes a server's first process; returns what all its processes use at this instant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Takes an `Address`; gives a session with it for schema, counts and questions; not for
+"""Takes an `Address`; returns a session with it for schema, counts and questions; not for
 measuring.
 """
 

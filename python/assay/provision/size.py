@@ -1,4 +1,4 @@
-"""Takes a file, or a folder that a server writes in; gives the bytes it occupies."""
+"""Takes a file, or a folder that a server writes in; returns the bytes it occupies."""
 
 from __future__ import annotations
 

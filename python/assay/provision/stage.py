@@ -1,4 +1,4 @@
-"""The stage: takes a system and a storage as asked for; gives a `Deployment`, and takes it down
+"""The stage: takes a system and a storage as asked for; returns a `Deployment`, and takes it down
 again."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Takes what a calibration measured; keeps it, and gives the one that is nearest to a run."""
+"""Takes what a calibration measured; keeps it, and returns the one that is nearest to a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Takes any value of ours; gives the JSON text that is kept, with every password taken out."""
+"""Takes any value of ours; returns the JSON text that is kept, with every password taken out."""
 
 from __future__ import annotations
 

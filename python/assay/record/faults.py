@@ -1,5 +1,5 @@
-"""Takes what the file's library says of a record; gives the error that a person can act on: a disk
-that is full, a file that is damaged, or one that cannot be used."""
+"""Takes what the file's library says of a record; returns the error that a person can act on: a
+disk that is full, a file that is damaged, or one that cannot be used."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def reading_errors(path: Path) -> Iterator[None]:
 
 
 def insert(connection: sqlite3.Connection, table: str, **values: object) -> int:
-    """Adds a row; gives its number."""
+    """Adds a row; returns its number."""
     names, marks = ", ".join(values), ", ".join("?" * len(values))
     cursor = connection.execute(
         f"INSERT INTO {table} ({names}) VALUES ({marks})", tuple(values.values())

@@ -1,4 +1,4 @@
-"""Gives the facts of this machine that decide how fast a database can be; not its name."""
+"""Returns the facts of this machine that decide how fast a database can be; not its name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Takes the path of a record file; gives a connection that reads it, and changes nothing.
+"""Takes the path of a record file; returns a connection that reads it, and changes nothing.
 
 The file may be on a read-only medium, in a folder in which we may not write, or of an older
 version: then it is read as it is, or from a copy that vanishes with the connection.

@@ -1,4 +1,4 @@
-"""Takes an open record file; gives its experiments and runs as frozen values.
+"""Takes an open record file; returns its experiments and runs as frozen values.
 
 A run is shown as interrupted when it has not ended and the process that began it is no more: such a
 run cannot say so itself.

@@ -1,4 +1,4 @@
-"""Takes how a step of a run begins and ends, and keeps it; gives all that is kept of each step.
+"""Takes how a step of a run begins and ends, and keeps it; returns all that is kept of each step.
 
 A run whose stages name no step has one, ``drive``, which begins with the first thing kept of it.
 """

@@ -1,4 +1,4 @@
-"""Takes an open file; gives it the tables of this version, or says why the file cannot be used.
+"""Takes an open file; returns it the tables of this version, or says why the file cannot be used.
 
 The tables are SQL text in ``steps/``, described there column by column for people who ask the file
 with SQL. A question::

@@ -106,7 +106,7 @@ class Store:
         workload: Mapping[str, Any],
         build: Mapping[str, Any],
     ) -> int:
-        """Keeps the whole plan before anything is started; gives the experiment's number.
+        """Keeps the whole plan before anything is started; returns the experiment's number.
 
         ``workload``: name, title, fingerprint, report (its ``[report.*]`` tables), published.
         ``build``: versions of Assay and its engine.
@@ -142,7 +142,7 @@ class Store:
         return experiment_id
 
     def begin_run(self, run: PlannedRun) -> int:
-        """The planned run is under way: state provisioning. Gives the run's number."""
+        """The planned run is under way: state provisioning. Returns the run's number."""
         if self._run_id is not None:
             raise Bug(f"run {self._run_id} has not ended, and another begins")
         experiment_id, now_ns = self._experiment_id, time.time_ns()

@@ -85,7 +85,7 @@ class Download:
     """Its first line is short."""
     get: Callable[[Path | None, Callable[[str], None], bool], Path]
     """Brings it to a folder (None: the user's data folder), says what is being done, replaces files
-    that exist where asked to; gives the folder."""
+    that exist where asked to; returns the folder."""
 
 
 class RowSource(ABC):

@@ -51,7 +51,7 @@ class DataRequest:
     rows_expected: Mapping[str, int] | None = None
     """Table → its number of rows, where that is known before any row is made."""
     checksums: Callable[[], Mapping[str, str]] | None = None
-    """Makes all rows and gives each table's digest; None: only a load shows it."""
+    """Makes all rows and returns each table's digest; None: only a load shows it."""
 
     @property
     def key(self) -> str:

@@ -1,4 +1,4 @@
-"""Takes a planned run through the steps of its test, in their order; gives the reason why it
+"""Takes a planned run through the steps of its test, in their order; returns the reason why it
 failed, or None. All else is on record.
 
 A step is a class of `assay.workload.steps`, its reader in `declared_steps`, and a module here with

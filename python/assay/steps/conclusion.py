@@ -1,5 +1,5 @@
-"""Takes a run behind its last step; asks the rules of its data, and gives the reason why it failed,
-or None.
+"""Takes a run behind its last step; asks the rules of its data, and returns the reason why it
+failed, or None.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Takes a path; gives the block devices under its file system, and what they have read and written.
+"""Takes a path; returns the block devices under its file system, and what they have read and
+written.
 
 The counters are those of the whole device: of the server, of everybody else who uses it, and of the
 kernel, which writes late what was written into the page cache. They count what was really asked of

@@ -1,5 +1,5 @@
-"""Takes a directory; gives what it lies on: file system, device, mount options, sizes, and whether
-the device turns."""
+"""Takes a directory; returns what it lies on: file system, device, mount options, sizes, and
+whether the device turns."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Takes a question to a server that may be anything which speaks the protocol; gives the answer if
-it is one.
+"""Takes a question to a server that may be anything which speaks the protocol; returns the answer
+if it is one.
 
 Poolers, proxies and other databases speak a server's protocol and have not its catalogue: they
 refuse the question, or answer another.

@@ -1,4 +1,4 @@
-"""Takes the URL of a server and its address; gives the first session with it. A refusal names the
+"""Takes the URL of a server and its address; returns the first session with it. A refusal names the
 URL, what was expected there, the cause and the fix."""
 
 from __future__ import annotations

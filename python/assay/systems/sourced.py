@@ -1,4 +1,4 @@
-"""Takes named values from several sources, the first wins; gives each value and its origin.
+"""Takes named values from several sources, the first wins; returns each value and its origin.
 
 A URL is completed by what the system's own clients read: variables of the environment, option
 files. What a run used, and where that came from, can be shown.

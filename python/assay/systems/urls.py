@@ -1,4 +1,4 @@
-"""Takes a server's URL; gives its parts decoded, for a system to say what they mean to it."""
+"""Takes a server's URL; returns its parts decoded, for a system to say what they mean to it."""
 
 from __future__ import annotations
 

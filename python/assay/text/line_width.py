@@ -1,4 +1,4 @@
-"""Takes a stream; gives how many columns a line written there may have."""
+"""Takes a stream; returns how many columns a line written there may have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Takes a number in the unit it was measured in; gives the text that people read."""
+"""Takes a number in the unit it was measured in; returns the text that people read."""
 
 from __future__ import annotations
 

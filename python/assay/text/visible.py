@@ -1,5 +1,5 @@
-"""Takes text of a server, a file name or a script; gives it as a terminal may show it: no character
-in it moves the cursor, changes a colour or the order of letters, or ends a line.
+"""Takes text of a server, a file name or a script; returns it as a terminal may show it: no
+character in it moves the cursor, changes a colour or the order of letters, or ends a line.
 
 Such a character is written as JSON escapes it (``\\u001b``), so that a JSON document stays the same
 document. Letters, signs and emoji of every language stay as they are.

@@ -1,1 +1,1 @@
-"""Takes a workload folder, or script files; gives the `Workload` they declare."""
+"""Takes a workload folder, or script files; returns the `Workload` they declare."""

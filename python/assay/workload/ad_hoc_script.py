@@ -1,5 +1,5 @@
-"""Takes script files; gives the workload they make by themselves, or a test of a workload that runs
-them in place of its own.
+"""Takes script files; returns the workload they make by themselves, or a test of a workload that
+runs them in place of its own.
 
 An ad hoc script has no tables: nothing is loaded, and what is in the system is its own affair.
 Every parameter is one of its variables.

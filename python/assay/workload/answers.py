@@ -1,4 +1,4 @@
-"""Takes a workload folder; gives the answers its scripts must have, and the numbers published.
+"""Takes a workload folder; returns the answers its scripts must have, and the numbers published.
 
 ``expected.toml`` holds counts of rows keyed by data set, ``published.toml`` the tables of the paper
 the workload is from. Both may be absent.

@@ -1,4 +1,4 @@
-"""Takes the line of one column (``title = "text wide"``); gives the `Column` in neutral types.
+"""Takes the line of one column (``title = "text wide"``); returns the `Column` in neutral types.
 
 The line is the column's type, then any of ``not null``, ``wide`` and ``default LITERAL`` in any
 order. A literal is a number, ``true`` or ``false``, or a text in single quotes.

@@ -1,5 +1,5 @@
-"""Takes ``scripts``, ``mix`` and ``order`` of a test, a step or a group; gives the scripts that its
-clients run.
+"""Takes ``scripts``, ``mix`` and ``order`` of a test, a step or a group; returns the scripts that
+its clients run.
 """
 
 from __future__ import annotations

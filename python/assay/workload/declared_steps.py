@@ -1,4 +1,4 @@
-"""Takes ``[[tests.NAME.steps]]`` of a workload file; gives the steps of the test, every name in
+"""Takes ``[[tests.NAME.steps]]`` of a workload file; returns the steps of the test, every name in
 them checked.
 
 ::

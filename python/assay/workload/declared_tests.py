@@ -1,4 +1,4 @@
-"""Takes ``[tests]`` of a workload file; gives its tests, every name in them checked."""
+"""Takes ``[tests]`` of a workload file; returns its tests, every name in them checked."""
 
 from __future__ import annotations
 

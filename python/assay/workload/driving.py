@@ -1,4 +1,5 @@
-"""Takes a section that says how clients are driven; gives the fields of `Driving` it says, checked.
+"""Takes a section that says how clients are driven; returns the fields of `Driving` it says,
+checked.
 
 Tests of a workload and experiment files say it in the same words. In a test a number or a pause may
 be the name of a parameter.

@@ -1,4 +1,4 @@
-"""Takes what a ``[[tables]]`` says of keys and indexes; gives them as neutral values.
+"""Takes what a ``[[tables]]`` says of keys and indexes; returns them as neutral values.
 
 An index is the name of its column, or several names with commas, each with ``desc`` behind it where
 it runs down; as a table ``{ columns = "…", when = "…" }`` it is there where the expression of

@@ -1,4 +1,4 @@
-"""Takes a test's ``procedure = "…"``, the short way to name steps that several tests take; gives
+"""Takes a test's ``procedure = "…"``, the short way to name steps that several tests take; returns
 those steps.
 
 ::

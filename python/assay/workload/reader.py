@@ -1,4 +1,4 @@
-"""Takes a workload folder; gives a `Workload`, or says which line of which file is wrong."""
+"""Takes a workload folder; returns a `Workload`, or says which line of which file is wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Takes a workload folder; gives its scripts, and what single dialects are sent in their place.
+"""Takes a workload folder; returns its scripts, and what single dialects are sent in their place.
 
 Every ``*.sql`` below the folder is a script; its name (the transaction type) is the file's name
 without the ending. ``overrides/<dialect>/<path of the script>`` replaces one of them for one

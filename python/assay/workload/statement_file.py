@@ -1,4 +1,5 @@
-"""Takes a plain file of statements; gives each as a transaction type of its own, sent as it stands.
+"""Takes a plain file of statements; returns each as a transaction type of its own, sent as it
+stands.
 
 This is what an interactive client does with a file on its standard input: one statement after the
 other, regardless of the result of the one before.

@@ -1,4 +1,4 @@
-"""Takes keys that several steps share; gives their values, every name in them checked."""
+"""Takes keys that several steps share; returns their values, every name in them checked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Takes one ``[[tables]]`` of a workload file; gives the `DeclaredTable` in neutral types.
+"""Takes one ``[[tables]]`` of a workload file; returns the `DeclaredTable` in neutral types.
 
 A column without a value holds its default, or NULL where it may.
 """

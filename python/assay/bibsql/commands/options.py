@@ -1,4 +1,4 @@
-"""Takes the arguments of `bibtosql` and `bibsql`; gives their options, spelled as those allow.
+"""Takes the arguments of `bibtosql` and `bibsql`; returns their options, spelled as those allow.
 
 An option has one or two leading hyphens and may be cut to any leading part that is unique. Options
 of the original programs keep their short forms: where one of them and one of ours begin alike,

@@ -1,4 +1,4 @@
-"""Takes a server's name as `bibtosql` and `bibsql` spell it; gives the system that it means."""
+"""Takes a server's name as `bibtosql` and `bibsql` spell it; returns the system that it means."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Takes the options of `bibtosql`; gives the document from which the engine writes the script.
+"""Takes the options of `bibtosql`; returns the document from which the engine writes the script.
 
 The order is that of the original: comments, tables dropped and made, one transaction with the rows
 of bibtab, strtab and namtab. Indexes, which version 0.01 did not make, follow behind.

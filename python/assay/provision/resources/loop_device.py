@@ -24,7 +24,7 @@ class LoopDevice(Resource):
     file: str
 
     def attach(self) -> Path:
-        """Makes the device of the file; gives its node."""
+        """Makes the device of the file; returns its node."""
         done = _losetup(["--find", "--show", self.file])
         if done.returncode != 0:
             raise SystemUnderTestError(

@@ -1,4 +1,5 @@
-"""Takes a storage engine; gives the setting and the counters of the buffer in which it keeps pages.
+"""Takes a storage engine; returns the setting and the counters of the buffer in which it keeps
+pages.
 
 Of MyISAM only indexes have one: rows are read through the operating system's cache of files.
 """

@@ -1,4 +1,4 @@
-"""Takes which option files to read; gives the options that MySQL's and MariaDB's clients find.
+"""Takes which option files to read; returns the options that MySQL's and MariaDB's clients find.
 
 ``[client]`` and the groups of the command-line client count; of an option given twice the last one.
 See https://mariadb.com/kb/en/configuring-mariadb-with-option-files/.

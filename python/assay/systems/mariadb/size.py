@@ -1,4 +1,4 @@
-"""Takes a data directory; gives the bytes that its databases occupy, without the server's own."""
+"""Takes a data directory; returns the bytes that its databases occupy, without the server's own."""
 
 from __future__ import annotations
 

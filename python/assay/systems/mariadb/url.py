@@ -1,5 +1,5 @@
-"""Takes a server's URL; gives its address, completed as the MySQL and MariaDB clients do: by option
-files and the environment."""
+"""Takes a server's URL; returns its address, completed as the MySQL and MariaDB clients do: by
+option files and the environment."""
 
 from __future__ import annotations
 

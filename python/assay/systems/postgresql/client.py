@@ -1,4 +1,4 @@
-"""Takes an address; gives the command of PostgreSQL's own client for it."""
+"""Takes an address; returns the command of PostgreSQL's own client for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Takes where a session goes; gives the password that libpq's password file holds for it.
+"""Takes where a session goes; returns the password that libpq's password file holds for it.
 
 Each line is ``host:port:database:user:password``; ``*`` stands for anything, a colon or backslash
 in a field is written with a backslash before it, and the first line that fits counts.

@@ -1,4 +1,4 @@
-"""Takes the name of a service; gives the values that libpq's service files hold for it.
+"""Takes the name of a service; returns the values that libpq's service files hold for it.
 
 `pg_service.conf` has a section for each service, with a line ``name=value`` for each parameter.
 """

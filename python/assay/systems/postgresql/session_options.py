@@ -1,4 +1,5 @@
-"""Takes libpq's ``options`` (``-c geqo=off``); gives the statements that set them in a session."""
+"""Takes libpq's ``options`` (``-c geqo=off``); returns the statements that set them in a
+session."""
 
 from __future__ import annotations
 

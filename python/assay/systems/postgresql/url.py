@@ -1,4 +1,4 @@
-"""Takes a server's URL in libpq's form; gives its address, completed as libpq does: by a service
+"""Takes a server's URL in libpq's form; returns its address, completed as libpq does: by a service
 file, the environment, a password file and the certificates in ``~/.postgresql``."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Takes settings as asked for; gives the pragmas that set them, and reads back what is in effect.
+"""Takes settings as asked for; returns the pragmas that set them, and reads back what is in effect.
 
 A pragma that SQLite does not know, or whose value it dislikes, is passed over without a word. So
 only the pragmas listed here can be asked for, and each is read back and compared.

@@ -1,4 +1,4 @@
-"""Takes ``sqlite:///file``; gives the path of the file."""
+"""Takes ``sqlite:///file``; returns the path of the file."""
 
 from __future__ import annotations
 
