@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import click
@@ -152,3 +153,15 @@ def test_a_latency_limit_is_none_or_long_enough_to_be_measured(
     assert run_program([*plan, "0"]) == 0
     assert run_program([*plan, "1e-9"]) == 2
     assert "expected 0 or a number of milliseconds from 0.001" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["run", "plan", "explain"])
+def test_every_option_stands_under_a_heading_with_a_short_text(name: str) -> None:
+    command = import_module(f"assay.cli.{name}").command
+    context = click.Context(command, info_name=name, terminal_width=100, show_default=True)
+    shown = command.get_help(context)
+    assert "Others:" not in shown
+    for option in command.params:
+        if isinstance(option, click.Option):
+            assert option.help and len(option.help) <= 140, option.name
+            assert f"  {option.opts[0]}" in shown

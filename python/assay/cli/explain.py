@@ -10,7 +10,7 @@ import click
 
 from assay import registry
 from assay.cli import rows
-from assay.cli.options import experiment_options, format_option
+from assay.cli.options import Grouped, experiment_options, format_option
 from assay.drive.prepare import explained, scripts_of_all
 from assay.experiment import words as command_line
 from assay.plan import Plan, PlannedRun, plan
@@ -21,7 +21,7 @@ from assay.workload.values import Script, Workload
 COLUMNS = ("system", "script", "path", "text")
 
 
-@click.command("explain")
+@click.command("explain", cls=Grouped)
 @experiment_options
 @format_option((*rows.FORMS, "sql"))
 def command(words: command_line.Words, form: str) -> None:

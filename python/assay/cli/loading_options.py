@@ -24,7 +24,7 @@ datasets_option = click.option(
     type=click.Path(file_okay=False, path_type=Path),
     metavar="FOLDER",
     envvar=env_vars.DATASETS.name,
-    help="Folder in which copies of loaded data are kept, to be restored instead of loading again.",
+    help="Folder for copies of loaded data, which later runs restore instead of loading.",
 )
 
 
@@ -50,13 +50,12 @@ _OPTIONS = (
         "--load-sessions",
         type=Number(LOAD_SESSIONS),
         metavar="N",
-        help="Parallel sessions that load generated rows into a server. [default: one for every "
-        "two processors]",
+        help="Parallel sessions that load generated rows. [default: half the processors]",
     ),
     click.option(
         "--verify",
         is_flag=True,
-        help="Read every generated table back and compare it with what was generated.",
+        help="Read every loaded table back and compare it with what was generated.",
     ),
     datasets_option,
 )

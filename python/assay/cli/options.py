@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -65,8 +65,7 @@ def detail_option(function: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
         "--detail/--no-detail",
         default=None,
-        help="Show percentiles per transaction type and the reason behind each number. "
-        "[default: depends on the format and the number of cells]",
+        help="All tables: percentiles per transaction type, CPU, setup. [default: for few cells]",
     )(function)
 
 
@@ -79,8 +78,7 @@ def progress_option(function: Callable[..., Any]) -> Callable[..., Any]:
         default=LINE_EVERY_S,
         show_default=True,
         metavar="SECONDS",
-        help="How often to print a line with throughput, p99 and the time left while a run is "
-        "under way, if standard error is not a terminal; 0: never.",
+        help="Seconds between lines of progress if standard error is not a terminal; 0: none.",
     )(function)
 
 
@@ -88,7 +86,12 @@ def _a_target(context: click.Context, _parameter: click.Parameter, value: str) -
     """Requires a target, unless scripts are given."""
     if not value and not context.params.get("script"):
         raise click.UsageError(
-            "nothing to run: expected a workload, a script (FILE.sql, -f FILE) or FILE.toml",
+            "nothing to run: expected a workload, a script (FILE.sql, -f FILE) or FILE.toml:\n"
+            "assay run WORKLOAD --on SYSTEM\n"
+            "assay run FILE.sql --on SYSTEM --clients 8 --duration 30\n"
+            "assay run FILE.toml\n"
+            f"workloads: {', '.join(registry.workloads())} (tests: `assay list workloads`)\n"
+            f"systems: {', '.join(registry.systems())}, or the URL of a server that runs",
             context,
         )
     return value
@@ -111,8 +114,8 @@ _EXPERIMENT_OPTIONS = (
         "--on",
         multiple=True,
         metavar="SYSTEM,…",
-        help="Systems under test: names from `assay list systems`, NAME[key=value], or URLs of "
-        "running servers.",
+        help="Systems: names from `assay list systems`, NAME[key=value], or URLs of running "
+        "servers.",
     ),
     click.option(
         "--storage",
@@ -125,9 +128,8 @@ _EXPERIMENT_OPTIONS = (
         "--set",
         multiple=True,
         metavar="KEY=VALUE,…",
-        help="A parameter of the workload (copies=10), a variable of an ad hoc script "
-        "(scale=10), or SYSTEM.KEY=VALUE for a setting of a system; several values "
-        "are run one after another.",
+        help="Workload parameter or script variable (copies=1,10), or a server's setting "
+        "(SYSTEM.KEY=VALUE); each value is a cell.",
     ),
     click.option(
         "-f",
@@ -135,118 +137,112 @@ _EXPERIMENT_OPTIONS = (
         multiple=True,
         is_eager=True,
         metavar="FILE[@WEIGHT]",
-        help="Script to run instead of the test's own, or without a workload; "
-        "chosen by weight, may be repeated. `-`: standard input.",
+        help="Script in place of the test's own, or by itself; may be repeated. `-`: standard "
+        "input.",
     ),
     click.option(
         "-c",
         "--clients",
         metavar="N,…",
-        help="Numbers of concurrent clients, each a separate cell; of groups of clients "
-        "GROUP=N,…: readers=8,writers=2. [default: the test's own]",
+        help="Concurrent clients, each number a cell; by group: readers=8,writers=2. [default: "
+        "the test's]",
     ),
     click.option(
         "-s",
         "--scale",
         type=Number(quantities.SCALE),
         metavar="N",
-        help="The variable :scale of a script; same as --set scale=N. [default: 1]",
+        help="Same as --set scale=N. [default: 1]",
     ),
     click.option(
         "-T",
         "--duration",
         type=Number(quantities.DURATION_S),
         metavar="S",
-        help="How long to measure, after ramp-up and warm-up: seconds, or with a unit "
-        "(500ms, 5s, 2min, 1h), as in all options of time. With --transactions, the run ends "
-        "at whichever comes first. [default: the test's own; 10 for an ad hoc script]",
+        help="How long to measure: seconds, or with a unit (500ms, 5s, 2min, 1h), as in all "
+        "options of time. [default: the test's; 10 for a script]",
     ),
     click.option(
         "-t",
         "--transactions",
         type=Number(quantities.TRANSACTIONS),
         metavar="N",
-        help="Transactions to measure per client.",
+        help="Transactions per client; with --duration, whichever ends first.",
     ),
     click.option(
         "--warm-up",
         type=Number(quantities.WAIT_S),
         metavar="S",
-        help="Seconds that all clients work before the measurement starts. [default: the test's "
-        "own]",
+        help="Seconds of work before the measurement. [default: the test's]",
     ),
     click.option(
         "--ramp-up",
         type=Number(quantities.WAIT_S),
         metavar="S",
         help="Seconds over which clients start one after another, before the warm-up. [default: "
-        "the test's own]",
+        "the test's]",
     ),
     click.option(
         "--drain",
         type=Number(quantities.WAIT_S),
         metavar="S",
-        help="Seconds to wait for transactions that are still open at the end of the "
-        "measurement; after that they are cancelled and counted as unknown. [default: the "
-        "test's own; 10]",
+        help="Seconds to wait at the end for open transactions, which are then cancelled. "
+        "[default: the test's; 10]",
     ),
     click.option(
         "--arrival",
         type=click.Choice(ARRIVALS),
-        help="closed: a client starts a transaction when its last one has ended; constant, "
-        "poisson: transactions arrive at an offered rate, whether or not earlier ones have "
-        "ended. [default: the test's own]",
+        help="closed: a client starts when its last transaction has ended; constant, poisson: at "
+        "the offered rate. [default: the test's]",
     ),
     click.option(
         "-R",
         "--offered-rate",
         metavar="R,…",
-        help="Transactions per second, all clients together; each rate is a separate cell. "
-        "Makes the arrivals of a closed loop constant.",
+        help="Transactions per second of all clients, each rate a cell; implies --arrival "
+        "constant.",
     ),
     click.option(
         "-L",
         "--latency-limit",
         type=Number(quantities.LATENCY_LIMIT_MS),
         metavar="MS",
-        help="Milliseconds after which a transaction is late; in an open loop, one that could "
-        "not start within them is skipped. [default: the test's own; 0: none]",
+        help="Milliseconds after which a transaction is late, or skipped if it could not start. "
+        "[default: the test's; 0: none]",
     ),
     click.option(
         "--think-time",
         metavar="D",
-        help="Pause after each transaction, in a closed loop: a distribution such as "
-        "exponential:1s, or none. [default: the test's own]",
+        help="Pause after each transaction: a distribution such as exponential:1s, or none. "
+        "[default: the test's]",
     ),
     click.option(
         "--keying-time",
         metavar="D",
-        help="Pause before each transaction; written like --think-time.",
+        help="Pause before each transaction, written like --think-time.",
     ),
     click.option(
         "--retries",
         type=Number(quantities.RETRIES),
         metavar="N",
-        help="How often a transaction is retried after a deadlock or a serialization failure. "
-        "[default: the test's own]",
+        help="Retries after a deadlock or a serialization failure. [default: the test's]",
     ),
     click.option(
         "--reconnect",
         is_flag=True,
-        help="Clients that lose their connection try to reconnect for a minute.",
+        help="Try for a minute to reconnect clients that lose their connection.",
     ),
     click.option(
         "--isolation",
         type=click.Choice(ISOLATION_LEVELS),
         metavar="LEVEL",
-        help=f"Isolation level of every session: {', '.join(ISOLATION_LEVELS)}. "
-        "[default: the test's own]",
+        help=f"Isolation level: {', '.join(ISOLATION_LEVELS)}. [default: the test's]",
     ),
     click.option(
         "--connection",
         type=click.Choice(CONNECTIONS),
-        help="kept: each client keeps one session; per transaction: it opens one for each "
-        "transaction, and the latency includes that. [default: the test's own]",
+        help="kept: one session per client; per transaction: a new one each time. [default: the "
+        "test's]",
     ),
     click.option(
         "--per-statement",
@@ -262,12 +258,12 @@ _EXPERIMENT_OPTIONS = (
         "--repetitions",
         type=Number(quantities.REPETITIONS),
         metavar="N",
-        help="How often each cell is run. [default: 1]",
+        help="Runs of each cell. [default: 1]",
     ),
     click.option(
         "--order",
         type=click.Choice(ORDERS),
-        help="interleaved: systems take turns; sequential: each does all its runs before the next. "
+        help="interleaved: systems take turns; sequential: one system after the other. "
         f"[default: {ORDERS[0]}]",
     ),
     click.option(
@@ -287,9 +283,8 @@ _EXPERIMENT_OPTIONS = (
         "-M",
         "--protocol",
         type=click.Choice(PROTOCOLS),
-        help="How statements are sent, as in pgbench: simple: as text, with every :name "
-        "replaced; extended: parsed and bound each time; prepared: prepared once per "
-        "client. [default: simple for a script, else the test's own]",
+        help="How statements are sent, as in pgbench. [default: simple for a script, else the "
+        "test's]",
     ),
     click.option(
         "--input",
@@ -297,13 +292,12 @@ _EXPERIMENT_OPTIONS = (
         "input",
         multiple=True,
         metavar="PATH",
-        help="File, or folder of files, from which the workload's rows are read; may be repeated.",
+        help="File or folder that the workload's rows are read from; may be repeated.",
     ),
     click.option(
         "--feed",
         metavar="FILE",
-        help="Plain SQL file whose statements every client sends one by one, as the system's own "
-        "client would, instead of the test's scripts.",
+        help="Plain SQL file whose statements clients send instead of the test's scripts.",
     ),
     click.option(
         "--encoding",
@@ -313,9 +307,49 @@ _EXPERIMENT_OPTIONS = (
     click.option(
         "--keep-going",
         is_flag=True,
-        help="Skip and count the bad entries of an --input file instead of stopping.",
+        help="Skip and count bad entries of --input files instead of stopping.",
     ),
 )
+
+
+HEADINGS: Mapping[str, tuple[str, ...]] = {
+    "What to run": (
+        "on", "storage", "set", "script", "scale", "input", "encoding", "keep_going", "feed",
+    ),
+    "Clients and time": (
+        "clients", "threads", "duration", "transactions", "warm_up", "ramp_up", "drain",
+    ),
+    "Arrivals and pauses": (
+        "arrival", "offered_rate", "latency_limit", "think_time", "keying_time",
+    ),
+    "Sessions and transactions": (
+        "protocol", "isolation", "connection", "reconnect", "retries", "per_statement",
+        "allow_shell",
+    ),
+    "Repetitions": ("repetitions", "order", "seed"),
+    "Loading": ("load_sessions", "verify", "datasets"),
+    "Output": ("form", "detail", "progress_s", "records"),
+}  # fmt: skip
+"""Headings of `--help`, and the options under each by their names in the program."""
+_LONGEST_NAME = 26
+"""Columns of an option with its value; a longer one has its text below."""
+
+
+class Grouped(click.Command):
+    """A command with many options: its help has them under headings."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        found = {one.name: one for one in self.params if isinstance(one, click.Option)}
+        others = [name for name in found if name not in sum(HEADINGS.values(), ())]
+        for heading, names in {**HEADINGS, "Others": others}.items():
+            shown = [found[name].get_help_record(ctx) for name in names if name in found]
+            if heading == "Output" and (own := self.get_help_option(ctx)):
+                shown.append(own.get_help_record(ctx))
+            # Padded, so that the texts of all headings begin in the same column.
+            records = [(f"{one[0]:<{_LONGEST_NAME}}", one[1]) for one in shown if one]
+            if records:
+                with formatter.section(heading):
+                    formatter.write_dl(records, col_max=_LONGEST_NAME)
 
 
 def experiment_options(function: Callable[..., Any]) -> Callable[..., Any]:

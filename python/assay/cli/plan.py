@@ -7,7 +7,7 @@ import sys
 import click
 
 from assay.cli import rows
-from assay.cli.options import experiment_options, format_option
+from assay.cli.options import Grouped, experiment_options, format_option
 from assay.cli.outcome import say
 from assay.drive.prepare import Compiled
 from assay.experiment import SystemChoice
@@ -32,7 +32,7 @@ COLUMNS = (
 )
 
 
-@click.command("plan")
+@click.command("plan", cls=Grouped)
 @experiment_options
 @format_option(tuple(rows.FORMS))
 def command(words: command_line.Words, form: str) -> None:

@@ -79,7 +79,7 @@ def _refuse_empty_words(ctx: click.Context, command: click.Command, args: list[s
     cls=Commands,
     context_settings={
         "help_option_names": ["-h", "--help"],
-        "max_content_width": 80,
+        "max_content_width": 100,
         "show_default": True,
     },
 )
@@ -95,7 +95,10 @@ def group() -> None:
 
     \b
     Example:
-      assay run bibsql --on sqlite
+      assay list workloads
+      assay run tpcb --on sqlite
+      assay run mine.sql --on postgresql://me@db/shop --clients 8 --duration 30
+      assay report
     """
 
 

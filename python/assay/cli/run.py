@@ -10,6 +10,7 @@ import click
 from assay import registry
 from assay.cli.loading_options import loading_options, refuse_unused_loading
 from assay.cli.options import (
+    Grouped,
     detail_option,
     experiment_options,
     progress_option,
@@ -23,7 +24,7 @@ from assay.load.loading import Loading
 from assay.record import DEFAULT_FILE_NAME
 
 
-@click.command("run")
+@click.command("run", cls=Grouped)
 @experiment_options
 @loading_options
 @report_format_option
