@@ -29,7 +29,7 @@ def members_missing(plugin: Any, contract: type) -> Iterator[str]:
 
 
 def half_an_ability(plugin: Any, ability: type) -> Iterator[str]:
-    """An ability is had whole or not at all."""
+    """An ability is implemented completely or not at all."""
     names = _members(ability)
     if any(hasattr(plugin, name) for name in names):
         for one in members_missing(plugin, ability):

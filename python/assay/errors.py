@@ -8,7 +8,7 @@
     │   ├── ExperimentError          an experiment file or a workload folder
     │   ├── ScriptError              a workload script
     │   └── InputError               a file of data: where and what
-    ├── SystemUnderTestError exit 3   the system under test refused, or is not to be had; or the
+    ├── SystemUnderTestError exit 3   the system under test refused, or is missing; or the
     │   │                            machine has no room
     │   ├── SystemMissing            its programs are not on this machine
     │   ├── SystemRefused            it said no: its words and its code are kept

@@ -31,7 +31,7 @@ class Progress(Protocol):
 
 
 class Silent:
-    """Nobody listens."""
+    """Ignores all reports."""
 
     def stage(self, name: str) -> None: ...
 

@@ -79,7 +79,7 @@ def run(
 
     A run that fails is part of the result. Raises `assay.errors.ArgumentError` and its like for
     what cannot be done as asked, before anything is started, and
-    `assay.errors.SystemUnderTestError` where a system is not to be had.
+    `assay.errors.SystemUnderTestError` where a system is missing.
     """
     number = asked.number
     latency_limit_s = number("latency_limit_s", latency_limit_s, quantities.LATENCY_LIMIT_S)

@@ -119,7 +119,7 @@ def _fetch(wanted: Manifest, to: Path, tell: Tell) -> None:
         debian_package.take(wanted.package, wanted.folder, wanted.files, to, tell)
     except debian_package.PackageUnavailable as error:
         raise InputError(
-            f"the bibliographies are not to be had: no TeX tree here holds {wanted.folder}, and "
+            f"the bibliographies were not found: no TeX tree here has {wanted.folder}, and "
             f"the package {wanted.package} cannot be brought: {error}",
             file=to.parent,
             hint=(

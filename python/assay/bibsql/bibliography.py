@@ -2,7 +2,7 @@
 with.
 
 ``--bib`` names files; without it the workload's own data set is used, fetched if need be; and where
-that is not to be had, a synthetic one of the same statistics, which every report then says.
+that is missing, a synthetic one of the same statistics, which every report then says.
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ class MysqlDialect(StandardSql):
         )
 
     def add_foreign_keys(self, table: Table, options: Mapping[str, str]) -> list[str]:
-        """None in an engine that would pass over them without a word."""
+        """None in an engine that would silently ignore them."""
         has_them = options.get("engine", _HAS_FOREIGN_KEYS) == _HAS_FOREIGN_KEYS
         return super().add_foreign_keys(table, options) if has_them else []
 

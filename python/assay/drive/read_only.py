@@ -18,7 +18,7 @@ WHY_REFUSED = "sessions are read-only, because the test says changes_data = fals
 
 
 def may_change_data(workload: Workload, run: PlannedRun) -> bool:
-    """Whether the next run that wants the same data must be given them anew."""
+    """Whether the data must be loaded again for the next run that uses them."""
     test = workload.test(run.cell.test)
     if test.leaves_other_data:
         return True

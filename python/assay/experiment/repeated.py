@@ -1,5 +1,5 @@
 """Takes an experiment; refuses a value that is given twice among those that are varied: it would be
-measured once more, or not, without a word."""
+measured again, or silently not."""
 
 from __future__ import annotations
 

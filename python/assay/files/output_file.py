@@ -107,7 +107,7 @@ def _keep_mode(descriptor: int, replaced: os.stat_result | None) -> None:
 
 
 class _Unfinished:
-    """A file in ``folder`` that nobody sees yet."""
+    """A file in ``folder`` that is not visible yet."""
 
     def __init__(self, folder: Path) -> None:
         self._hidden: Path | None = None

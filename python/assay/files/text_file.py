@@ -1,4 +1,4 @@
-"""Takes a file that somebody wrote; returns its text, or says what is wrong with it."""
+"""Takes the path of a text file; returns its text, or says what is wrong with it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from assay.errors import ExperimentError, InputError, ScriptError
 
 MOST_BYTES = 64 << 20
-"""What is longer is no text that somebody wrote."""
+"""A longer file is refused."""
 
 _KINDS = (
     (stat.S_ISDIR, "a folder"),

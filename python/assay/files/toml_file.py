@@ -2,7 +2,7 @@
 
 `tomllib` gives values without their places; the place of a key is found again in the text when
 there is something to complain about. A `Section` is asked for each key once, with its type, and
-`Section.done` refuses what nobody asked for: a misspelt key is an error, never a silent default.
+`Section.done` refuses unknown keys: a misspelt key is an error, never a silent default.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Section:
         self._data: Mapping[str, Any] = data
         self._asked: set[str] = set()
         self._known: set[str] = set()
-        """Keys that may stand here, also those that nobody asked for because they do not."""
+        """Keys that are allowed here, also those that are absent."""
 
     def __contains__(self, key: str) -> bool:
         self._known.add(key)
@@ -226,7 +226,7 @@ class Section:
         return found.end() + 1 if found else 0
 
     def done(self) -> None:
-        """Refuses keys nobody asked for."""
+        """Refuses unknown keys."""
         for key in self._data:
             if key not in self._asked:
                 known = self._asked | self._known

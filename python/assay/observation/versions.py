@@ -1,5 +1,5 @@
-"""Takes the plain data of what a step observed, of any version; returns them typed, or as plain data
-of the newest version.
+"""Takes the plain data of what a step observed, of any version; returns them typed, or as
+plain data of the newest version.
 """
 
 from __future__ import annotations

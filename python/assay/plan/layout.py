@@ -62,7 +62,7 @@ def _most_clients(workload: Workload, run: PlannedRun) -> int:
 
 
 def _refuse_too_many(experiment: Experiment, workload: Workload) -> None:
-    """Raises `ArgumentError` where nobody would wait for the end."""
+    """Raises `ArgumentError` if there are too many runs."""
     cells = 0
     for test in _tests(experiment, workload):
         factors = [

@@ -1,6 +1,6 @@
 """Takes planned runs; keeps the deployments they share for as long as a later run needs them.
 
-A deployment is brought up when the first run wants it and stays until the last one has ended: with
+A deployment is brought up when the first run needs it and stays until the last one has ended: with
 interleaved repetitions several systems are up at once, of which one works and the others wait.
 """
 
@@ -58,7 +58,7 @@ class Pool:
         return [run for run in self._plan.runs[planned.position + 1 :] if _place(run) == place]
 
     def release(self, planned: PlannedRun) -> None:
-        """Takes the deployment down if no later run wants it."""
+        """Takes the deployment down if no later run needs it."""
         if not self.later(planned):
             self.discard(planned)
 

@@ -51,7 +51,7 @@ class Copied:
 def copy_directory(source: Path, target: Path, on_copied: OnCopied | None = None) -> Copied:
     """Makes ``target``, which must not exist, a copy of ``source``.
 
-    Nobody may write to ``source`` meanwhile. Raises `SystemUnderTestError` where there is no room
+    ``source`` must not be written to meanwhile. Raises `SystemUnderTestError` if a disk is full
     or something cannot be read or written; the caller then removes what there is of ``target``.
     """
     try:

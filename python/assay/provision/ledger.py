@@ -83,7 +83,7 @@ class HeldEntry:
         del _held[self.entry.id]
 
     def _write(self) -> None:
-        state_directory()  # somebody may have removed it since
+        state_directory()  # it may have been removed since
         fresh = self._path.with_suffix(".new")
         lock = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -118,9 +118,9 @@ def is_id(text: str) -> bool:
 
 
 def state_directory() -> Path:
-    """The directory of the entries, made where it is missing; nobody else may write in it.
+    """The directory of the entries, made where it is missing; no other user may write in it.
 
-    Raises `ArgumentError` if it cannot be made or belongs to somebody else.
+    Raises `ArgumentError` if it cannot be made or belongs to another user.
     """
     chosen = _choose_state_directory() / "made"
     try:
@@ -133,7 +133,7 @@ def state_directory() -> Path:
         ) from error
     if found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) & 0o022:
         raise ArgumentError(
-            f"{chosen}: expected a directory that is ours and that nobody else may write in, "
+            f"{chosen}: expected a directory of this user in which no other user may write, "
             f"found owner {found.st_uid}, mode {stat.S_IMODE(found.st_mode):04o}",
             hint=f"name another in {env_vars.STATE_DIRECTORY.name}",
         )

@@ -1,4 +1,4 @@
-"""Finds a TCP port of this machine that nobody listens at."""
+"""Finds a TCP port of this machine on which nothing listens."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ class RunningSystem:
 
     def stop(self) -> bool:
         """Takes the system down and leaves its files; whether they are as it leaves them in order.
-        Not so where it had to be killed: then nobody may take them for a consistent copy."""
+        Not so where it had to be killed: then they are not a consistent copy."""
         nodes = () if self._deployment is None else self._deployment.nodes
         self._deployment = None
         self._up.close()

@@ -30,7 +30,7 @@ _LOCKED = {5, 6}
 
 
 def is_locked(error: sqlite3.Error) -> bool:
-    """Whether the file is held by somebody else; other errors will not pass."""
+    """Whether another process has locked the file; other errors are permanent."""
     code: int = getattr(error, "sqlite_errorcode", 0)
     return code & 0xFF in _LOCKED
 

@@ -45,7 +45,7 @@ class RunSystem(Protocol):
 
 @dataclass(frozen=True)
 class Asked:
-    """The run that wants data."""
+    """The run that needs data."""
 
     parameters: Mapping[str, Scalar]
     system: RunSystem

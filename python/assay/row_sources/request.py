@@ -1,4 +1,4 @@
-"""Which data a run wants, as a value: who makes the rows, and everything that decides them."""
+"""Which data a run needs, as a value: who makes the rows, and everything that determines them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Python, anew at each call."""
 
 @dataclass(frozen=True)
 class DataRequest:
-    """Which data a run wants."""
+    """Which data a run needs."""
 
     source: MakesRows
     origin: str

@@ -67,7 +67,7 @@ def _missing(directory: Path) -> list[Path]:
 
 
 def default_directory(user: ServerUser) -> Path:
-    """Where data directories go if nobody said: beside the work, if a server can get there."""
+    """The default place of data directories: the current one, if the server's user can reach it."""
     current = Path.cwd()
     return FALLBACK if first_unreachable(current, user) else current / ".assay"
 

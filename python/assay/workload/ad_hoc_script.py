@@ -1,7 +1,7 @@
 """Takes script files; returns the workload they make by themselves, or a test of a workload that
 runs them in place of its own.
 
-An ad hoc script has no tables: nothing is loaded, and what is in the system is its own affair.
+An ad hoc script has no tables: nothing is loaded, and the data of the system are left alone.
 Every parameter is one of its variables.
 """
 

@@ -38,7 +38,7 @@ def read(
 ) -> dict[str, Any]:
     """What the section says of `Driving`; raises `ExperimentError` at the line that is wrong.
 
-    ``passed_over``: keys that somebody else reads.
+    ``passed_over``: keys that are read elsewhere.
     """
     said: dict[str, Any] = {}
     for key in quantities.DRIVING:

@@ -136,7 +136,7 @@ def _refuse_circle(
     leads_to: Callable[[DeclaredTable], Sequence[str]],
     tables: Mapping[str, DeclaredTable],
 ) -> None:
-    """Raises where somebody comes back to where they began."""
+    """Raises where the references form a circle."""
     done: set[str] = set()
 
     def walk(name: str, way: tuple[str, ...]) -> None:

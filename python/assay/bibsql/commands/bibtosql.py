@@ -90,7 +90,7 @@ def run(arguments: list[str]) -> int | None:
 
 @contextmanager
 def _ended_by_signals() -> Iterator[None]:
-    """At once: a pipe that nobody writes into is waited for inside the engine, where no handler of
+    """At once: a pipe without a writer is waited for inside the engine, where no handler of
     ours runs, and there is nothing yet to put away."""
     numbers = (signal.SIGTERM, signal.SIGHUP)
     handlers = [signal.signal(number, signal.SIG_DFL) for number in numbers]

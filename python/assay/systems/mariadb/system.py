@@ -211,7 +211,7 @@ def _room_for(connections: int | None, asked: Mapping[str, str]) -> dict[str, st
 
 
 def _insist_on_room(deployment: Deployment, room: Mapping[str, str]) -> None:
-    """A server that may open too few files lowers its limit of sessions without a word."""
+    """A server that may open too few files silently lowers its connection limit."""
     wanted = int(room.get("max_connections", 0))
     if deployment.connection_limit is not None and deployment.connection_limit < wanted:
         raise SystemRefused(

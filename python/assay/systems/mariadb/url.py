@@ -183,7 +183,7 @@ def _mode(name: str, value: str | None) -> str | None:
 
 
 def _default_mode(found: Sourced) -> str:
-    """As with the clients: who names authorities wants them to count."""
+    """As with the clients: authorities that are named are used."""
     return "verify_ca" if found.get("ssl-ca") else "preferred"
 
 

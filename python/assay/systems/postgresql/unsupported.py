@@ -1,5 +1,5 @@
 """Takes what a service file and the environment say; refuses parameters of libpq that ask for
-something which is not done here: it would be measured without, and nobody would know."""
+something which is not done here: it would silently be measured without."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Takes settings as asked for; returns the pragmas that set them, and reads back what is in effect.
 
-A pragma that SQLite does not know, or whose value it dislikes, is passed over without a word. So
+A pragma that SQLite does not know, or whose value it dislikes, is silently ignored. So
 only the pragmas listed here can be asked for, and each is read back and compared.
 """
 
@@ -99,7 +99,7 @@ def _expected(name: str) -> str:
 
 
 def refuse_those_of_the_file(asked: Mapping[str, str]) -> None:
-    """Raises `ArgumentError` for a setting that would change somebody's file for good."""
+    """Raises `ArgumentError` for a setting that would permanently change a user's file."""
     for name in asked:
         if name.lower() in OF_THE_FILE:
             raise ArgumentError(
