@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import lzma
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -111,6 +112,23 @@ def test_warnings_without_room_are_named(tmp_path: Path) -> None:
     lines = one_run(tmp_path, warnings=warnings)
     assert len(lines) <= first_look.MOST_LINES
     assert "one-repetition, few-samples" in beginning(lines, "also")
+
+
+@pytest.mark.parametrize("width", range(40, 90))
+def test_a_number_and_its_unit_stand_in_one_line(
+    width: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("r") / "r.sqlite"
+    planned = invented.plan([invented.POSTGRESQL], clients=[400])
+    lines = look(invented.experiment(path, planned, 2.0), width)
+    assert not any(re.match(r" +(ms|s|µs)\b", line) for line in lines), "\n".join(lines)
+    assert "\u00a0" not in "".join(lines)
+
+
+def test_of_a_warning_with_many_details_the_first_is_shown(tmp_path: Path) -> None:
+    warnings = [("stalled", f"detail {number}") for number in range(3)]
+    shown = " ".join(one_run(tmp_path, warnings=warnings))
+    assert "detail 0; and 2 more" in " ".join(shown.split())
 
 
 @pytest.mark.parametrize("width", [60, 80, 200])

@@ -14,6 +14,8 @@ from assay.report.cell_runs import CellRuns, DrivenRun
 from assay.text import units
 
 COLUMNS = ("TPS", "p50", "p99", "failed", "verdict")
+TOGETHER = "\u00a0"
+"""A blank at which no line is broken."""
 _PERCENTILES = ("p50", "p95", "p99", "p99.9")
 
 
@@ -71,7 +73,9 @@ def _numbers(
     driven = middle.driven
     counted = units.counted(driven.outcomes.ok, "transaction")
     elapsed_s = units.time(driven.elapsed_ns, "s")
-    throughput = f"{units.digits(made.value)} TPS{around}, {counted} in {elapsed_s} s"
+    throughput = (
+        f"{units.digits(made.value)}{TOGETHER}TPS{around}, {counted} in {elapsed_s}{TOGETHER}s"
+    )
     return (
         ("throughput", throughput),
         ("latency", _latency(driven.all_ok.latency, driven.resolution)),
@@ -92,7 +96,8 @@ def _fields(fields: Sequence[declaration.Field], cell: CellRuns) -> tuple[tuple[
 def _latency(found: Latency, resolution: Resolution) -> str:
     """``p50 9.79 µs  p95 20 µs …``; without those of too few samples."""
     shown = {name: _one(found, name, resolution) for name in (*_PERCENTILES, "max")}
-    return "  ".join(f"{name} {text}" for name, text in shown.items() if "n<" not in text)
+    said = [f"{name} {text}" for name, text in shown.items() if "n<" not in text]
+    return "  ".join(one.replace(" ", TOGETHER) for one in said)
 
 
 def _one(found: Latency, name: str, resolution: Resolution) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TextIO
 
 from assay.judge import Verdict
@@ -137,7 +138,7 @@ def _warnings(warnings: Sequence[WarningNote], room: int, width: int) -> list[st
     left_out: list[str] = []
     for warning in sorted(warnings, key=lambda warning: warning.name not in _LIMITING):
         fix = _line("", f"fix: {warning.fix}", width) if warning.fix else []
-        whole = [*_line("warning", f"{warning.name}: {warning.sentence}", width), *fix]
+        whole = [*_line("warning", f"{warning.name}: {_first(warning).sentence}", width), *fix]
         brief = [*_line("warning", warning.name, width), *fix]
         last = 1 if len(warnings) > 1 else 0  # kept for the names of those left out
         text = next((text for text in (whole, brief) if len(shown + text) + last <= room), None)
@@ -146,6 +147,14 @@ def _warnings(warnings: Sequence[WarningNote], room: int, width: int) -> list[st
         else:
             shown += text
     return [*shown, *_line("also" if shown else "warnings", ", ".join(left_out), width, most=1)]
+
+
+def _first(warning: WarningNote) -> WarningNote:
+    """With the first of its details; the report has more of them."""
+    more = len(warning.details) - 1
+    if more < 1:
+        return warning
+    return replace(warning, details=(warning.details[0], f"and {more} more"))
 
 
 def _line(name: str, text: str, width: int, *, most: int = 99) -> list[str]:
@@ -157,6 +166,7 @@ def _line(name: str, text: str, width: int, *, most: int = 99) -> list[str]:
     )
     if len(found) > most:
         found = [*found[: most - 1], _cut(" ".join(found[most - 1 :]), width - _HEAD)]
+    found = [one.replace(cell_summary.TOGETHER, " ") for one in found]
     heads = [name, *[""] * (len(found) - 1)]
     return [
         f"{_cut(head, _HEAD - 1):<{_HEAD}}{tail}".rstrip()
