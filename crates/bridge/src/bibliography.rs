@@ -1,15 +1,13 @@
 //! Takes documents about bibliographies from Python; returns scan reports, SQL scripts and synthetic
 //! bibliographies.
 
-use std::fs::File;
-use std::mem::ManuallyDrop;
-use std::os::fd::FromRawFd as _;
 use std::path::Path;
 
 use assay_bibtex::{ScanOptions, SourceOptions, SqlOptions, WriteError};
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::descriptor::duplicate;
 use crate::failure::{Failure, os_error};
 use crate::progress::ProgressCallback;
 use crate::work::{ended, parsed, printed};
@@ -60,10 +58,8 @@ pub fn bib_scan(py: Python<'_>, document: &str, progress: Option<Py<PyAny>>) -> 
 #[pyfunction]
 pub fn bib_write_sql(py: Python<'_>, document: &str, file_descriptor: i32) -> PyResult<String> {
     let options: SqlOptions = parsed(document, "SQL")?;
-    let written = py.detach(|| {
-        let mut out = borrowed(file_descriptor);
-        assay_bibtex::write_sql(&options, &mut *out)
-    });
+    let mut out = duplicate(file_descriptor).map_err(|error| os_error(&error))?;
+    let written = py.detach(|| assay_bibtex::write_sql(&options, &mut out));
     written.map(|report| printed(&report)).map_err(raise)
 }
 
@@ -71,10 +67,8 @@ pub fn bib_write_sql(py: Python<'_>, document: &str, file_descriptor: i32) -> Py
 #[pyfunction]
 pub fn bib_replicate(py: Python<'_>, document: &str, file_descriptor: i32) -> PyResult<String> {
     let options: SourceOptions = parsed(document, "source")?;
-    let written = py.detach(|| {
-        let mut out = borrowed(file_descriptor);
-        assay_bibtex::write_replicated(&options, &mut *out)
-    });
+    let mut out = duplicate(file_descriptor).map_err(|error| os_error(&error))?;
+    let written = py.detach(|| assay_bibtex::write_replicated(&options, &mut out));
     written.map(|report| printed(&report)).map_err(raise)
 }
 
@@ -85,13 +79,6 @@ pub fn bib_synthesize(py: Python<'_>, document: &str) -> PyResult<String> {
         assay_bibtex::synthesize(Path::new(&options.folder), options.entries, options.seed)
     });
     made.map(|made| printed(&made)).map_err(raise)
-}
-
-/// The file of a descriptor that Python keeps open and closes itself.
-pub fn borrowed(file_descriptor: i32) -> ManuallyDrop<File> {
-    // SAFETY: the caller passes a descriptor that is open and stays open during the call; the `File` is never
-    // dropped, so the descriptor is not closed here.
-    ManuallyDrop::new(unsafe { File::from_raw_fd(file_descriptor) })
 }
 
 fn raise(error: WriteError) -> PyErr {

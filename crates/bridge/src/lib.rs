@@ -2,6 +2,7 @@
 //! that depends on Python. The interpreter lock is released while the engine works.
 
 mod bibliography;
+mod descriptor;
 mod expression;
 mod failure;
 mod observation;

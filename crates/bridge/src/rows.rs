@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyMapping;
 use serde::{Deserialize, Serialize};
 
-use crate::bibliography::borrowed;
+use crate::descriptor::duplicate;
 use crate::failure::{Failure, os_error, raise};
 use crate::progress::ProgressCallback;
 use crate::python_rows::PythonRows;
@@ -115,10 +115,10 @@ pub fn generate(
     let dataset = compiled(source)?;
     let document: ExportDocument = parsed(document, "export")?;
     let mut callback = ProgressCallback::new(progress);
+    let mut out = duplicate(file_descriptor).map_err(|error| os_error(&error))?;
     let written = py.detach(|| {
-        let mut out = borrowed(file_descriptor);
         let mut go_on = rate_limited(&mut callback);
-        export(&dataset, &document, &mut *out, &mut go_on)
+        export(&dataset, &document, &mut out, &mut go_on)
     });
     ended(
         callback,

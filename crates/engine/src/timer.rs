@@ -5,10 +5,15 @@
 //! µs with `epoll_pwait2`, at the same cost), and is armed only when the next instant has changed.
 
 use std::io;
-use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::time::Duration;
 
 use mio::unix::SourceFd;
 use mio::{Interest, Registry, Token};
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
+    timerfd_settime,
+};
 
 use crate::clock::Clock;
 
@@ -26,19 +31,12 @@ impl Timer {
     /// # Errors
     /// If the machine has no more timers.
     pub fn new(registry: &Registry, token: Token, clock: Clock) -> io::Result<Self> {
-        // SAFETY: the call takes no pointers.
-        let number = unsafe {
-            libc::timerfd_create(
-                libc::CLOCK_MONOTONIC,
-                libc::TFD_NONBLOCK | libc::TFD_CLOEXEC,
-            )
-        };
-        if number < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: the descriptor was just opened and has no other owner.
-        let timer = unsafe { OwnedFd::from_raw_fd(number) };
-        registry.register(&mut SourceFd(&number), token, Interest::READABLE)?;
+        let timer = timerfd_create(
+            TimerfdClockId::Monotonic,
+            TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC,
+        )?;
+        let mut source = SourceFd(&timer.as_raw_fd());
+        registry.register(&mut source, token, Interest::READABLE)?;
         Ok(Self {
             timer,
             clock,
@@ -55,28 +53,13 @@ impl Timer {
         self.armed_ns = at_ns;
         // Zero would disarm it.
         let left_ns = at_ns.saturating_sub(self.clock.now_ns()).max(1);
-        let seconds = left_ns / 1_000_000_000;
-        let when = libc::itimerspec {
-            it_interval: libc::timespec {
-                tv_sec: 0,
-                tv_nsec: 0,
-            },
-            it_value: libc::timespec {
-                tv_sec: libc::time_t::try_from(seconds).unwrap_or(libc::time_t::MAX),
-                tv_nsec: libc::c_long::try_from(left_ns % 1_000_000_000)
-                    .expect("it is below a second"),
-            },
+        let left = Duration::from_nanos(left_ns);
+        let when = Itimerspec {
+            it_interval: Timespec::default(),
+            it_value: Timespec::try_from(left).expect("584 years fit"),
         };
-        // SAFETY: `when` is a valid `itimerspec`, which the call only reads; the old value is not requested.
-        let set = unsafe {
-            libc::timerfd_settime(
-                self.timer.as_raw_fd(),
-                0,
-                &raw const when,
-                std::ptr::null_mut(),
-            )
-        };
-        debug_assert_eq!(set, 0, "the timer is open and the time is valid");
+        let set = timerfd_settime(&self.timer, TimerfdTimerFlags::empty(), &when);
+        debug_assert!(set.is_ok(), "the timer is open and the time is valid");
     }
 
     /// The timer has expired, or may have: the same instant can be set again.
