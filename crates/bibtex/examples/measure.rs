@@ -1,4 +1,4 @@
-//! Takes files; gives the speed and the memory of reading them, for whoever works on the reader.
+//! Takes files; prints the speed and the memory of reading them, for work on the reader.
 //!
 //! ```text
 //! measure scan FILE…            reading and checking alone

@@ -147,7 +147,7 @@ fn first_repeated(text: &[u8], fields: &[Field]) -> Option<Range<usize>> {
         return again.map(|field| field.name.clone());
     }
     let name = |field: &Field| &text[field.name.clone()];
-    // Most entries have no two fields that agree in length and outer letters: one bit each tells.
+    // Most entries have no two fields that agree in length and outer letters: one bit each shows that.
     let mut seen = 0_u64;
     for (at, field) in fields.iter().enumerate() {
         let bytes = name(field);

@@ -120,7 +120,7 @@ impl<'t> Fields<'t> {
         true
     }
 
-    /// The number of pages that the field `pages` tells.
+    /// The number of pages in the field `pages`.
     pub(crate) fn page_count(&self, scratch: &mut Vec<u8>) -> Result<i32, NoCount> {
         scratch.clear();
         if !self.write_plain(PAGES, scratch) {

@@ -80,7 +80,7 @@ fn each_head(
     ControlFlow::Continue(())
 }
 
-/// Whether nothing at all stands before `at` in its line, as far as `text` tells.
+/// Whether there is nothing before `at` in its line, as far as `text` goes.
 fn before_is_line_start(text: &[u8], at: usize) -> bool {
     at == 0 || text[at - 1] == b'\n'
 }

@@ -39,7 +39,7 @@ pub(crate) fn odd_values(written: Written<'_>, scratch: &mut Vec<u8>) -> Vec<Odd
         odd.push(Odd {
             at: field.name.start,
             message: format!(
-                "the field `pages` of `{}` tells more pages than {}; its page count is NULL",
+                "the field `pages` of `{}` has more pages than {}; its page count is NULL",
                 key(written),
                 i32::MAX
             ),

@@ -1,4 +1,4 @@
-//! Takes the text of `pages`; gives the number of pages where it can be told.
+//! Takes the text of `pages`; returns the number of pages where it is known.
 //!
 //! Items between commas, semicolons or the word `and` add up, and so do parts joined by `+`: `20--32`
 //! is 13, `17:1--17:13` is 13, `xxiv + 324` is 348, `1--10, 20--25` is 16, `3, 7--9` is 4. A number
@@ -14,7 +14,7 @@ pub(crate) enum NoCount {
     TooLarge,
 }
 
-/// The number of pages that `text` tells. `is_whole` says that the entry is a work of its own, so that
+/// The number of pages in `text`. `is_whole` says that the entry is a work of its own, so that
 /// a number alone is its length.
 pub(crate) fn page_count(text: &str, is_whole: bool) -> Result<i32, NoCount> {
     let is_list = items(text).nth(1).is_some();
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_are_counted_as_the_text_tells() {
+    fn pages_are_counted_from_the_text() {
         let table = [
             ("20--32", Some(13)),
             ("17:1--17:13", Some(13)),

@@ -105,7 +105,7 @@ pub fn scan(
     })
 }
 
-/// What the file system says of a file; zeros where it says nothing, since opening tells why.
+/// The file system's facts of a file; zeros where there are none, since opening it reports why.
 struct Facts {
     bytes: u64,
     mtime_ns: u64,

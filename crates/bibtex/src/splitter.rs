@@ -212,7 +212,7 @@ impl Splitter {
         }
     }
 
-    /// Tells why the item at the window has no end, once it is known that it has none.
+    /// The reason why the item at the window has no end, once it is known that it has none.
     fn unclosed(&mut self, open: usize, is_entry: bool) -> Failure {
         self.bad = Some(Bad {
             is_entry,

@@ -1,7 +1,7 @@
 //! Takes the inside of an item; gives its tokens one by one, each with its place.
 //!
-//! The tokens are read by `serde_bibtex`, which gives slices of the text and no places. A slice tells
-//! its place by its address; the place of what is wrong is found from the last token before it.
+//! The tokens are read by `serde_bibtex`, which returns slices of the text and no places. The address of a slice
+//! is its place; the place of what is wrong is found from the last token before it.
 
 use std::ops::Range;
 

@@ -6,7 +6,7 @@ use crate::item::MAX_ENTRY_BYTES;
 use crate::problems::{Flaw, Place};
 
 /// The error for the item at the beginning of `text`, whose delimiter opens at `open` and is never
-/// closed; `place` tells where a byte of it is.
+/// closed; `place` returns the place of a byte of it.
 pub(crate) fn never_ends(
     text: &[u8],
     open: usize,

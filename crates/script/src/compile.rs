@@ -16,7 +16,7 @@ use crate::{Options, ScriptError};
 /// Compiles `sources` into one program.
 ///
 /// # Errors
-/// Where a script is not in the language: what was expected, what was found, where, and the cure.
+/// Where a script is not in the language: what was expected, what was found, where, and the fix.
 pub fn compile(sources: &[Source<'_>], options: &Options<'_>) -> Result<Program, ScriptError> {
     let mut variables = Variables::given(options.variables);
     let mut scripts = Vec::with_capacity(sources.len());

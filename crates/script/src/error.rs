@@ -1,4 +1,4 @@
-//! What is wrong with a script, where, and the cure.
+//! What is wrong with a script, where, and the fix.
 
 /// Lines and columns begin at 1; columns count characters.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -9,6 +9,6 @@ pub struct ScriptError {
     pub column: u32,
     /// What was expected and what was found.
     pub message: String,
-    /// The cure, where one is known.
+    /// The fix, where one is known.
     pub hint: Option<String>,
 }

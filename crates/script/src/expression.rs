@@ -24,7 +24,7 @@ pub struct Origin<'a> {
 ///
 /// # Errors
 /// Where the text is no expression, or uses what there is not: what was expected, what was found,
-/// where, and the cure.
+/// where, and the fix.
 pub fn compile(
     text: &str,
     names: &[&str],

@@ -1,6 +1,6 @@
 //! Takes an expression; gives it with everything computed that is the same at every execution.
 //!
-//! What can never have a value (`1 / 0`, an empty range) is told now, with its place, rather than by
+//! What can never have a value (`1 / 0`, an empty range) is an error now, with its place, rather than by
 //! the first client that comes there; except where it may never be looked at, in a branch of CASE or
 //! on the right of AND and OR.
 

@@ -3,8 +3,8 @@
 //!
 //! The language is that of pgbench scripts with a few additions ([`reference()`] describes it). All of
 //! a script is settled before any server is touched: names are resolved to slots, constants folded,
-//! branches resolved to places in one list of instructions; what is wrong is told with path, line,
-//! column and the cure. Running it needs no further knowledge of the text: a client is an
+//! branches resolved to places in one list of instructions; what is wrong is reported with path, line,
+//! column and the fix. Running it needs no further knowledge of the text: a client is an
 //! instruction pointer, its variables and its random stream, and stops wherever the engine must act.
 //!
 //! ```text
@@ -77,5 +77,5 @@ pub use program::{Need, Program, Script, Statement};
 pub use reference::reference;
 pub use reply::{Ending, Reply};
 pub use source::Source;
-pub use split::{PlainStatement, split_statements};
+pub use split::{FileStatement, split_statements};
 pub use values::Values;

@@ -1,4 +1,4 @@
-//! Takes a word that nobody knows and the words that are known; gives the one probably meant.
+//! Takes an unknown word and the known words; returns the one that is probably meant.
 
 /// The known word with the smallest distance, if it is small enough to be a slip of the hand: one
 /// edit for short words, one more for every three letters.

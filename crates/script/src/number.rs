@@ -8,7 +8,7 @@ use assay_values::Value;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-/// Why an expression has no value. The place is added by whoever knows it.
+/// Why an expression has no value. The caller adds the place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Fault(pub Cow<'static, str>);

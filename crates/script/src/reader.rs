@@ -1,5 +1,5 @@
-//! Takes the tokens of one meta command; gives them one by one to whoever parses them, and says
-//! what was expected where something else stands.
+//! Takes the tokens of one meta command; returns them one by one, and reports
+//! what was expected in place of a wrong one.
 
 use crate::place::Defect;
 use crate::token::{Placed, Token};

@@ -78,7 +78,7 @@ const LANGUAGE: &str = "\
 A script is one transaction type: statements, and meta commands that say which of them are sent,
 how often and with which values. The language is that of [pgbench][]: on its own system a
 script of pgbench runs unchanged, elsewhere as far as the system knows its statements (`END` is written `COMMIT`). What is
-added to the language is marked as an addition. Everything is settled before a server is touched, and what is wrong is told
+added to the language is marked as an addition. Everything is settled before a server is touched, and what is wrong is reported
 with path, line and column.
 
 [pgbench]: https://www.postgresql.org/docs/current/pgbench.html
@@ -187,8 +187,8 @@ A system whose protocol has no pipelines is asked one by one, in the same order.
 
 ### Pauses
 
-`\\sleep` is a part of the transaction; `\\keying` and `\\think` are the user's time, and no part of the response
-time. Besides an expression with a unit, all three take a distribution (an addition), from which each pause is
+`\\sleep` is a part of the transaction; `\\keying` and `\\think` are the user's time, and no part of the
+latency. Besides an expression with a unit, all three take a distribution (an addition), from which each pause is
 drawn: DISTRIBUTIONS. The second time of `exponential` is the most it may be; `lognormal` has its median and the
 deviation of its logarithm.
 

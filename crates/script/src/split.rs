@@ -6,7 +6,7 @@ use crate::{ScriptError, Source};
 
 /// One statement of a file, exactly as it stands there, without the closing `;`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PlainStatement {
+pub struct FileStatement {
     pub text: String,
     /// Begins at 1.
     pub line: u32,
@@ -23,13 +23,13 @@ pub struct PlainStatement {
 pub fn split_statements(
     source: &Source<'_>,
     style: LiteralStyle,
-) -> Result<Vec<PlainStatement>, ScriptError> {
+) -> Result<Vec<FileStatement>, ScriptError> {
     let text = source.text;
     let lines = Lines::of(text);
     let ranges = ranges(text, style).map_err(|defect| defect.locate(source.path, &lines))?;
     let statement = |(start, end): (usize, usize)| {
         let place = lines.place(start);
-        PlainStatement {
+        FileStatement {
             text: text[start..end].to_owned(),
             line: place.line,
             column: place.column,

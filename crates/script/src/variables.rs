@@ -129,7 +129,7 @@ impl<'a> Variables<'a> {
         Some(slot)
     }
 
-    /// Whether a variable of this name has a value: an answer may fill it only where a prefix tells which.
+    /// Whether a variable of this name has a value: an answer may fill it only where a prefix determines which.
     pub fn is_surely_set(&self, name: &str, position: Position) -> bool {
         let is_gathered = |(set, prefix): &(Position, &str)| {
             is_above(*set, position) && !prefix.is_empty() && name.starts_with(prefix)

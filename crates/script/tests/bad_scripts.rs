@@ -1,5 +1,5 @@
-//! Every kind of mistake in a script is told with its line, its column, what was expected, and the
-//! cure where there is one.
+//! Every kind of mistake in a script is reported with its line, its column, what was expected, and the
+//! fix where there is one.
 #![allow(
     clippy::unwrap_used,
     reason = "a test that unwraps says enough by failing"
@@ -174,7 +174,7 @@ const BAD: &[(&str, &str, &str, &str)] = &[
 ];
 
 #[test]
-fn every_mistake_is_told_with_its_place_and_its_cure() {
+fn every_mistake_is_reported_with_its_place_and_its_fix() {
     let mut wrong = Vec::new();
     for &(text, place, message, hint) in BAD {
         match try_compile(text) {

@@ -196,7 +196,7 @@ fn a_formula_knows_what_it_depends_on() {
 }
 
 #[test]
-fn a_wrong_formula_is_told_at_its_place_in_the_file() {
+fn a_wrong_formula_is_reported_at_its_place_in_the_file() {
     let origin = Origin {
         path: "w.toml",
         line: 3,

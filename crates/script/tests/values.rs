@@ -99,14 +99,14 @@ fn a_bound_value_within_quotes_is_a_warning_with_its_place() {
         marked(&program.statements[0]),
         text[9..text.len() - 1].replacen(":x", "?", 1)
     );
-    let told: Vec<_> = program.warnings.iter().map(ToString::to_string).collect();
+    let warnings: Vec<_> = program.warnings.iter().map(ToString::to_string).collect();
     let message = |name: &str| {
         format!(
             ":{name} stands within quotes: it is sent as it is written, no value is bound there"
         )
     };
     assert_eq!(
-        told,
+        warnings,
         [
             format!("test.sql:3:4: {}", message("x")),
             format!("test.sql:3:11: {}", message("name")),
@@ -144,14 +144,14 @@ fn where_no_value_can_be_bound_a_parameter_is_refused_at_its_place() {
 #[test]
 fn a_transaction_that_one_branch_leaves_open_is_a_warning() {
     let some = "SELECT 1;\nBEGIN;\n\\if :client_id\nCOMMIT;\n\\endif\nSELECT 2;";
-    let told: Vec<_> = compiled(some)
+    let warnings: Vec<_> = compiled(some)
         .warnings
         .iter()
         .map(ToString::to_string)
         .collect();
     let expected =
         "test.sql:2:1: the transaction that begins here is not ended on every branch of the script";
-    assert_eq!(told, [expected]);
+    assert_eq!(warnings, [expected]);
     let changed = "\\set x 1 + :client_id\n\\if :x = 1\nBEGIN;\n\\endif\n\\set x 2 + :client_id\n\\if :x = 1\nCOMMIT;\n\\endif";
     assert_eq!(compiled(changed).warnings.len(), 1);
     for text in [

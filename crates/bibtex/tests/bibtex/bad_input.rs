@@ -15,8 +15,11 @@ fn check(bad: &str, line: u64, column: u64, words: &str) {
     let found = error(format!("{GOOD}{bad}").as_bytes());
     assert_eq!((found.line, found.column), (line, column), "{bad}\n{found}");
     assert_eq!(found.file, "test.bib");
-    let told = format!("{} / {}", found.message, found.hint.unwrap_or_default());
-    assert!(told.contains(words), "{bad}\n{told}\nexpected: {words}");
+    let reported = format!("{} / {}", found.message, found.hint.unwrap_or_default());
+    assert!(
+        reported.contains(words),
+        "{bad}\n{reported}\nexpected: {words}"
+    );
 }
 
 #[test]
@@ -253,7 +256,7 @@ fn files_without_entries_and_what_is_no_file_are_refused() {
 }
 
 #[test]
-fn whoever_keeps_going_gets_the_good_entries_and_a_list_of_the_bad() {
+fn keep_going_returns_the_good_entries_and_a_list_of_the_bad() {
     let text = b"@Misc{a, note = {1}}
 @Misc{b, note = {2}
 @Misc{c, note = {3}}
@@ -349,7 +352,7 @@ fn text_that_only_resembles_entries_is_text() {
 }
 
 #[test]
-fn a_file_given_twice_and_two_files_of_one_name_are_told_apart() {
+fn a_file_given_twice_and_two_files_of_one_name_are_distinguished() {
     let folder = Folder::new("equal-names");
     std::fs::create_dir_all(folder.0.join("other")).expect("a folder");
     let one = folder.file("x.bib", b"@Misc{key, title = {T}}\n");

@@ -127,7 +127,7 @@ fn entries_on_one_line_are_found_behind_a_bad_one_that_ends() {
 
 #[test]
 fn what_is_passed_over_is_counted_wherever_the_windows_end() {
-    // Nothing after the first brace can be told from the inside of its entry.
+    // Nothing after the first brace can be distinguished from the inside of its entry.
     let mut text = b"@Misc{bad, note = {{".to_vec();
     for number in 0..40_000 {
         text.extend_from_slice(format!(" @Misc{{k{number}, note = {{x}}}}").as_bytes());

@@ -45,7 +45,7 @@ impl Lexer {
         }
     }
 
-    /// What a statement does, as far as its text tells.
+    /// What a statement does, as far as its text shows.
     pub(crate) fn kind(self, text: &str) -> StatementKind {
         match self {
             Self::Sql => kind::of_sql(text),

@@ -1,5 +1,5 @@
-//! Takes a text and a place in it; tells whether a literal, a quoted identifier or a comment begins
-//! there, and where it ends. Whoever looks for `;`, `:name` or `?` asks here first.
+//! Takes a text and a place in it; returns whether a literal, a quoted identifier or a comment begins
+//! there, and where it ends. A search for `;`, `:name` or `?` skips these.
 
 use crate::place::Defect;
 

@@ -1,4 +1,4 @@
-//! What the tests of this crate share: compiling one script, and a client that is told its answers.
+//! What the tests of this crate share: compiling one script, and a client that is given its answers.
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use assay_script::{
