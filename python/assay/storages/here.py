@@ -1,4 +1,4 @@
-"""`HERE`: a directory of a file system that is there, as it is."""
+"""`HERE`: a directory on an existing file system, as it is."""
 
 from __future__ import annotations
 

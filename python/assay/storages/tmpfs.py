@@ -1,4 +1,4 @@
-"""`TMPFS`: memory as a storage: what a system does when nothing waits for a device.
+"""`TMPFS`: a file system in memory: how fast a system is when it waits for no device.
 
 Root gets a file system of its own, as large as it asks for; others a directory in /dev/shm, which
 every Linux mounts as tmpfs.
