@@ -47,7 +47,8 @@ def replaced() -> list[Replaced]:
 
 
 def _listed(cell: str) -> list[str]:
-    return [words.strip().lower() for words in cell.split(",") if words.strip()]
+    cells = cell.replace("-", " ").lower().split(",")
+    return [words.strip() for words in cells if words.strip()]
 
 
 def _rows(heading: str) -> Iterator[list[str]]:
