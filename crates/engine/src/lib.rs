@@ -33,9 +33,9 @@ mod timer_queue;
 mod transport;
 
 pub use document::{
-    ArrivalDocument, BulkFormWord, DriveDocument, EndpointDocument, GroupDocument, LoadDocument,
-    Order, Password, Protocol, ReconnectDocument, RetriesDocument, ScriptDocument, ServeDocument,
-    SiteDocument, StopDocument, TableDocument, TlsMode,
+    ArrivalDocument, BulkFormWord, DriveDocument, GroupDocument, LoadDocument, Order, Password,
+    Protocol, ReconnectDocument, RetriesDocument, ScriptDocument, ServeDocument, SiteDocument,
+    StopDocument, TableDocument, TlsMode,
 };
 pub use drive::{DrainProgress, DriveProgress, check_clients, compile, drive};
 pub use error::EngineError;

@@ -69,11 +69,6 @@ class Address:
             "options": dict(self.options),
         }
 
-    def place(self) -> dict[str, Any]:
-        """Where it is, and nothing of how one logs in there."""
-        where = {"unix": self.unix, "host": self.host, "port": self.port, "file": self.file}
-        return {name: value for name, value in where.items() if value is not None}
-
     def for_record(self) -> dict[str, Any]:
         """The same without the password."""
         kept = {
@@ -178,7 +173,10 @@ class Deployment:
         first = replace(self.address, session_statements=(*own, *session_statements))
         document = first.for_engine()
         if len(self.endpoints) > 1:
-            document["endpoints"] = [one.place() for one in self.endpoints]
+            statements = first.session_statements
+            document["endpoints"] = [
+                replace(one, session_statements=statements).for_engine() for one in self.endpoints
+            ]
         return document
 
     def for_record(self) -> dict[str, Any]:

@@ -16,5 +16,5 @@ pub use group::{GroupDocument, Order};
 pub use load::{BulkFormWord, LoadDocument, TableDocument};
 pub use pace::{ArrivalDocument, ReconnectDocument, RetriesDocument};
 pub use serve::ServeDocument;
-pub use site::{EndpointDocument, Password, SiteDocument, TlsMode};
+pub use site::{Password, SiteDocument, TlsMode};
 pub use stop::StopDocument;

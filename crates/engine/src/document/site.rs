@@ -28,10 +28,10 @@ pub struct SiteDocument {
     /// A database file, for systems in this process.
     #[serde(default)]
     pub file: Option<String>,
-    /// Where the clients of a run connect: client *c* uses endpoint *c* modulo their number. Absent: the
-    /// address of the site, which everything other than clients uses as well.
-    #[serde(default, deserialize_with = "null_is_default")]
-    pub endpoints: Vec<EndpointDocument>,
+    /// Where the clients of a run connect, each a whole site document: client *c* uses endpoint *c* modulo their
+    /// number. Absent: this site, which everything other than clients uses as well.
+    #[serde(default, deserialize_with = "endpoints")]
+    pub endpoints: Vec<SiteDocument>,
     #[serde(default, deserialize_with = "null_is_default")]
     pub user: String,
     #[serde(default)]
@@ -60,37 +60,14 @@ pub struct SiteDocument {
     pub options: BTreeMap<String, String>,
 }
 
-/// One of several addresses: `unix`, `host` with `port`, or `file`.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct EndpointDocument {
-    #[serde(default)]
-    pub unix: Option<String>,
-    #[serde(default)]
-    pub host: Option<String>,
-    #[serde(default)]
-    pub port: Option<u16>,
-    #[serde(default)]
-    pub file: Option<String>,
-}
-
 impl SiteDocument {
-    /// The same site at each of its endpoints; the site itself if it has none.
+    /// The endpoints; the site itself if it has none.
     #[must_use]
     pub fn at_endpoints(&self) -> Vec<Self> {
         if self.endpoints.is_empty() {
             return vec![self.clone()];
         }
-        let at = |endpoint: &EndpointDocument| Self {
-            unix: endpoint.unix.clone(),
-            host: endpoint.host.clone(),
-            host_address: None,
-            port: endpoint.port,
-            file: endpoint.file.clone(),
-            endpoints: Vec::new(),
-            ..self.clone()
-        };
-        self.endpoints.iter().map(at).collect()
+        self.endpoints.clone()
     }
 
     /// Whether it has an address of its own.
@@ -166,6 +143,19 @@ impl<'de> Deserialize<'de> for ConnectTimeout {
     fn deserialize<D: serde::Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
         positive_seconds(reader).map(Self)
     }
+}
+
+fn endpoints<'de, D>(reader: D) -> Result<Vec<SiteDocument>, D::Error>
+where
+    D: serde::Deserializer<'de>,
+{
+    let found = Option::<Vec<SiteDocument>>::deserialize(reader)?.unwrap_or_default();
+    if found.iter().any(|endpoint| !endpoint.endpoints.is_empty()) {
+        return Err(serde::de::Error::custom(
+            "an endpoint has no endpoints of its own",
+        ));
+    }
+    Ok(found)
 }
 
 fn positive_seconds_or_none<'de, D>(reader: D) -> Result<Option<Duration>, D::Error>
