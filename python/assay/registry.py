@@ -87,6 +87,36 @@ def row_source(name: str) -> Any:
     return _get("assay.row_sources", "source of rows", name)
 
 
+_STEPS: Mapping[str, str] = {
+    "load": "assay.steps.load:Load",
+    "ddl": "assay.steps.ddl:Ddl",
+    "restart": "assay.steps.restart:Restart",
+    "wait": "assay.steps.wait:Wait",
+    "drive": "assay.steps.drive:DriveStep",
+    "overlap": "assay.steps.overlap:Overlap",
+    "dump": "assay.steps.dump:Dump",
+    "compare": "assay.steps.compare:Compare",
+    "session_cost": "assay.steps.session_cost:SessionCost",
+    "update": "assay.steps.update:Update",
+    "limit": "assay.steps.limit:Limit",
+}
+"""Kinds of steps: name in a workload file → class. Other packages add theirs as entry points of the
+group ``assay.steps``."""
+
+
+def steps() -> tuple[str, ...]:
+    """Names of the kinds of steps that a test can take."""
+    return (*_STEPS, *(name for name in _entries("assay.steps") if name not in _STEPS))
+
+
+@cache
+def step(name: str) -> Any:
+    """The kind of step of that name: a class that derives from `assay.workload.steps.Step`."""
+    if name not in _STEPS:
+        return _get("assay.steps", "step", name)
+    return EntryPoint(name, _STEPS[name], "assay.steps").load()
+
+
 def report_forms() -> tuple[str, ...]:
     """Names of the forms a report can take (``--format``)."""
     return tuple(sorted(_entries("assay.report_forms")))

@@ -20,9 +20,14 @@ def registered() -> Iterator[None]:
     """Within the block the doubles are in the registry."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(FOLDER)
-        registry._entries.cache_clear()
+        _forget()
         try:
             yield
         finally:
-            registry._entries.cache_clear()
+            _forget()
+    _forget()
+
+
+def _forget() -> None:
     registry._entries.cache_clear()
+    registry.step.cache_clear()

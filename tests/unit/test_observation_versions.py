@@ -89,12 +89,12 @@ def test_a_damaged_document_is_a_sentence_that_names_the_key(old: list[dict[str,
     whole = newest(old[0])
     text = {**whole, "elapsed_ns": "soon"}
     cases = [
-        (_without(whole, "outcomes", "ok"), "observation.outcomes: missing required field ok"),
+        (_without(whole, "outcomes", "ok"), "observation.outcomes: ok is missing"),
         (
             _without(whole, "transactions", 0, "latency", "p50_ns"),
-            "observation.transactions[0].latency: missing required field p50_ns",
+            "observation.transactions[0].latency: p50_ns is missing",
         ),
-        (text, "observation.elapsed_ns: expected int, got str"),
+        (text, "observation.elapsed_ns: expected a whole number, found a text"),
         ({**whole, "colour": 1}, "observation: unknown field colour"),
         ({**whole, "version": 99}, "made by a newer Assay"),
     ]

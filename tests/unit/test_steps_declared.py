@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from assay import registry
 from assay.errors import ArgumentError, ExperimentError
 from assay.experiment.words import Words, experiment
 from assay.plan import plan
 from assay.plan.drives import drives
-from assay.steps import TAKEN_BY
-from assay.workload import declared_steps, reader
-from assay.workload.steps import STEPS
+from assay.workload import reader
+from assay.workload.steps import Step
 from step_workloads import HEAD, folder_of
 
 GROUPS = """\
@@ -40,8 +40,11 @@ mix = { write = 3, all = 1 }
 FIRST_LINE = HEAD.count("\n") + 1
 
 
-def test_every_step_is_read_and_has_a_runner() -> None:
-    assert set(STEPS) == set(TAKEN_BY) == set(declared_steps._READERS)
+def test_every_kind_of_step_is_found_by_its_name_and_can_be_taken() -> None:
+    for name in registry.steps():
+        kind = registry.step(name)
+        assert kind.do == name
+        assert kind.take is not Step.take
 
 
 def test_groups_have_scripts_counts_and_pace_of_their_own(tmp_path: Path) -> None:

@@ -8,8 +8,9 @@ import pytest
 
 from assay.errors import ArgumentError, ExperimentError
 from assay.report import check_declarations
+from assay.steps.dump import Dump
+from assay.steps.overlap import Overlap
 from assay.workload import reader
-from assay.workload.steps import Dump, Overlap
 
 WORKLOAD = """\
 title = "Small"

@@ -17,7 +17,7 @@ from assay.errors import ScriptError
 from assay.plan import PlannedRun
 from assay.plan.drives import PlannedDrive, drives, parameters_of
 from assay.provision.session import as_ours
-from assay.workload.steps import Ddl, Dump
+from assay.workload.steps import Step
 from assay.workload.values import Script, Workload
 
 Found = TypeVar("Found")
@@ -44,11 +44,11 @@ class Compiled:
                     dialect.session_isolation(isolation)
                 found += self.warnings(drive)
             for step in self._workload.test(run.cell.test).steps:
-                if isinstance(step, Ddl | Dump):
+                if step.scripts_run_once:
                     self._check_asked(run, step, dialect)
         return tuple(dict.fromkeys(found))
 
-    def _check_asked(self, run: PlannedRun, step: Ddl | Dump, dialect: Dialect) -> None:
+    def _check_asked(self, run: PlannedRun, step: Step, dialect: Dialect) -> None:
         """Raises `ScriptError` where a script that is run once does not compile."""
         key = dialect.name, run.cell.test, step, tuple(run.cell.parameters.items())
         if key in self._asked:
@@ -56,12 +56,9 @@ class Compiled:
         self._asked.append(key)
         parameters = parameters_of(self._workload, run, step)
         variables = self._workload.with_defaults(parameters)
-        names = [step.script]
-        if isinstance(step, Dump):
-            names += [step.own] if step.own else []
-            variables |= {step.each: 0} if step.each else {}
+        variables |= step.own_variables
         identifiers = self._workload.identifiers_for(parameters)
-        for name in names:
+        for name in step.scripts_run_once:
             script = self._workload.script_for(name, dialect.name)
             document = query.document_of(script, variables, identifiers, dialect.language)
             try:

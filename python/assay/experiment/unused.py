@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from assay import registry
 from assay.errors import ArgumentError
 from assay.experiment.values import Experiment, StorageChoice
-from assay.workload.declared_steps import OF_GROUPS
+from assay.workload.declared_drives import OF_GROUPS
 from assay.workload.values import Test, Workload
 
 if TYPE_CHECKING:

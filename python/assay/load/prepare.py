@@ -8,7 +8,6 @@ from assay.errors import ArgumentError, ExperimentError
 from assay.plan import PlannedRun
 from assay.registry import WORKLOAD_FILE
 from assay.row_sources.protocol import row_source
-from assay.workload.steps import Update
 from assay.workload.values import Workload
 
 
@@ -19,11 +18,7 @@ def check_rows(workload: Workload, runs: Sequence[PlannedRun]) -> None:
     source = row_source(workload)
     for run in runs:
         steps = workload.test(run.cell.test).steps
-        why = (
-            source.refuse_update(workload)
-            if any(isinstance(one, Update) for one in steps)
-            else None
-        )
+        why = source.refuse_update(workload) if any(one.updates_rows for one in steps) else None
         if why is not None:
             raise ExperimentError(
                 f"the test {run.cell.test} updates its rows: {why}",

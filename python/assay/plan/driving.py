@@ -11,7 +11,7 @@ from typing import Any
 from assay.errors import ArgumentError
 from assay.experiment import Driving, Experiment, Scalar
 from assay.text.quantities import DRIVING, shown
-from assay.workload.declared_steps import OF_GROUPS
+from assay.workload.declared_drives import OF_GROUPS
 from assay.workload.driving import NO_PAUSE, PAUSE_FORMS, PAUSES, is_pause, pause
 from assay.workload.values import Test
 

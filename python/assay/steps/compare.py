@@ -2,31 +2,53 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from typing import ClassVar, Self
+
 from msgspec.structs import replace
 
 from assay.check.dumps import check_dumps
+from assay.files.toml_file import Section
 from assay.observation import ReferenceReport
 from assay.steps.context import RunState
-from assay.workload.steps import Compare, Dump
+from assay.steps.dump import Dump
+from assay.workload.declared_steps import earlier
+from assay.workload.steps import Names, Step, common
 
 
-def take(state: RunState, step: Compare) -> None:
-    """A check for each answer; the last observation gets ``reference``, in which the equal ones are
-    counted."""
-    dump = next(
-        one for one in state.test.steps if isinstance(one, Dump) and one.label == step.found
-    )
-    expected, found = state.dumps[step.expected], state.dumps[step.found]
-    checks = check_dumps(
-        expected.answers,
-        found.answers,
-        list(zip(expected.own, found.own, strict=False)),
-        dump.each or step.found,
-        state.workload.scripts[dump.script].title,
-    )
-    state.checked(checks)
-    verdicts = [check["ok"] for check in checks]
-    counts = {"equal_dumps": verdicts.count(True), "overtaken": verdicts.count(None)}
-    if state.observation is not None:
-        reference = state.observation.reference or ReferenceReport()
-        state.add(reference=replace(reference, **counts))
+@dataclass(frozen=True)
+class Compare(Step):
+    """Two dumps must hold the same rows in the same order."""
+
+    do: ClassVar[str] = "compare"
+    expected: str = field(kw_only=True)
+    found: str = field(kw_only=True)
+
+    @classmethod
+    def read(cls, section: Section, names: Names) -> Self:
+        return cls(
+            expected=earlier(section, "expected", "dump", names),
+            found=earlier(section, "found", "dump", names),
+            **common(section, names),
+        )
+
+    def take(self, state: RunState) -> None:
+        """A check for each answer; the last observation gets ``reference``, in which the equal
+        ones are counted."""
+        dump = next(
+            one for one in state.test.steps if isinstance(one, Dump) and one.label == self.found
+        )
+        expected, found = state.dumps[self.expected], state.dumps[self.found]
+        checks = check_dumps(
+            expected.answers,
+            found.answers,
+            list(zip(expected.own, found.own, strict=False)),
+            dump.each or self.found,
+            state.workload.scripts[dump.script].title,
+        )
+        state.checked(checks)
+        verdicts = [check["ok"] for check in checks]
+        counts = {"equal_dumps": verdicts.count(True), "overtaken": verdicts.count(None)}
+        if state.observation is not None:
+            reference = state.observation.reference or ReferenceReport()
+            state.add(reference=replace(reference, **counts))

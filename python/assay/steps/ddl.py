@@ -2,24 +2,46 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from typing import ClassVar, Self
+
 from assay.drive import query
+from assay.files.toml_file import Section
 from assay.plan.drives import parameters_of
 from assay.steps.context import RunState
-from assay.workload.steps import Ddl
+from assay.workload import step_keys
+from assay.workload.steps import Names, Step, common
 
 
-def take(state: RunState, step: Ddl) -> None:
-    """Raises `SystemRefused` with the statement's error. The system is not used for another run:
-    what the script made would still be there."""
-    workload, pooled = state.workload, state.up()
-    script = workload.script_for(step.script, pooled.system.dialect.name)
-    parameters = parameters_of(workload, state.planned, step)
-    state.context.progress.stage(f"ddl {script.path}")
-    pooled.forget()
-    state.must_be_discarded = True
-    query.ask(
-        pooled.deployment,
-        script,
-        workload.with_defaults(parameters),
-        workload.identifiers_for(parameters),
-    )
+@dataclass(frozen=True)
+class Ddl(Step):
+    """The statements of a script, once, outside any measurement."""
+
+    do: ClassVar[str] = "ddl"
+    changes_data: ClassVar[bool] = True
+    script: str = field(kw_only=True)
+
+    @property
+    def scripts_run_once(self) -> tuple[str, ...]:
+        return (self.script,)
+
+    @classmethod
+    def read(cls, section: Section, names: Names) -> Self:
+        script = step_keys.script(section, "script", names.scripts)
+        return cls(script=script, **common(section, names))
+
+    def take(self, state: RunState) -> None:
+        """Raises `SystemRefused` with the statement's error. The system is not used for another
+        run: what the script made would still be there."""
+        workload, pooled = state.workload, state.up()
+        script = workload.script_for(self.script, pooled.system.dialect.name)
+        parameters = parameters_of(workload, state.planned, self)
+        state.context.progress.stage(f"ddl {script.path}")
+        pooled.forget()
+        state.must_be_discarded = True
+        query.ask(
+            pooled.deployment,
+            script,
+            workload.with_defaults(parameters),
+            workload.identifiers_for(parameters),
+        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 from msgspec.structs import replace
 
@@ -13,36 +13,45 @@ from assay.drive.read_only import WHY_REFUSED, may_change_data, session_statemen
 from assay.drive.sampler import TimedSample
 from assay.drive.watched import observe_watched
 from assay.errors import RunFailed
+from assay.files.toml_file import Section
 from assay.observation import Observation
 from assay.plan.drives import PlannedDrive, drive
 from assay.row_sources.request import DataRequest
 from assay.steps.context import RunState
 from assay.systems.abilities import SessionLimit
-from assay.workload.steps import Drive, Step
+from assay.workload.declared_drives import read_drive
+from assay.workload.steps import Drive, Names, Step
 from assay.workload.values import Script, Workload
 
 
-def take(state: RunState, step: Drive) -> None:
-    """Keeps the observation, and what its answers give as checks."""
-    workload, dialect = state.workload, state.up().system.dialect
-    planned = drive(workload, state.planned, step)
-    scripts = scripts_of(workload, planned, dialect)
-    expected = _expected(workload, state.request, scripts)
-    document = document_of(workload, planned, dialect, scripts, expected)
-    state.context.store.driving(document)
-    observation, samples = observe(state, step, planned, document)
-    state.observed(step.label, observation)
-    state.context.store.sampled(samples)
-    if state.request is not None:
-        checks = check_answers(
-            observation,
-            expected,
-            {script.name: script.title for script in scripts},
-            None if state.test.leaves_other_data else state.context.known.agreement,
-            state.request.key,
-            state.up().deployment.label,
-        )
-        state.checked(checks)
+class DriveStep(Drive):
+    """`Drive` with how it is read and taken."""
+
+    @classmethod
+    def read(cls, section: Section, names: Names) -> Self:
+        return read_drive(section, names, cls)
+
+    def take(self, state: RunState) -> None:
+        """Keeps the observation, and what its answers give as checks."""
+        workload, dialect = state.workload, state.up().system.dialect
+        planned = drive(workload, state.planned, self)
+        scripts = scripts_of(workload, planned, dialect)
+        expected = _expected(workload, state.request, scripts)
+        document = document_of(workload, planned, dialect, scripts, expected)
+        state.context.store.driving(document)
+        observation, samples = observe(state, self, planned, document)
+        state.observed(self.label, observation)
+        state.context.store.sampled(samples)
+        if state.request is not None:
+            checks = check_answers(
+                observation,
+                expected,
+                {script.name: script.title for script in scripts},
+                None if state.test.leaves_other_data else state.context.known.agreement,
+                state.request.key,
+                state.up().deployment.label,
+            )
+            state.checked(checks)
 
 
 def observe(

@@ -4,24 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import ClassVar
 
 from assay.drive import limit
 from assay.provision.deployment import Deployment
 from assay.provision.stage import provision
 from assay.steps.context import RunState
-from assay.workload.steps import Limit
+from assay.workload.steps import Step
 
 
-def take(state: RunState, step: Limit) -> None:
-    """Keeps how many sessions there were; each limit has a deployment of its own."""
-    cell, context = state.planned.cell, state.context
+@dataclass(frozen=True)
+class Limit(Step):
+    """Sessions are opened until one is refused, with the default limit and with it raised."""
 
-    @contextmanager
-    def open_deployment(connections: int | None) -> Iterator[Deployment]:
-        with provision(cell.system, cell.storage, connections=connections) as deployment:
-            if connections is None:
-                context.store.provisioned(deployment)
-            yield deployment
+    do: ClassVar[str] = "limit"
+    has_clients: ClassVar[bool] = True
+    needs_system: ClassVar[bool] = False
 
-    context.progress.stage(f"provision {cell.system.label}")
-    state.observed(step.label, limit.observe(open_deployment, cell.clients))
+    def take(self, state: RunState) -> None:
+        """Keeps how many sessions there were; each limit has a deployment of its own."""
+        cell, context = state.planned.cell, state.context
+
+        @contextmanager
+        def open_deployment(connections: int | None) -> Iterator[Deployment]:
+            with provision(cell.system, cell.storage, connections=connections) as deployment:
+                if connections is None:
+                    context.store.provisioned(deployment)
+                yield deployment
+
+        context.progress.stage(f"provision {cell.system.label}")
+        state.observed(self.label, limit.observe(open_deployment, cell.clients))

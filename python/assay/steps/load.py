@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from assay.check.verdict import wrong_answers
 from assay.dialects.protocol import Dialect
@@ -20,15 +21,23 @@ from assay.row_sources.protocol import Asked
 from assay.row_sources.request import DataRequest
 from assay.steps.consistency import broken_rules
 from assay.steps.context import Context, RunState
-from assay.workload.steps import Load
+from assay.workload.steps import Step
 
 
-def take(state: RunState, step: Load) -> None:
-    """Raises `RunFailed` where the workload's own rules find the data wrong."""
-    parameters = parameters_of(state.workload, state.planned, step)
-    dataset = load(state, parameters, is_wanted_again=_is_loaded_again(state, step))
-    keep(state, dataset)
-    state.context.store.restarted(state.up().deployment)
+@dataclass(frozen=True)
+class Load(Step):
+    """The system holds the data set of the run, counted, and its consistency checks pass."""
+
+    do: ClassVar[str] = "load"
+    needs: ClassVar[str] = "tables"
+    loads: ClassVar[bool] = True
+
+    def take(self, state: RunState) -> None:
+        """Raises `RunFailed` where the workload's own rules find the data wrong."""
+        parameters = parameters_of(state.workload, state.planned, self)
+        dataset = load(state, parameters, is_wanted_again=_is_loaded_again(state, self))
+        keep(state, dataset)
+        state.context.store.restarted(state.up().deployment)
 
 
 def keep(state: RunState, dataset: Dataset) -> None:

@@ -10,7 +10,8 @@ does, each rests behind each transaction.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Self
 
 from msgspec import structs
 
@@ -20,48 +21,84 @@ from assay.drive.document import document_of, scripts_of
 from assay.drive.pacing import Pace
 from assay.drive.transactions import first_error
 from assay.errors import RunFailed
+from assay.files.toml_file import Section
 from assay.observation import Observation, ReferenceReport
 from assay.plan.drives import PlannedDrive
 from assay.steps.context import RunState
 from assay.steps.drive import observe
 from assay.steps.load import keep, load
-from assay.workload.steps import Drive, Overlap
+from assay.text import quantities
+from assay.workload import step_keys
+from assay.workload.declared_steps import earlier
+from assay.workload.steps import Drive, Names, Step, common
 
 
-def take(state: RunState, step: Overlap) -> None:
-    """Loads and drives until enough clients are together; keeps the last of these drives.
+@dataclass(frozen=True)
+class Overlap(Step):
+    """Clients start one after the other, each on its share of the work, so that at least some are
+    at work together and none overtakes another."""
 
-    Raises `RunFailed` where the single client before it did not end its work.
-    """
-    alone = state.driven(step.alone)
-    if alone.outcomes.ok < alone.outcomes.scheduled:
-        raise RunFailed(f"the single client failed{first_error(alone)}")
-    cell = state.planned.cell
-    asked = _Asked(state, step)
-    wanted = min(step.at_once, cell.clients)
-    given = Pace(float(cell.parameters[step.stagger]), float(cell.parameters[step.pause]))
-    # Tables grow with the clients' work, so that the last of them has more to do than the first.
-    one_ns = max(asked.one_alone_ns(), 2 * alone.elapsed_ns // cell.clients)
-    longest_ns = max(one.latency.max_ns for one in alone.transactions)
-    apart_s = pacing.least_stagger_s(longest_ns / 1e9)
-    pace = pacing.found_pace(given, one_ns / 1e9, asked.transactions, wanted, apart_s)
-    for attempt in range(1, pacing.MOST_ATTEMPTS + 1):
-        observation = asked.drive(cell.clients, asked.transactions, pace)
-        ends_ns = [end.elapsed_ns for end in observation.client_ends]
-        together = pacing.at_work(ends_ns, round(pace.stagger_s * 1e9), wanted)
-        if min(together) >= wanted or given.stagger_s or attempt == pacing.MOST_ATTEMPTS:
-            break
-        pace = replace(pace, stagger_s=pace.stagger_s / 2)
-    report = ReferenceReport(
-        alone_elapsed_ns=alone.elapsed_ns,
-        one_alone_ns=one_ns,
-        stagger_ns=round(pace.stagger_s * 1e9),
-        pause_ns=round(pace.pause_s * 1e9),
-        least_at_once=min(together),
-        most_at_once=max(together),
-    )
-    asked.keep(structs.replace(observation, reference=report))
-    state.checked([check_concurrency(report, wanted)])
+    do: ClassVar[str] = "overlap"
+    changes_data: ClassVar[bool] = True
+    has_clients: ClassVar[bool] = True
+    staggers_clients: ClassVar[bool] = True
+    found_as: ClassVar[str] = "drive"
+    alone: str = field(kw_only=True)
+    """The drive by one client, which measures how long the work takes."""
+    stagger: str = field(kw_only=True)
+    """The parameter that holds the seconds between two clients' starts. Where it is 0 they are
+    found: what one client takes by itself, divided by `at_once`."""
+    pause: str = field(kw_only=True)
+    """The parameter that holds the seconds a client rests behind each transaction. Where it is 0
+    they are found too: a system may be so fast that a hiccup of the machine would make clients
+    overtake one another."""
+    at_once: int = field(kw_only=True)
+    """How many clients must be at work together."""
+
+    @classmethod
+    def read(cls, section: Section, names: Names) -> Self:
+        return cls(
+            alone=earlier(section, "alone", "drive", names),
+            stagger=step_keys.seconds(section, "stagger", names.parameters),
+            pause=step_keys.seconds(section, "pause", names.parameters),
+            at_once=section.whole("at_once", quantities.CLIENTS),
+            **common(section, names),
+        )
+
+    def take(self, state: RunState) -> None:
+        """Loads and drives until enough clients are together; keeps the last of these drives.
+
+        Raises `RunFailed` where the single client before it did not end its work.
+        """
+        alone = state.driven(self.alone)
+        if alone.outcomes.ok < alone.outcomes.scheduled:
+            raise RunFailed(f"the single client failed{first_error(alone)}")
+        cell = state.planned.cell
+        asked = _Asked(state, self)
+        wanted = min(self.at_once, cell.clients)
+        given = Pace(float(cell.parameters[self.stagger]), float(cell.parameters[self.pause]))
+        # Tables grow with the clients' work: the last of them has more to do than the first.
+        one_ns = max(asked.one_alone_ns(), 2 * alone.elapsed_ns // cell.clients)
+        longest_ns = max(one.latency.max_ns for one in alone.transactions)
+        apart_s = pacing.least_stagger_s(longest_ns / 1e9)
+        pace = pacing.found_pace(given, one_ns / 1e9, asked.transactions, wanted, apart_s)
+        for attempt in range(1, pacing.MOST_ATTEMPTS + 1):
+            observation = asked.drive(cell.clients, asked.transactions, pace)
+            ends_ns = [end.elapsed_ns for end in observation.client_ends]
+            together = pacing.at_work(ends_ns, round(pace.stagger_s * 1e9), wanted)
+            if min(together) >= wanted or given.stagger_s or attempt == pacing.MOST_ATTEMPTS:
+                break
+            pace = replace(pace, stagger_s=pace.stagger_s / 2)
+        report = ReferenceReport(
+            alone_elapsed_ns=alone.elapsed_ns,
+            one_alone_ns=one_ns,
+            stagger_ns=round(pace.stagger_s * 1e9),
+            pause_ns=round(pace.pause_s * 1e9),
+            least_at_once=min(together),
+            most_at_once=max(together),
+        )
+        asked.keep(structs.replace(observation, reference=report))
+        state.checked([check_concurrency(report, wanted)])
 
 
 class _Asked:

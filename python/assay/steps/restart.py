@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 from assay.steps.context import RunState
-from assay.workload.steps import Restart
+from assay.workload.steps import Step
 
 
-def take(state: RunState, _step: Restart) -> None:
-    """Raises `ArgumentError` where the server is not ours to stop."""
-    state.context.progress.stage("restart")
-    state.context.store.restarted(state.up().restart())
+@dataclass(frozen=True)
+class Restart(Step):
+    """The server is stopped, and started again on its data: its buffer is cold."""
+
+    do: ClassVar[str] = "restart"
+    needs: ClassVar[str] = "restart"
+
+    def take(self, state: RunState) -> None:
+        """Raises `ArgumentError` where the server is not ours to stop."""
+        state.context.progress.stage("restart")
+        state.context.store.restarted(state.up().restart())

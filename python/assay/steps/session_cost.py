@@ -7,19 +7,42 @@ measured the connect+disconnect overhead».
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from typing import ClassVar, Self
+
 from assay.drive.transactions import first_error
 from assay.errors import RunFailed
+from assay.files.toml_file import Section
 from assay.observation import ConnectReport, Observation
 from assay.steps.context import RunState
-from assay.workload.steps import SessionCost
+from assay.workload.declared_steps import earlier
+from assay.workload.steps import Names, Step, common
 
 
-def take(state: RunState, step: SessionCost) -> None:
-    """The last observation gets ``connect``: the times of one round of both loops, and their
-    difference."""
-    outside_ns = _round_ns(state.driven(step.kept))
-    inside_ns = _round_ns(state.driven(step.per_transaction))
-    state.add(connect=ConnectReport(inside_ns, outside_ns, inside_ns - outside_ns))
+@dataclass(frozen=True)
+class SessionCost(Step):
+    """What a session costs: the difference between two drives."""
+
+    do: ClassVar[str] = "session_cost"
+    kept: str = field(kw_only=True)
+    """The drive whose clients keep their session."""
+    per_transaction: str = field(kw_only=True)
+    """The drive whose clients open one for each transaction."""
+
+    @classmethod
+    def read(cls, section: Section, names: Names) -> Self:
+        return cls(
+            kept=earlier(section, "kept", "drive", names),
+            per_transaction=earlier(section, "per_transaction", "drive", names),
+            **common(section, names),
+        )
+
+    def take(self, state: RunState) -> None:
+        """The last observation gets ``connect``: the times of one round of both loops, and their
+        difference."""
+        outside_ns = _round_ns(state.driven(self.kept))
+        inside_ns = _round_ns(state.driven(self.per_transaction))
+        state.add(connect=ConnectReport(inside_ns, outside_ns, inside_ns - outside_ns))
 
 
 def _round_ns(observation: Observation) -> int:

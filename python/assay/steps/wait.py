@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass, field
+from typing import ClassVar, Self
 
+from assay.files.toml_file import Section
 from assay.steps.context import RunState
-from assay.workload.steps import Wait
+from assay.text import quantities
+from assay.workload.steps import Names, Step, common
 
 
-def take(state: RunState, step: Wait) -> None:
-    state.context.progress.stage(f"wait {step.duration_s:g} s")
-    time.sleep(step.duration_s)
+@dataclass(frozen=True)
+class Wait(Step):
+    """Nothing is done for a while."""
+
+    do: ClassVar[str] = "wait"
+    duration_s: float = field(kw_only=True)
+
+    @classmethod
+    def read(cls, section: Section, names: Names) -> Self:
+        duration_s = section.number("duration_s", quantities.WAIT_S)
+        return cls(duration_s=duration_s, **common(section, names))
+
+    def take(self, state: RunState) -> None:
+        state.context.progress.stage(f"wait {self.duration_s:g} s")
+        time.sleep(self.duration_s)

@@ -12,7 +12,7 @@ from assay.registry import did_you_mean
 from assay.text import quantities
 from assay.workload import declared_scripts, declared_steps, driving, procedures
 from assay.workload.parameters import Parameter, Scalar
-from assay.workload.steps import CHANGING, Drive, Step
+from assay.workload.steps import Drive, Step
 from assay.workload.values import Script, Test
 
 DATA = ("loaded", "empty")
@@ -138,7 +138,7 @@ def _needs(section: Section) -> tuple[str, ...]:
 def _refuse_contradictions(section: Section, test: Test) -> None:
     """What no single key can be wrong about."""
     if not test.changes_data and test.leaves_other_data:
-        step = next(one for one in test.steps if isinstance(one, CHANGING))
+        step = next(one for one in test.steps if one.changes_data)
         raise section.error(
             f"changes_data = false, and the step {step.do!r} changes data",
             "changes_data",

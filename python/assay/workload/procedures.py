@@ -21,21 +21,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from assay.files.toml_file import Section
+from assay.registry import step
 from assay.text.quantities import CLIENTS
 from assay.workload import step_keys
 from assay.workload.parameters import Parameter
 from assay.workload.schema import Expression
-from assay.workload.steps import (
-    Compare,
-    Drive,
-    Dump,
-    Limit,
-    Load,
-    Overlap,
-    SessionCost,
-    Step,
-    Update,
-)
+from assay.workload.steps import Step
 
 PROCEDURES = ("drive", "update", "limit", "reference", "connect")
 
@@ -45,23 +36,23 @@ def read(
 ) -> tuple[Step, ...]:
     """The steps of the test that ``section`` declares; raises `ExperimentError`."""
     if procedure == "update":
-        return (Load(), Update())
+        return (step("load")(), step("update")())
     if procedure == "limit":
-        return (Limit(),)
+        return (step("limit")(),)
     if procedure == "connect":
         return _connect()
     if procedure == "reference":
         return _reference(section.section("reference"), scripts, known)
-    return (Load(), Drive())
+    return (step("load")(), step("drive")())
 
 
 def _connect() -> tuple[Step, ...]:
     kept, each = "kept", "per transaction"
     return (
-        Load(),
-        Drive(kept, said={"connection": kept}),
-        Drive(each, said={"connection": each}),
-        SessionCost(kept=kept, per_transaction=each),
+        step("load")(),
+        step("drive")(kept, said={"connection": kept}),
+        step("drive")(each, said={"connection": each}),
+        step("session_cost")(kept=kept, per_transaction=each),
     )
 
 
@@ -72,7 +63,7 @@ def _reference(
     small = step_keys.parameters(section.section("parameters"), known)
     dump = step_keys.script(section, "dump", scripts)
     own = step_keys.script(section, "own", scripts) if "own" in section else ""
-    overlap = Overlap(
+    overlap = step("overlap")(
         "together",
         alone="alone",
         stagger=step_keys.seconds(section, "stagger", known),
@@ -81,13 +72,13 @@ def _reference(
     )
     at_once = Expression("0.0", 0)
     unpaced = {overlap.stagger: at_once, overlap.pause: at_once}
-    alone = Dump("alone", script=dump, own=own, each=section.text("each"), parameters=small)
+    alone = step("dump")("alone", script=dump, own=own, each=section.text("each"), parameters=small)
     section.done()
     return (
-        Load(parameters=small),
-        Drive("alone", is_one_client=True, parameters={**small, **unpaced}),
+        step("load")(parameters=small),
+        step("drive")("alone", is_one_client=True, parameters={**small, **unpaced}),
         alone,
         overlap,
         replace(alone, name="together", parameters={}),
-        Compare(expected="alone", found="together"),
+        step("compare")(expected="alone", found="together"),
     )

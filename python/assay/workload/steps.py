@@ -1,14 +1,30 @@
-"""The steps a test can take, as frozen values: a class each, whose ``do`` is its name in a workload
-file. `assay.steps` takes them; `assay.workload.declared_steps` reads them.
+"""What every step of a test is, and the step in which clients run scripts, as frozen values.
+
+A kind of step is a class of its own in `assay.steps`: its fields, how it is read from a workload
+file, and how it is taken. `assay.registry.step` finds it by its name. `Drive` is here, because
+plans are made of it; it is taken in `assay.steps.drive`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
+from assay.files.toml_file import Section
+from assay.workload.parameters import Parameter
 from assay.workload.schema import Expression
+from assay.workload.step_keys import parameters
+
+
+@dataclass(frozen=True)
+class Names:
+    """What a step may name."""
+
+    scripts: Mapping[str, Any]
+    parameters: Mapping[str, Parameter]
+    before: tuple[Step, ...] = ()
+    """The steps before it."""
 
 
 @dataclass(frozen=True)
@@ -16,10 +32,23 @@ class Step:
     """What every step has."""
 
     do: ClassVar[str]
+    """Its kind, as workload files name it."""
     needs: ClassVar[str] = ""
     """The capability that a system must have for it (`assay.capabilities`); empty: none."""
+    needs_system: ClassVar[bool] = True
+    """Whether the run's system must be up; False: it brings up its own."""
+    loads: ClassVar[bool] = False
+    """Whether it fills the system with the workload's data."""
+    updates_rows: ClassVar[bool] = False
+    changes_data: ClassVar[bool] = False
+    """Whether the data behind it are not as they were loaded, whatever the test's scripts do."""
+    has_clients: ClassVar[bool] = False
+    staggers_clients: ClassVar[bool] = False
+    """Whether clients start one after the other, so that counts and not times end them."""
+    found_as: ClassVar[str] = ""
+    """Among which steps others, and reports, find it by its name; empty: none look for it."""
     name: str = ""
-    """By which other steps and reports find what it gave; its ``do`` where none is said."""
+    """By which other steps and reports find its results; its ``do`` where none is given."""
     parameters: Mapping[str, Expression] = field(default_factory=dict, kw_only=True)
     """Parameters that differ in this step: expressions of the run's parameters and of
     ``:clients``."""
@@ -28,37 +57,32 @@ class Step:
     def label(self) -> str:
         return self.name or self.do
 
+    @property
+    def scripts_run_once(self) -> tuple[str, ...]:
+        """Names of the scripts that it runs once, outside any measurement."""
+        return ()
 
-@dataclass(frozen=True)
-class Load(Step):
-    """The system holds the data set of the run, counted, and its consistency checks pass."""
+    @property
+    def own_variables(self) -> Mapping[str, int]:
+        """Variables that these scripts have beside the parameters."""
+        return {}
 
-    do: ClassVar[str] = "load"
-    needs: ClassVar[str] = "tables"
+    @classmethod
+    def read(cls, section: Section, names: Names) -> Self:
+        """The step that the section declares; raises `ExperimentError` with the line."""
+        return cls(**common(section, names))
 
-
-@dataclass(frozen=True)
-class Ddl(Step):
-    """The statements of a script, once, outside any measurement."""
-
-    do: ClassVar[str] = "ddl"
-    script: str = field(kw_only=True)
-
-
-@dataclass(frozen=True)
-class Restart(Step):
-    """The server is stopped, and started again on its data: its buffer is cold."""
-
-    do: ClassVar[str] = "restart"
-    needs: ClassVar[str] = "restart"
+    def take(self, state: Any) -> None:
+        """Does it; ``state`` is the `assay.steps.context.RunState`."""
+        raise NotImplementedError(self.do)
 
 
-@dataclass(frozen=True)
-class Wait(Step):
-    """Nothing is done for a while."""
-
-    do: ClassVar[str] = "wait"
-    duration_s: float = field(kw_only=True)
+def common(section: Section, names: Names) -> dict[str, Any]:
+    """What every step may declare."""
+    return {
+        "name": section.text("name", ""),
+        "parameters": parameters(section.section("parameters"), names.parameters),
+    }
 
 
 @dataclass(frozen=True)
@@ -81,6 +105,8 @@ class Drive(Step):
     """Clients run scripts, and are measured."""
 
     do: ClassVar[str] = "drive"
+    has_clients: ClassVar[bool] = True
+    found_as: ClassVar[str] = "drive"
     scripts: tuple[str, ...] = ()
     """Empty: those of the test, in its order."""
     order: str = "sequence"
@@ -100,82 +126,3 @@ class Drive(Step):
         return not (
             self.scripts or self.clients or self.is_one_client or self.said or self.parameters
         )
-
-
-@dataclass(frozen=True)
-class Overlap(Step):
-    """Clients start one after the other, each on its share of the work, so that at least some are
-    at work together and none overtakes another."""
-
-    do: ClassVar[str] = "overlap"
-    alone: str = field(kw_only=True)
-    """The drive by one client, which measures how long the work takes."""
-    stagger: str = field(kw_only=True)
-    """The parameter that holds the seconds between two clients' starts. Where it is 0 they are
-    found: what one client takes by itself, divided by `at_once`."""
-    pause: str = field(kw_only=True)
-    """The parameter that holds the seconds a client rests behind each transaction. Where it is 0
-    they are found too: a system may be so fast that a hiccup of the machine would make clients
-    overtake one another."""
-    at_once: int = field(kw_only=True)
-    """How many clients must be at work together."""
-
-
-@dataclass(frozen=True)
-class Dump(Step):
-    """The rows that a query answers are kept for a `Compare`."""
-
-    do: ClassVar[str] = "dump"
-    script: str = field(kw_only=True)
-    own: str = ""
-    """The script that asks for the part of a client's rows that other clients cannot change; empty:
-    none. Where dumps differ and this part does not, clients overtook one another, and nothing was
-    lost."""
-    each: str = ""
-    """The variable that numbers the dumps, from 0 up to the number of clients; empty: one dump."""
-
-
-@dataclass(frozen=True)
-class Compare(Step):
-    """Two dumps must hold the same rows in the same order."""
-
-    do: ClassVar[str] = "compare"
-    expected: str = field(kw_only=True)
-    found: str = field(kw_only=True)
-
-
-@dataclass(frozen=True)
-class SessionCost(Step):
-    """What a session costs: the difference between two drives."""
-
-    do: ClassVar[str] = "session_cost"
-    kept: str = field(kw_only=True)
-    """The drive whose clients keep their session."""
-    per_transaction: str = field(kw_only=True)
-    """The drive whose clients open one for each transaction."""
-
-
-@dataclass(frozen=True)
-class Update(Step):
-    """Some input files change, the rows follow, and are compared with a fresh load."""
-
-    do: ClassVar[str] = "update"
-
-
-@dataclass(frozen=True)
-class Limit(Step):
-    """Sessions are opened until one is refused, with the default limit and with it raised."""
-
-    do: ClassVar[str] = "limit"
-
-
-STEPS: Mapping[str, type[Step]] = {
-    one.do: one
-    for one in (
-        Load, Ddl, Restart, Wait, Drive, Overlap, Dump, Compare, SessionCost, Update, Limit,
-    )
-}  # fmt: skip
-"""By their names in a workload file."""
-
-CHANGING = (Ddl, Overlap, Update)
-"""Steps behind which the data are not as they were loaded, whatever the test's scripts do."""

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+from assay import registry
 from assay.dialects.protocol import Table
 from assay.experiment.values import Driving
 from assay.registry import unknown
 from assay.workload.parameters import Parameter, Scalar
 from assay.workload.schema import Schema
-from assay.workload.steps import CHANGING, Drive, Group, Limit, Load, Overlap, Step, Update
+from assay.workload.steps import Drive, Group, Step
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class Test:
     title: str
     help: str
     reproduces: str = ""
-    steps: tuple[Step, ...] = (Load(), Drive())
+    steps: tuple[Step, ...] = field(default_factory=lambda: (registry.step("load")(), Drive()))
     """What is done, in this order."""
     scripts: tuple[str, ...] = ()
     """Names of the transaction types, in order."""
@@ -105,16 +106,16 @@ class Test:
     @property
     def overlaps(self) -> bool:
         """Whether clients start one after the other, so that counts and not times end them."""
-        return any(isinstance(one, Overlap) for one in self.steps)
+        return any(one.staggers_clients for one in self.steps)
 
     @property
     def has_clients(self) -> bool:
-        return any(isinstance(one, Drive | Overlap | Limit) for one in self.steps)
+        return any(one.has_clients for one in self.steps)
 
     @property
     def loads(self) -> bool:
         """Whether a system is filled with the workload's data."""
-        return any(isinstance(one, Load | Update) for one in self.steps)
+        return any(one.loads for one in self.steps)
 
     @property
     def all_needs(self) -> tuple[str, ...]:
@@ -124,8 +125,9 @@ class Test:
     @property
     def leaves_other_data(self) -> bool:
         """Whether the data it leaves may differ from those it found."""
-        changing = (*CHANGING, Drive) if self.changes_data else CHANGING
-        return any(isinstance(one, changing) for one in self.steps)
+        return any(one.changes_data for one in self.steps) or bool(
+            self.changes_data and self.drives
+        )
 
 
 @dataclass(frozen=True)

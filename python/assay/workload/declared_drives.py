@@ -1,0 +1,96 @@
+"""Takes the section of a step in which clients run scripts; gives the step, with its groups of
+clients.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from assay.files.toml_file import Section
+from assay.registry import did_you_mean
+from assay.text import quantities
+from assay.workload import declared_scripts, driving
+from assay.workload.steps import Drive, Group, Names, common
+
+Kind = TypeVar("Kind", bound=Drive)
+
+OF_GROUPS = (
+    "passes", "transactions", "queue", "arrival", "offered_rate_per_s", "think_time",
+    "keying_time", "latency_limit_s", "retries", "retry_classes",
+)  # fmt: skip
+"""Fields of `Driving` that each group has for itself; the others are of the whole step."""
+
+
+def read_drive(section: Section, names: Names, kind: type[Kind]) -> Kind:
+    """The step; ``kind`` makes it."""
+    scripts = declared_scripts.read(section, names.scripts)
+    groups = tuple(_groups(section, names))
+    step = kind(
+        scripts=scripts.names,
+        order=scripts.order,
+        mix=scripts.mix,
+        clients=_clients(section, names) if "clients" in section else None,
+        is_one_client=section.boolean("one_client", False),
+        said=driving.read(section, names.parameters),
+        groups=groups,
+        **common(section, names),
+    )
+    for key in ("scripts", "mix", "clients", "one_client", *OF_GROUPS):
+        if groups and key in section:
+            raise section.error(f"{key}: each group has its own", key, hint=f"move {key} there")
+    return step
+
+
+def _groups(section: Section, names: Names) -> list[Group]:
+    groups: list[Group] = []
+    for one in section.sections("groups"):
+        group = _group(one, names)
+        if group.name in {other.name for other in groups}:
+            raise one.error(f"two groups are called {group.name!r}", "name")
+        groups.append(group)
+    return groups
+
+
+def _group(section: Section, names: Names) -> Group:
+    scripts = declared_scripts.read(section, names.scripts)
+    if not scripts.names:
+        raise section.error(
+            "a group needs scripts", hint='scripts = ["read.sql"], or weights in its mix'
+        )
+    said = driving.read(section, names.parameters)
+    for key in said:
+        if key not in OF_GROUPS:
+            raise section.error(
+                f"{key} is of the whole step", key, hint=f"move {key} out of the group"
+            )
+    group = Group(
+        name=section.text("name"),
+        scripts=scripts.names,
+        order=scripts.order,
+        mix=scripts.mix,
+        clients=_clients(section, names) if "clients" in section else 1,
+        said=said,
+    )
+    if not group.name:
+        raise section.error("the name of a group is empty", "name")
+    if group.order == "mix" and said.get("passes") is not None:
+        raise section.error(
+            "a mix has no passes", "passes", hint="give transactions, queue or duration_s"
+        )
+    section.done()
+    return group
+
+
+def _clients(section: Section, names: Names) -> int | str:
+    """A number, or the name of a parameter that holds it."""
+    if not section.is_text("clients"):
+        return section.whole("clients", quantities.CLIENTS)
+    name = section.text("clients")
+    whole = [one.name for one in names.parameters.values() if one.type == "int"]
+    if name not in whole:
+        raise section.error(
+            f"clients = {name!r} is neither a number nor a parameter",
+            "clients",
+            hint=did_you_mean(name, whole),
+        )
+    return name
