@@ -6,7 +6,8 @@ calls nobody. The tables are described in ``steps/``, for people who ask them wi
 
 from assay.record.file import DEFAULT_FILE_NAME
 from assay.record.records import CalibrationRecord, ExperimentRecord, RunRecord, RunSummary
-from assay.record.store import EndState, Store
+from assay.record.run_states import EndState
+from assay.record.store import Store
 
 __all__ = [
     "DEFAULT_FILE_NAME",

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from typing import Any, Literal
 
 from assay.drive.sampler import TimedSample
@@ -60,6 +62,45 @@ def end(
         "WHERE run_id = ? AND position = ?",
         (state, storable(without_secrets(reason)), now_ns, run_id, position),
     )
+
+
+def keep_drive(
+    connection: sqlite3.Connection,
+    run_id: int,
+    position: int,
+    document: str,
+    scripts: Iterable[Mapping[str, Any]],
+) -> None:
+    """The drive document, and the text of each script."""
+    insert(connection, "drives", run_id=run_id, step=position, document=document)
+    for place, script in enumerate(scripts):
+        insert(
+            connection,
+            "scripts",
+            run_id=run_id,
+            step=position,
+            position=place,
+            name=script["name"],
+            path=storable(script["path"]),
+            text=storable(script["text"]),
+            weight=script.get("weight", 1),
+        )
+
+
+def keep_samples(
+    connection: sqlite3.Connection, run_id: int, position: int, samples: Iterable[TimedSample]
+) -> None:
+    for sampled in samples:
+        insert(
+            connection,
+            "samples",
+            run_id=run_id,
+            step=position,
+            at_s=sampled.at_s,
+            **asdict(sampled.sample),
+            device_read_bytes=sampled.device_read_bytes,
+            device_written_bytes=sampled.device_written_bytes,
+        )
 
 
 def of_run(connection: sqlite3.Connection, run_id: int) -> tuple[StepRecord, ...]:

@@ -19,33 +19,33 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from assay.drive.sampler import TimedSample
-from assay.errors import Bug, SystemUnderTestError
+from assay.errors import Bug
 from assay.experiment import Experiment
 from assay.judge import Evidence
 from assay.observation import Observation, Observed
 from assay.observation.merging import merge
 from assay.plan import Plan, PlannedRun
 from assay.provision.deployment import Deployment
-from assay.record import calibrations, cells, reading, run_steps
+from assay.record import calibrations, planned, reading, run_states, run_steps
 from assay.record.document import json_text, storable, without_secrets
-from assay.record.file import RecordIsLocked, insert, reading_errors
+from assay.record.file import insert
 from assay.record.process import this_process
-from assay.record.read_only import open_for_reading
-from assay.record.records import CalibrationRecord, ExperimentRecord, RunRecord, RunSummary
+from assay.record.questions import Questions, Reader
+from assay.record.records import CalibrationRecord
+from assay.record.run_states import EndState
 from assay.record.run_steps import StepState
 from assay.record.writer import Change, OnMessage, Writer
 
 T = TypeVar("T")
-EndState = Literal["done", "failed", "interrupted", "refused"]
 
 
-class Store:
+class Store(Questions):
     """The record file of a laboratory, open. One `Store` follows one experiment at a time."""
 
     def __init__(
@@ -63,7 +63,7 @@ class Store:
         """
         self._path = path
         self._writer = None if must_exist else Writer(path, waiting=waiting, warning=warning)
-        self._reader = open_for_reading(path) if must_exist else None
+        self._reader = Reader(path) if must_exist else None
         self._experiment_id: int | None = None
         self._run_id: int | None = None
         self._step: int | None = None
@@ -95,8 +95,6 @@ class Store:
         finally:
             (self._reader or self._write()).close()
 
-    # Writing
-
     def begin_experiment(
         self,
         experiment: Experiment,
@@ -112,31 +110,11 @@ class Store:
         ``build``: versions of Assay and its engine.
         """
         process, now_ns = this_process(), time.time_ns()
-
-        def change(connection: sqlite3.Connection) -> int:
-            reading.settle_dead_runs(connection)
-            experiment_id = insert(
-                connection,
-                "experiments",
-                title=storable(experiment.title or str(workload.get("title", ""))),
-                reproduces=storable(experiment.reproduces),
-                workload=storable(experiment.workload),
-                workload_fingerprint=str(workload.get("fingerprint", "")),
-                seed=str(experiment.seed),
-                begun_unix_ns=now_ns,
-                experiment=json_text(experiment),
-                workload_facts=json_text(workload),
-                machine=json_text(machine),
-                build=json_text(build),
-                process_id=process.pid,
-                process_started=process.started_ticks,
-                boot_id=process.boot_id,
+        experiment_id = self._write().change(
+            lambda connection: planned.keep(
+                connection, experiment, plan, machine, workload, build, process, now_ns
             )
-            for run in plan.runs:
-                _plan_run(connection, experiment_id, run)
-            return experiment_id
-
-        experiment_id = self._write().change(change)
+        )
         self._write().experiment_begins(experiment_id)
         self._experiment_id = experiment_id
         return experiment_id
@@ -155,7 +133,7 @@ class Store:
             if found is None:
                 raise Bug(f"no run was planned at position {run.position} of this experiment")
             run_id = int(found[0])
-            _enter(connection, run_id, "provisioning", now_ns)
+            run_states.enter(connection, run_id, "provisioning", now_ns)
             return run_id
 
         self._write().run_begins()
@@ -172,7 +150,7 @@ class Store:
 
         def change(connection: sqlite3.Connection) -> None:
             run_steps.begin(connection, run_id, position, do, name, now_ns)
-            _enter(connection, run_id, run_steps.run_state(do), now_ns)
+            run_states.enter(connection, run_id, run_steps.run_state(do), now_ns)
 
         self._write().change(change)
         self._step, self._is_step_open, self._has_named_steps = position, True, True
@@ -193,7 +171,7 @@ class Store:
 
         def change(connection: sqlite3.Connection) -> None:
             insert(connection, "sites", run_id=run_id, document=text)
-            _enter(connection, run_id, "loading", now_ns)
+            run_states.enter(connection, run_id, "loading", now_ns)
 
         self._write().change(change)
 
@@ -218,24 +196,12 @@ class Store:
         now_ns = time.time_ns()
 
         def change(connection: sqlite3.Connection, run_id: int, step: int) -> None:
-            insert(connection, "drives", run_id=run_id, step=step, document=text)
+            run_steps.keep_drive(connection, run_id, step, text, scripts)
             (state,) = connection.execute(
                 "SELECT state FROM runs WHERE id = ?", (run_id,)
             ).fetchone()
             if state != "driving":
-                _enter(connection, run_id, "driving", now_ns)
-            for position, script in enumerate(scripts):
-                insert(
-                    connection,
-                    "scripts",
-                    run_id=run_id,
-                    step=step,
-                    position=position,
-                    name=script["name"],
-                    path=storable(script["path"]),
-                    text=storable(script["text"]),
-                    weight=script.get("weight", 1),
-                )
+                run_states.enter(connection, run_id, "driving", now_ns)
 
         self._change_step(change)
 
@@ -268,21 +234,9 @@ class Store:
     def sampled(self, samples: Iterable[TimedSample]) -> None:
         """The server's processes while the clients were at work."""
         taken = tuple(samples)
-
-        def change(connection: sqlite3.Connection, run_id: int, step: int) -> None:
-            for one in taken:
-                insert(
-                    connection,
-                    "samples",
-                    run_id=run_id,
-                    step=step,
-                    at_s=one.at_s,
-                    **asdict(one.sample),
-                    device_read_bytes=one.device_read_bytes,
-                    device_written_bytes=one.device_written_bytes,
-                )
-
-        self._change_step(change)
+        self._change_step(
+            lambda connection, run_id, step: run_steps.keep_samples(connection, run_id, step, taken)
+        )
 
     def checked(self, checks: Sequence[Mapping[str, Any]]) -> None:
         """Whether the answers were right: per check id, title, expected, found, ok, note."""
@@ -309,24 +263,9 @@ class Store:
             verdict = ("invalid", storable(without_secrets(reason or state)))
 
         def change(connection: sqlite3.Connection) -> None:
-            for position, (name, detail) in enumerate(found):
-                insert(
-                    connection,
-                    "warnings",
-                    run_id=run_id,
-                    position=position,
-                    name=name,
-                    detail=storable(detail),
-                )
             if step is not None:
                 run_steps.end(connection, run_id, step, state, reason or "", now_ns)
-            _enter(connection, run_id, state, now_ns)
-            connection.execute(
-                "UPDATE runs SET reason = ?, verdict = ?, verdict_reason = ?, ended_unix_ns = ? "
-                "WHERE id = ?",
-                (storable(without_secrets(reason or "")), *verdict, now_ns, run_id),
-            )
-            cells.settle(connection, run_id)
+            run_states.end(connection, run_id, state, reason or "", verdict, found, now_ns)
 
         self._write().change(change)
         self._write().run_ended(run_id)
@@ -350,28 +289,6 @@ class Store:
             lambda connection: calibrations.keep(connection, calibration, machine, build)
         )
 
-    # Reading
-
-    def runs(self) -> list[RunSummary]:
-        """Every run of every experiment, newest experiment first, in planned order within one."""
-        return self._read(reading.runs)
-
-    def run(self, run_id: int) -> RunRecord:
-        """All that is kept of one run; `ArgumentError` where there is none of that number."""
-        return self._read(lambda connection: reading.run(connection, run_id))
-
-    def experiment(self, experiment_id: int) -> ExperimentRecord:
-        """One experiment with all its runs."""
-        return self._read(lambda one: reading.experiment(one, self.path, experiment_id))
-
-    def latest(self) -> ExperimentRecord:
-        """The experiment that was begun last."""
-        return self.find("latest")
-
-    def find(self, reference: str) -> ExperimentRecord:
-        """``latest``, ``3``, ``experiment 3``: that experiment; ``run 17``: with that run only."""
-        return self._read(lambda connection: reading.find(connection, self.path, reference))
-
     def _write(self) -> Writer:
         if self._writer is None:
             raise Bug(f"{self.path} is open to be read, and something is written")
@@ -380,13 +297,7 @@ class Store:
     def _read(self, question: Change[T]) -> T:
         if self._reader is None:
             return self._write().read(question)
-        try:
-            with reading_errors(self.path):
-                return question(self._reader)
-        except RecordIsLocked as error:
-            raise SystemUnderTestError(
-                f"{self.path} is locked by another process", hint="try again when it has ended"
-            ) from error
+        return self._reader.read(question)
 
     def _run(self) -> int:
         if self._run_id is None:
@@ -416,37 +327,6 @@ class Store:
         def change(connection: sqlite3.Connection, run_id: int, step: int) -> None:
             insert(connection, table, run_id=run_id, step=step, document=document, **key)
             if entered is not None:
-                _enter(connection, run_id, entered, now_ns)
+                run_states.enter(connection, run_id, entered, now_ns)
 
         self._change_step(change)
-
-
-def _plan_run(connection: sqlite3.Connection, experiment_id: int, run: PlannedRun) -> None:
-    cell = run.cell
-    insert(
-        connection,
-        "runs",
-        experiment_id=experiment_id,
-        position=run.position,
-        test=cell.test,
-        system=cell.system.name,
-        system_label=storable(without_secrets(cell.system.label)),
-        storage=storable(cell.storage_name),
-        clients=cell.clients,
-        threads=cell.threads,
-        protocol=cell.protocol,
-        parameters=json_text(cell.parameters),
-        repetition=run.repetition,
-        seed=str(run.seed),
-        cell=json_text(cell),
-        cell_fingerprint=cell.fingerprint,
-    )
-
-
-def _enter(connection: sqlite3.Connection, run_id: int, state: str, now_ns: int) -> None:
-    """Adds the stage, and sets the run's state to it."""
-    insert(connection, "stages", run_id=run_id, state=state, begun_unix_ns=now_ns)
-    connection.execute(
-        "UPDATE runs SET state = ?, begun_unix_ns = coalesce(begun_unix_ns, ?) WHERE id = ?",
-        (state, now_ns, run_id),
-    )

@@ -1,0 +1,71 @@
+"""Takes a record file that is open; gives its experiments and runs."""
+
+from __future__ import annotations
+
+import sqlite3
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import TypeVar
+
+from assay.errors import SystemUnderTestError
+from assay.record import reading
+from assay.record.file import RecordIsLocked, reading_errors
+from assay.record.read_only import open_for_reading
+from assay.record.records import ExperimentRecord, RunRecord, RunSummary
+from assay.record.writer import Change
+
+T = TypeVar("T")
+
+
+class Questions(ABC):
+    """What can be asked of a record."""
+
+    @property
+    @abstractmethod
+    def path(self) -> Path:
+        """Where the records are kept."""
+
+    @abstractmethod
+    def _read(self, question: Change[T]) -> T:
+        """The answer to a question."""
+
+    def runs(self) -> list[RunSummary]:
+        """Every run of every experiment, newest experiment first, in planned order within one."""
+        return self._read(reading.runs)
+
+    def run(self, run_id: int) -> RunRecord:
+        """All that is kept of one run; `ArgumentError` where there is none of that number."""
+        return self._read(lambda connection: reading.run(connection, run_id))
+
+    def experiment(self, experiment_id: int) -> ExperimentRecord:
+        """One experiment with all its runs."""
+        return self._read(lambda one: reading.experiment(one, self.path, experiment_id))
+
+    def latest(self) -> ExperimentRecord:
+        """The experiment that was begun last."""
+        return self.find("latest")
+
+    def find(self, reference: str) -> ExperimentRecord:
+        """``latest``, ``3``, ``experiment 3``: that experiment; ``run 17``: with that run only."""
+        return self._read(lambda connection: reading.find(connection, self.path, reference))
+
+
+class Reader:
+    """A record file that is only read."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._connection: sqlite3.Connection = open_for_reading(path)
+
+    def read(self, question: Change[T]) -> T:
+        """Raises `SystemUnderTestError` where another process holds the file for too long."""
+        try:
+            with reading_errors(self._path):
+                return question(self._connection)
+        except RecordIsLocked as error:
+            raise SystemUnderTestError(
+                f"{self._path} is locked by another process", hint="try again when it has ended"
+            ) from error
+
+    def close(self) -> None:
+        self._connection.close()

@@ -1,0 +1,51 @@
+"""Takes the state that a run enters, and how it ends; keeps it, with the time."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from typing import Literal
+
+from assay.record import cells
+from assay.record.document import storable, without_secrets
+from assay.record.file import insert
+
+EndState = Literal["done", "failed", "interrupted", "refused"]
+
+
+def enter(connection: sqlite3.Connection, run_id: int, state: str, now_ns: int) -> None:
+    """Adds the stage, and sets the run's state to it."""
+    insert(connection, "stages", run_id=run_id, state=state, begun_unix_ns=now_ns)
+    connection.execute(
+        "UPDATE runs SET state = ?, begun_unix_ns = coalesce(begun_unix_ns, ?) WHERE id = ?",
+        (state, now_ns, run_id),
+    )
+
+
+def end(
+    connection: sqlite3.Connection,
+    run_id: int,
+    state: EndState,
+    reason: str,
+    verdict: tuple[str, str],
+    warnings: Iterable[tuple[str, str]],
+    now_ns: int,
+) -> None:
+    """Keeps why it ended so, its verdict (word, reason) and its warnings (name, detail); judges its
+    cell, if it was the cell's last repetition."""
+    for position, (name, detail) in enumerate(warnings):
+        insert(
+            connection,
+            "warnings",
+            run_id=run_id,
+            position=position,
+            name=name,
+            detail=storable(detail),
+        )
+    enter(connection, run_id, state, now_ns)
+    connection.execute(
+        "UPDATE runs SET reason = ?, verdict = ?, verdict_reason = ?, ended_unix_ns = ? "
+        "WHERE id = ?",
+        (storable(without_secrets(reason)), *verdict, now_ns, run_id),
+    )
+    cells.settle(connection, run_id)
