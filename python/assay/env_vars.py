@@ -74,6 +74,14 @@ BIBSQL_PROFILES = EnvVar(
 XDG_CONFIG_HOME = EnvVar(
     "XDG_CONFIG_HOME", "Where programs keep what a person configured; see ASSAY_BIBSQL_PROFILES."
 )
+CACHE = EnvVar(
+    "ASSAY_CACHE",
+    "Where `assay install` keeps programs (default: $XDG_CACHE_HOME/assay or ~/.cache/assay; for "
+    "root /var/cache/assay, because servers run as another user).",
+)
+XDG_CACHE_HOME = EnvVar(
+    "XDG_CACHE_HOME", "Where programs keep what they can make again; see ASSAY_CACHE."
+)
 
 
 def home() -> Path | None:

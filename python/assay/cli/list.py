@@ -14,12 +14,14 @@ from assay import env_vars, registry
 from assay.cli import rows
 from assay.cli.loading_options import datasets_option
 from assay.cli.options import format_option, is_typed, records_option
+from assay.cli.system_rows import system_rows
 from assay.errors import ArgumentError
 from assay.files.paths import is_folder
 from assay.workload.values import Workload
 
 WHAT = ("systems", "workloads", "storages", "runs", "datasets")
-SYSTEM_COLUMNS = ("system", "dialect", "driver", "options", "urls")
+SYSTEM_COLUMNS = ("system", "here", "version", "driver", "urls", "verified")
+SYSTEM_DETAIL = (*SYSTEM_COLUMNS, "place", "dialect", "capabilities", "options", "install")
 WORKLOAD_COLUMNS = ("test", "clients", "title", "reproduces")
 STORAGE_COLUMNS = ("storage", "what")
 RUN_COLUMNS = (
@@ -38,8 +40,14 @@ DATASET_COLUMNS = ("dataset", "system", "version", "rows", "bytes", "made", "fol
 @format_option(tuple(rows.FORMS))
 @records_option
 @datasets_option
-def command(what: str, form: str, records: Path, datasets: Path | None) -> None:
+@click.option(
+    "--detail", is_flag=True, help="Of systems also capabilities, options and how they are had."
+)
+def command(what: str, form: str, records: Path, datasets: Path | None, detail: bool) -> None:
     """List systems, workloads, storages, recorded runs or copies of loaded data.
+
+    A system is `found` on this machine, or `installable` by `assay install`, or
+    to be reached `by URL`.
 
     To remove a copy of loaded data (`assay run --datasets FOLDER`), delete its
     folder.
@@ -50,14 +58,15 @@ def command(what: str, form: str, records: Path, datasets: Path | None) -> None:
       assay list runs --format json
       assay list datasets --datasets /data/loaded
     """
-    for name, applies_to in (("records", "runs"), ("datasets", "datasets")):
+    kinds = (("records", "runs"), ("datasets", "datasets"), ("detail", "systems"))
+    for name, applies_to in kinds:
         if what != applies_to and is_typed(name):
             raise ArgumentError(
                 f"--{name} does not apply to `assay list {what}`",
                 hint=f"`assay list {applies_to}`, or leave --{name} out",
             )
     found_by: dict[str, Callable[[], tuple[tuple[str, ...], list[rows.Row]]]] = {
-        "systems": lambda: (SYSTEM_COLUMNS, _systems()),
+        "systems": lambda: (SYSTEM_DETAIL if detail else SYSTEM_COLUMNS, system_rows()),
         "workloads": lambda: (WORKLOAD_COLUMNS, _workloads()),
         "storages": lambda: (STORAGE_COLUMNS, _storages()),
         "runs": lambda: (RUN_COLUMNS, _runs(records)),
@@ -79,25 +88,6 @@ def _brief(run: rows.Row) -> rows.Row:
         "rep.": run["repetition"],
         "result": f"{text[: LONGEST_RESULT - 1]}…" if len(text) > LONGEST_RESULT else text,
     }
-
-
-def _systems() -> list[rows.Row]:
-    found: list[rows.Row] = []
-    for name in registry.systems():
-        system = registry.system(name)
-        found.append(
-            {
-                "system": name,
-                "dialect": system.dialect.name,
-                "driver": system.driver,
-                "options": [
-                    f"{option.name}={'|'.join(option.levels) or option.default or '…'}"
-                    for option in system.option_specs
-                ],
-                "urls": [f"{scheme}://" for scheme in registry.url_schemes(name)],
-            }
-        )
-    return found
 
 
 def _workloads() -> list[rows.Row]:

@@ -22,6 +22,8 @@ COMMANDS = (
     "merge",
     "generate",
     "get",
+    "install",
+    "uninstall",
     "calibrate",
     "null-server",
 )

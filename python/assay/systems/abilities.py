@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from assay.env_vars import EnvVar
 from assay.experiment.values import SystemChoice
+from assay.install.prefix import Prefix, Report
 from assay.provision.deployment import Address, Deployment
 from assay.server_url import Resolved
 from assay.systems.protocol import ProcessSample, System
@@ -135,6 +137,61 @@ class OwnClient(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Found:
+    """The programs or the library of a system, as they are here."""
+
+    version: str
+    """As they say it themselves."""
+    place: str
+    """Their file or folder, or what else a person would look for."""
+
+
+@runtime_checkable
+class Findable(Protocol):
+    """Whether it is on this machine can be seen without starting it."""
+
+    def find(self) -> Found:
+        """What `System.provision` would start. Raises `SystemMissing`, whose hint says how to get
+        it."""
+        ...
+
+
+@runtime_checkable
+class Installable(Protocol):
+    """Its programs can be brought into the user's cache folder, by ``assay install``."""
+
+    installable_version: str
+    """The version that is installed where none is named."""
+    install_source: str
+    """One sentence for people: what is downloaded through which package client, and how large it
+    is."""
+    install_bytes: int
+    """Free space that the installation needs, temporary files included."""
+
+    def install(self, version: str, prefix: Prefix, report: Report) -> None:
+        """Fills ``prefix.folder``, which becomes ``prefix.becomes``; says what it does by
+        ``report``. What it leaves there on an error or an interruption is removed.
+
+        Raises `ArgumentError` for a version that cannot be had, and
+        `assay.install.client.InstallFailed` where the package client does not bring it.
+        """
+        ...
+
+
+IN_THE_TESTS = "against a server in the tests"
+NOT_VERIFIED = "not verified against a server"
+
+
+@runtime_checkable
+class Verified(Protocol):
+    """It says how far it was tried."""
+
+    verified: str
+    """`IN_THE_TESTS`, or `NOT_VERIFIED`: written from documentation, and never run against the
+    real thing."""
+
+
 ABILITIES: tuple[type, ...] = (
     ReachedByUrl,
     VaryingCapabilities,
@@ -147,6 +204,9 @@ ABILITIES: tuple[type, ...] = (
     Sampled,
     CrashReport,
     OwnClient,
+    Findable,
+    Installable,
+    Verified,
 )
 
 

@@ -16,12 +16,14 @@ from assay.provision.deployment import Address, Deployment, Node, StorageFacts
 from assay.provision.session import session
 from assay.server_url import Resolved
 from assay.systems import free_sessions, urls
+from assay.systems.abilities import IN_THE_TESTS, Found
 from assay.systems.answers import number_of
 from assay.systems.first_session import first_session
 from assay.systems.mariadb import buffer, client, installation, meaning, server, settings, url
 from assay.systems.mariadb.names import plain_name
 from assay.systems.mariadb.size import databases_bytes
 from assay.systems.options import BUFFER, TRANSPORT, connection_limit, refuse_buffer, values
+from assay.systems.program_version import version_of
 from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 
 ENGINE = OptionSpec(
@@ -72,6 +74,11 @@ class Mariadb:
     option_specs: tuple[OptionSpec, ...] = (ENGINE, BUFFER, TRANSPORT, BULK_FORM)
     url_schemes: tuple[str, ...] = url.SCHEMES
     url_variables: tuple[EnvVar, ...] = url.VARIABLES
+    verified = IN_THE_TESTS
+
+    def find(self) -> Found:
+        program = installation.find_server().server
+        return Found(version_of(program), str(program))
 
     @contextlib.contextmanager
     def provision(

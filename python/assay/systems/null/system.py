@@ -22,6 +22,7 @@ from assay.experiment.values import SystemChoice
 from assay.provision import process, sampling
 from assay.provision.deployment import Address, Deployment, Node, StorageFacts
 from assay.provision.session import session
+from assay.systems.abilities import Found
 from assay.systems.null import server
 from assay.systems.null.options import ENGINE_OPTIONS, IN_PROCESS, OPTIONS, PROTOCOL, REACHED_BY
 from assay.systems.options import values
@@ -35,6 +36,10 @@ class Null:
     capabilities = frozenset(CAPABILITIES) - {"foreign keys", "read only sessions", "restart"}
     option_specs: tuple[OptionSpec, ...] = OPTIONS
     url_schemes: tuple[str, ...] = ("null",)
+    verified = "in the tests"
+
+    def find(self) -> Found:
+        return Found(__version__, "in this process")
 
     @contextlib.contextmanager
     def provision(

@@ -18,6 +18,7 @@ from assay.provision.session import session
 from assay.provision.size import allocated_bytes
 from assay.server_url import Resolved
 from assay.systems import free_sessions, urls
+from assay.systems.abilities import IN_THE_TESTS, Found
 from assay.systems.answers import number_of, numbers_of
 from assay.systems.first_session import first_session
 from assay.systems.options import (
@@ -30,6 +31,7 @@ from assay.systems.options import (
     values,
 )
 from assay.systems.postgresql import client, installation, server, settings, url
+from assay.systems.program_version import version_of
 from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 
 CHECKSUMS = OptionSpec(
@@ -74,6 +76,11 @@ class Postgresql:
     option_specs: tuple[OptionSpec, ...] = (BUFFER, CHECKSUMS, TRANSPORT)
     url_schemes: tuple[str, ...] = url.SCHEMES
     url_variables: tuple[EnvVar, ...] = url.VARIABLES
+    verified = IN_THE_TESTS
+
+    def find(self) -> Found:
+        postgres = installation.find_server().program("postgres")
+        return Found(version_of(postgres), str(postgres))
 
     @contextlib.contextmanager
     def provision(

@@ -22,6 +22,7 @@ from assay.experiment.values import SystemChoice
 from assay.provision import sampling
 from assay.provision.deployment import Address, Deployment, Node, StorageFacts
 from assay.provision.session import session
+from assay.systems.abilities import Found
 from assay.systems.options import BUFFER, buffer_bytes, rounded_up
 from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 from assay.systems.sqlite import settings, url
@@ -48,6 +49,11 @@ class Sqlite:
     capabilities = frozenset(CAPABILITIES)
     option_specs: tuple[OptionSpec, ...] = (BUFFER, BUSY_TIMEOUT)
     url_schemes: tuple[str, ...] = url.SCHEMES
+    verified = "in the tests"
+
+    def find(self) -> Found:
+        with session(Address(driver=self.driver, file=":memory:")) as opened:
+            return Found(opened.server_version.rpartition(" ")[2], "in this process")
 
     @contextlib.contextmanager
     def provision(

@@ -1,0 +1,57 @@
+"""Takes the registry; returns a row for each system: is it here, what can it do."""
+
+from __future__ import annotations
+
+from assay import registry
+from assay.cli.rows import Row
+from assay.errors import SystemMissing
+from assay.systems.abilities import Findable, Found, Installable, Verified
+from assay.systems.protocol import System
+
+
+def system_rows() -> list[Row]:
+    """In the order of the alphabet."""
+    return [_row(name, registry.system(name)) for name in registry.systems()]
+
+
+def _row(name: str, system: System) -> Row:
+    found, missing = _found(system)
+    schemes = [f"{scheme}://" for scheme in registry.url_schemes(name)]
+    return {
+        "system": name,
+        "here": _here(system, found, schemes),
+        "version": found.version if found else "",
+        "driver": system.driver,
+        "urls": schemes,
+        "verified": system.verified if isinstance(system, Verified) else "",
+        "place": found.place if found else missing,
+        "dialect": system.dialect.name,
+        "capabilities": sorted(system.capabilities),
+        "options": [
+            f"{option.name}={'|'.join(option.levels) or option.default or '…'}"
+            for option in system.option_specs
+        ],
+        "install": f"{system.installable_version}: {system.install_source}"
+        if isinstance(system, Installable)
+        else "",
+    }
+
+
+def _found(system: System) -> tuple[Found | None, str]:
+    """The programs; else why there are none."""
+    if not isinstance(system, Findable):
+        return None, ""
+    try:
+        return system.find(), ""
+    except SystemMissing as missing:
+        return None, f"{missing.message} ({missing.hint})" if missing.hint else missing.message
+
+
+def _here(system: System, found: Found | None, schemes: list[str]) -> str:
+    if found is not None:
+        return "found"
+    if isinstance(system, Installable):
+        return "installable"
+    if not isinstance(system, Findable):
+        return ""
+    return "by URL" if schemes else "missing"

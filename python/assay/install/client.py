@@ -1,0 +1,86 @@
+"""Runs a package client (``apt-get``, ``mvn``, ``go``, ``pip``) that writes into a prefix.
+
+Its processes carry the mark of the prefix: however an installation ends, none of them is left, and
+those of a killed one are found at the next start.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from assay.errors import SystemUnderTestError
+from assay.install.prefix import Prefix
+from assay.provision import process_tags
+from assay.provision.identity import ProcessIdentity
+
+TIMEOUT_S = 3600.0
+_LAST_LINES = 12
+_HINT = (
+    "is the network there, and is the client set up for it (its mirror, its proxy)? try the same "
+    "program by itself"
+)
+
+
+class InstallFailed(SystemUnderTestError):
+    """A package client is missing, or did not bring what it was asked for."""
+
+
+def need(program: str, bring: str) -> str:
+    """The path of a program; raises `InstallFailed`, whose hint is ``bring``, without it."""
+    found = shutil.which(program)
+    if found is None:
+        raise InstallFailed(f"the program {program} is not on this machine", hint=bring)
+    return found
+
+
+def run(
+    words: Sequence[str | Path],
+    prefix: Prefix,
+    *,
+    folder: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    standard_input: int = subprocess.DEVNULL,
+    timeout_s: float = TIMEOUT_S,
+) -> str:
+    """Runs a program to its end; returns its standard output.
+
+    Raises `InstallFailed` with the end of its words where its status is not 0 or it takes longer
+    than ``timeout_s``.
+    """
+    program = Path(words[0]).name
+    # In a session of its own: Ctrl-C reaches us, and we end it with everything it started.
+    child = subprocess.Popen(
+        [str(word) for word in words],
+        stdin=standard_input,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=folder or prefix.folder,
+        start_new_session=True,
+        env={
+            **os.environ,
+            "LC_ALL": "C",
+            **(environment or {}),
+            process_tags.TAG_VARIABLE: prefix.identity,
+        },
+    )
+    with child:
+        try:
+            said, complained = child.communicate(timeout=timeout_s)
+        except BaseException as error:
+            process_tags.kill(prefix.identity, ProcessIdentity.of(child.pid))
+            child.wait()  # which the block leaves out after Ctrl-C
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise InstallFailed(f"{program} did not end within {timeout_s:g} s") from error
+            raise
+    if child.returncode != 0:
+        text = (complained.strip() or said.strip()).decode(errors="replace")
+        lines = text.splitlines()[-_LAST_LINES:] or ["it said nothing"]
+        shown = " ".join([program, *(str(word) for word in words[1:3])])
+        raise InstallFailed(
+            f"`{shown} …` ended with status {child.returncode}:\n" + "\n".join(lines), hint=_HINT
+        )
+    return said.decode(errors="replace")

@@ -1,0 +1,47 @@
+"""Takes a requirement (``NAME==VERSION``); unpacks its wheel for this Python into a folder, by
+uv or pip. Nothing is installed into the environment that Assay runs in."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+from assay.install import client
+from assay.install.client import InstallFailed
+from assay.install.prefix import Prefix, Report
+
+
+def unpack(
+    requirement: str, to: Path, prefix: Prefix, report: Report, *, dependencies: bool = False
+) -> None:
+    """Into ``to``, as ``pip install --target`` has it. Raises `InstallFailed`."""
+    report(f"the Python package client brings {requirement}")
+    client.run(
+        [
+            *_client(),
+            "--target",
+            to,
+            "--only-binary",
+            ":all:",
+            *([] if dependencies else ["--no-deps"]),
+            requirement,
+        ],
+        prefix,
+    )
+
+
+def _client() -> list[str]:
+    """The words that install a package for the Python we run in."""
+    beside = Path(sys.executable).parent / "uv"
+    if uv := shutil.which("uv") or (str(beside) if beside.exists() else None):
+        return [uv, "pip", "install", "--quiet", "--no-cache", "--python", sys.executable]
+    if find_spec("pip") is not None:
+        return [sys.executable, "-m", "pip", "install", "--quiet", "--no-cache-dir"]
+    if pip := shutil.which("pip3") or shutil.which("pip"):
+        return [pip, f"--python={sys.executable}", "install", "--quiet", "--no-cache-dir"]
+    raise InstallFailed(
+        "neither uv nor pip is on this machine",
+        hint="install one of them: apt-get install python3-pip (Debian, Ubuntu)",
+    )

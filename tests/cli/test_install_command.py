@@ -1,0 +1,45 @@
+"""`assay install`, `assay uninstall` and `assay list systems`."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay import registry
+from assay.capabilities import CAPABILITIES
+from commands import Assay
+
+
+def test_the_list_says_what_is_here_and_what_was_verified(assay: Assay) -> None:
+    listed = assay("list", "systems", "--format", "json")
+    assert listed.status == 0, listed.err
+    rows = {row["system"]: row for row in listed.document}
+    assert tuple(rows) == registry.systems()
+    for row in rows.values():
+        assert row["here"] in {"found", "installable", "by URL", "missing"}
+        assert row["verified"]
+        assert set(row["capabilities"]) <= set(CAPABILITIES)
+        assert bool(row["version"]) is (row["here"] == "found")
+    assert rows["sqlite"]["here"] == "found"
+
+
+def test_the_short_list_leaves_capabilities_to_the_detail(assay: Assay) -> None:
+    assert "bulk load" not in assay("list", "systems").out
+    assert "bulk load" in assay("list", "systems", "--detail").out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("install", "sqlit"), "unknown system 'sqlit'"),
+        (("install", "sqlite"), "sqlite cannot be installed by Assay"),
+        (("install", "sqlite@"), "expected SYSTEM@VERSION"),
+        (("uninstall", "sqlite"), "sqlite is not installed in"),
+        (("list", "workloads", "--detail"), "--detail does not apply to `assay list workloads`"),
+    ],
+)
+def test_what_cannot_be_installed_is_refused(
+    assay: Assay, words: tuple[str, ...], message: str
+) -> None:
+    ended = assay(*words)
+    assert ended.status == 2
+    assert message in ended.err

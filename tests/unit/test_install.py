@@ -1,0 +1,240 @@
+"""Installations are complete or not there, whatever happens meanwhile."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.errors import ArgumentError, SystemUnderTestError
+from assay.install import cache, client, debian_prefix, maven, stage
+from assay.install.prefix import Prefix, Report
+from assay.provision import process_tags
+from assay.provision.leftovers import clear_leftovers
+from assay.systems.null import NULL
+from assay.systems.protocol import System
+
+
+class Brought:
+    """A system whose programs are one file, brought by ``bring``."""
+
+    name = "brought"
+    installable_version = "2.10"
+    install_source = "one file of 3 bytes"
+    install_bytes = 1 << 10
+
+    def __init__(self, bring: Any = None) -> None:
+        self._bring = bring
+
+    def install(self, version: str, prefix: Prefix, report: Report) -> None:
+        file = prefix.folder / "program"
+        file.write_text(f"{version}\n{prefix.final(file)}", encoding="utf-8")
+        if self._bring is not None:
+            self._bring(prefix, report)
+
+
+def installed(bring: Any = None, version: str | None = None, lines: Any = None) -> Path:
+    return stage.install(_system(bring), version, (lines if lines is not None else []).append)
+
+
+def _system(bring: Any) -> System:
+    system: Any = Brought(bring)
+    return system  # of a system only what an installation needs
+
+
+@pytest.fixture(autouse=True)
+def cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
+    monkeypatch.setattr(cache, "first_unreachable", lambda _path, _user: None)
+    return tmp_path / "cache"
+
+
+def files_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.rglob("*") if path.is_file())
+
+
+def test_programs_find_themselves_at_the_path_that_they_have_at_the_end() -> None:
+    folder = installed()
+    assert (folder / "program").read_text("utf-8") == f"2.10\n{folder / 'program'}"
+
+
+def test_the_newest_version_is_the_one_with_the_highest_numbers() -> None:
+    for version in ("2.9", "2.10", "2.9.1"):
+        installed(version=version)
+    assert [one.version for one in cache.installed("brought")] == ["2.10", "2.9.1", "2.9"]
+    newest = cache.newest("brought")
+    assert newest is not None and newest.name == "2.10"
+
+
+def test_a_version_that_is_there_is_not_brought_again() -> None:
+    first, lines = installed(), []  # type: ignore[var-annotated]
+    assert installed(lambda *_: pytest.fail("brought again"), lines=lines) == first
+    assert lines == ["brought 2.10 is installed already"]
+
+
+@pytest.mark.parametrize("error", [client.InstallFailed("no mirror"), KeyboardInterrupt()])
+def test_an_installation_that_fails_leaves_nothing(
+    error: BaseException, cache_folder: Path
+) -> None:
+    def fails(_prefix: Prefix, _report: Report) -> None:
+        raise error
+
+    with pytest.raises(type(error)):
+        installed(fails)
+    assert cache.newest("brought") is None
+    assert list((cache_folder / "systems").iterdir()) == []
+    assert installed().exists(), "and it can be tried again"
+
+
+def test_what_a_package_client_started_ends_with_an_interruption(cache_folder: Path) -> None:
+    identities: list[str] = []
+
+    def interrupted(prefix: Prefix, _report: Report) -> None:
+        identities.append(prefix.identity)
+        timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
+        timer.start()
+        # A grandchild, as a package client's download is.
+        client.run(["sh", "-c", "sleep 60 & sleep 60"], prefix)
+
+    with pytest.raises(KeyboardInterrupt):
+        installed(interrupted)
+    assert process_tags.processes_of(identities[0]) == []
+    assert files_in(cache_folder) == []
+
+
+_KILLED = """
+import sys, time
+from pathlib import Path
+from assay.install import cache
+cache.first_unreachable = lambda path, user: None
+with cache.locked("brought", print), cache.new_prefix("brought", "2.10") as prefix:
+    (prefix.folder / "half").write_text("x")
+    print("begun", flush=True)
+    time.sleep(60)
+"""
+
+
+def killed_installation() -> None:
+    with subprocess.Popen([sys.executable, "-c", _KILLED], stdout=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == b"begun\n"
+        child.kill()
+
+
+def test_what_a_killed_installation_left_is_removed_at_the_next_start(cache_folder: Path) -> None:
+    killed_installation()
+    assert files_in(cache_folder) == ["half"]
+    assert cache.newest("brought") is None, "half an installation is none"
+    assert len(clear_leftovers()) == 1
+    assert files_in(cache_folder) == []
+
+
+def test_a_second_installation_waits_for_the_first_and_uses_it() -> None:
+    lines: list[str] = []
+    found: list[Path] = []
+    begun = threading.Event()
+
+    def first(_prefix: Prefix, _report: Report) -> None:
+        begun.set()
+        deadline = time.monotonic() + 30
+        while not any("waiting" in line for line in lines) and time.monotonic() < deadline:
+            time.sleep(0.01)
+
+    def second() -> None:
+        begun.wait(30)
+        found.append(installed(lambda *_: pytest.fail("brought twice"), lines=lines))
+
+    other = threading.Thread(target=second)
+    other.start()
+    folder = installed(first)
+    other.join(30)
+    assert found == [folder]
+    assert lines == [
+        "another process is installing or removing brought: waiting",
+        "brought 2.10 is installed already",
+    ]
+
+
+def test_without_room_on_the_disk_nothing_is_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Brought, "install_bytes", 1 << 60)
+    with pytest.raises(SystemUnderTestError, match="of free space, found") as refusal:
+        installed(lambda *_: pytest.fail("begun"))
+    assert "ASSAY_CACHE" in str(refusal.value.hint)
+
+
+def test_removal_takes_one_version_or_all_and_the_folder_with_the_last() -> None:
+    folders = [installed(version=version) for version in ("1", "2", "3")]
+    assert stage.uninstall("brought", "2", print) == [folders[1]]
+    assert stage.uninstall("brought", None, print) == [folders[2], folders[0]]
+    assert not folders[0].parent.exists()
+    with pytest.raises(ArgumentError, match="brought is not installed in"):
+        stage.uninstall("brought", None, print)
+
+
+def test_a_system_that_cannot_be_installed_is_refused() -> None:
+    with pytest.raises(ArgumentError, match="null cannot be installed by Assay"):
+        stage.install(NULL, None, print)
+
+
+@pytest.mark.parametrize("version", ["", "../up", "a/b", ".hidden", "a b"])
+def test_a_version_is_no_path(version: str) -> None:
+    with pytest.raises(ArgumentError, match="expected a version of letters"):
+        cache.check_version(version)
+
+
+def fake_program(folder: Path, name: str, text: str) -> None:
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+    (folder / name).chmod(0o755)
+
+
+def test_the_words_of_a_package_client_that_fails_are_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_program(tmp_path / "bin", "mvn", "echo could not resolve host >&2; exit 3")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    with pytest.raises(client.InstallFailed, match=r"status 3:\ncould not resolve host"):
+        installed(
+            lambda prefix, report: maven.with_dependencies("a:b:1", prefix.folder, prefix, report)
+        )
+
+
+def test_maven_leaves_the_jars_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its plugins and its index go."""
+    fake_program(
+        tmp_path / "bin",
+        "mvn",
+        'for word in "$@"; do case $word in\n'
+        "-DoutputDirectory=*) to=${word#*=} ;; -Dmaven.repo.local=*) own=${word#*=} ;; esac; done\n"
+        'mkdir -p "$own" "$to"; touch "$own/plugin.jar" "$to/b-1.jar"\n'
+        'grep -q "<version>1<" pom.xml',
+    )
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    folder = installed(
+        lambda prefix, report: maven.with_dependencies(
+            "a:b:1", prefix.folder / "lib", prefix, report
+        )
+    )
+    assert files_in(folder) == ["b-1.jar", "program"]
+
+
+@pytest.mark.parametrize(
+    ("found", "wanted", "is_one"),
+    [
+        ("9.7.4-1", "9", True),
+        ("9.7.4-1", "9.7.4", True),
+        ("1:9.7.4-1", "9.7.4-1", True),
+        ("9.71.4-1", "9.7", False),
+        ("9.7.4-1", "8.4", False),
+    ],
+)
+def test_the_beginning_of_a_version_names_it(found: str, wanted: str, is_one: bool) -> None:
+    assert debian_prefix._is_version(found, wanted) is is_one
