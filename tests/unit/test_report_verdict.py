@@ -41,7 +41,7 @@ def test_a_good_run_is_valid_and_has_no_warning(run: RunRecord) -> None:
     [
         ("dataset", {"size_on_disk_bytes": 10**9}, ("valid", ["fits-in-memory"])),
         ("dataset", {"source": "synthetic"}, ("valid", ["synthetic-data"])),
-        ("dataset", {"skipped_entries": 3}, ("valid", ["input-skipped"])),
+        ("dataset", {"skipped_items": 3}, ("valid", ["input-skipped"])),
         (
             "deployment",
             {"durability_lowered_by": ["fsync = off"]},

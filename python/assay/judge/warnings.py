@@ -80,8 +80,8 @@ def _of_dataset(run: Evidence) -> Iterator[tuple[Kind, str]]:
         yield Kind.FITS_IN_MEMORY, f"{units.size(size_bytes)} of {units.size(memory_bytes)}"
     if dataset.source == "synthetic":
         yield Kind.SYNTHETIC_DATA, dataset.description
-    if skipped := dataset.skipped_entries:
-        yield Kind.INPUT_SKIPPED, units.counted(skipped, "entry", "entries")
+    if skipped := dataset.skipped_items:
+        yield Kind.INPUT_SKIPPED, units.counted(skipped, "item")
 
 
 def _of_settings(run: Evidence) -> Iterator[tuple[Kind, str]]:
