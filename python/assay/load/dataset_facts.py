@@ -21,7 +21,7 @@ class DatasetFacts(msgspec.Struct, frozen=True):
     source: str
     description: str
     items: int
-    """Of the input, before replication: bibliography entries, generated rows …"""
+    """Of the input, before replication: entries of files, generated rows …"""
     rows: dict[str, int]
     replicas: int
     variant: str

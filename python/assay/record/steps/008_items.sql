@@ -17,6 +17,6 @@ CREATE VIEW loads AS
          json_extract(document, '$.analyze_ns') AS analyze_ns,
          json_extract(document, '$.size_on_disk_bytes') AS size_on_disk_bytes,
          step,
-         -- Of the input, before replication: bibliography entries, generated rows …
+         -- Of the input, before replication: entries of files, generated rows …
          coalesce(json_extract(document, '$.items'), json_extract(document, '$.entries')) AS items
   FROM datasets;
