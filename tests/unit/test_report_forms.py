@@ -187,13 +187,13 @@ test    protocol  arrival  passes
 ─────────────────────────────────
 checks  simple    closed   1
 
-warning     one-repetition: each cell was run once: how much repetitions differ
-            is not known
+warning     one-repetition: each cell was run once: the variation between
+            repetitions is unknown
             fix: --repetitions 3 or more
 warning     few-samples: too few samples for some percentiles (p50, p90, p95,
             p99: 1 sample of a transaction type, p99 needs 368)
             fix: more clients, more passes or a longer run
-warning     fits-in-memory: the data set fits in memory: reads hardly touch the
+warning     fits-in-memory: the data set fits in memory: few reads reach the
             storage (20.5 MB of 16 GB)
             fix: to measure the storage, load more rows than the machine has
             memory
