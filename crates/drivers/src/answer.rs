@@ -50,6 +50,7 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// An empty answer that will keep this much of its rows.
     #[must_use]
     pub fn new(keep: Keep) -> Self {
         Self {
@@ -76,11 +77,13 @@ impl Answer {
         self.kept.clear();
     }
 
+    /// Whether a driver must hand over the cells of the rows, not only count them.
     #[must_use]
     pub fn wants_cells(&self) -> bool {
         self.keep != Keep::Count
     }
 
+    /// Whether a driver must name the columns before the first row.
     #[must_use]
     pub fn wants_columns(&self) -> bool {
         self.keep == Keep::Rows
@@ -91,6 +94,7 @@ impl Answer {
         self.typed_column(name, CellType::Plain);
     }
 
+    /// Names the next column, and says how the text of its cells is to be read.
     pub fn typed_column(&mut self, name: &str, cell_type: CellType) {
         if self.wants_columns() {
             self.columns.push(name.to_owned());
@@ -109,12 +113,14 @@ impl Answer {
         self.rows += 1;
     }
 
+    /// Begins a row; its cells follow in the order of the columns.
     pub fn begin_row(&mut self) {
         self.row_hash = RowHash::default();
         self.place = 0;
         self.row.clear();
     }
 
+    /// Hands over the next cell of the row: its text, or none for NULL.
     pub fn cell(&mut self, text: Option<&[u8]>) {
         if self.keep == Keep::Count {
             return;
@@ -129,6 +135,7 @@ impl Answer {
         }
     }
 
+    /// Ends the row, which now counts.
     pub fn end_row(&mut self) {
         self.rows += 1;
         if self.keep != Keep::Count {

@@ -11,14 +11,19 @@ pub enum ErrorClass {
     Authentication,
     /// The session ended before the answer came.
     LostConnection,
+    /// An answer or a session did not come in time, or a statement was cancelled.
     Timeout,
+    /// The server chose this transaction as the victim of a deadlock.
     Deadlock,
     /// A serialization failure; a retry may succeed.
     Serialization,
+    /// A unique, foreign key, not-null or check constraint is violated.
     Constraint,
+    /// The server does not understand the statement.
     Syntax,
     /// A table, column, function or other name does not exist.
     UnknownObject,
+    /// The user may not do this.
     Permission,
     /// A value that the column or the protocol cannot hold.
     Data,
@@ -30,6 +35,7 @@ pub enum ErrorClass {
     Script,
     /// The server spoke against the protocol, or spoke what we do not know.
     Protocol,
+    /// Whatever fits no other class.
     Other,
 }
 
@@ -112,9 +118,13 @@ pub enum Certainty {
 /// whether the statement may have been done; one class can have both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SystemError {
+    /// What kind of error it is, the same for all systems.
     pub class: ErrorClass,
+    /// The system's own code, such as an SQLSTATE; empty where it has none.
     pub code: String,
+    /// The message, in the system's own words.
     pub message: String,
+    /// Whether the statement's effect is known to be undone.
     pub certainty: Certainty,
 }
 

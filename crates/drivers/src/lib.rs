@@ -155,6 +155,7 @@ pub trait Blocking: Send {
     /// Where the connection is over; an error of the rows is put into `answer`.
     fn bulk_end(&mut self, abort: Option<&str>, answer: &mut Answer) -> Result<(), SystemError>;
 
+    /// The library's name and version, for the record.
     fn server_version(&self) -> &str;
 
     /// What the library has counted in this session so far, by name (`buffer_hits`: pages found in its

@@ -30,6 +30,7 @@ pub struct NullDocumentsConnection {
 const COLUMN: &str = "document";
 
 impl NullDocumentsConnection {
+    /// Files that a session has open: none.
     pub const OPEN_FILES: u32 = 0;
 
     /// # Errors

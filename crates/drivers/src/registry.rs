@@ -18,7 +18,9 @@ pub enum SessionKind {
     /// The library answers before it returns; a thread for each client, and so many files open in each
     /// session.
     Blocking {
+        /// Opens a session.
         open: fn(&LocalOptions<'_>) -> Result<AnyBlocking, SystemError>,
+        /// Files that each session has open.
         open_files: u32,
     },
 }
@@ -26,7 +28,9 @@ pub enum SessionKind {
 /// What is known of a driver before any session.
 #[derive(Clone, Copy, Debug)]
 pub struct Driver {
+    /// The driver's name, as documents spell it.
     pub name: &'static str,
+    /// How its sessions begin.
     pub sessions: SessionKind,
     /// Whether it can begin, commit and roll back ([`Request::Begin`] and the next two).
     pub has_transactions: bool,
@@ -41,12 +45,12 @@ macro_rules! drivers {
     ) => {
         /// Any of the wire drivers.
         pub enum AnyWire {
-            $($wire($wire_name::$wire),)*
+            $(#[doc = concat!("Of the protocol or library `", stringify!($wire_name), "`.")] $wire($wire_name::$wire),)*
         }
 
         /// Any of the blocking drivers.
         pub enum AnyBlocking {
-            $($blocking($blocking_name::$blocking),)*
+            $(#[doc = concat!("Of the protocol or library `", stringify!($blocking_name), "`.")] $blocking($blocking_name::$blocking),)*
         }
 
         /// Every driver.

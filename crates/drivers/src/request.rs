@@ -11,29 +11,39 @@ pub enum Request<'a> {
     Text(&'a str),
     /// Prepares one statement; the driver spells the places of its values for its protocol.
     Prepare {
+        /// The number by which it is executed later.
         id: u32,
+        /// Its text, with the places of its values.
         pieces: &'a [Piece],
     },
     /// Executes a prepared statement.
     Execute {
+        /// The number it was prepared under.
         id: u32,
+        /// Its values, in the order of their places.
         parameters: &'a [Value],
     },
     /// Compiles one statement, binds its values and executes it; nothing of it is kept.
     Direct {
+        /// Its text, with the places of its values.
         pieces: &'a [Piece],
+        /// Its values, in the order of their places.
         parameters: &'a [Value],
     },
     /// Begins a bulk load; `text` is the statement the dialect renders for it, `types` are those of
     /// its columns (none: not known).
     Bulk {
+        /// The statement that begins the load.
         text: &'a str,
+        /// In which form the rows travel.
         form: BulkForm,
+        /// The types of the columns; empty where they are not known.
         types: &'a [ColumnType],
     },
     /// Begins a transaction at the session's isolation level. Only where the driver has transactions, as
     /// the next two.
     Begin,
+    /// Commits the transaction.
     Commit,
     /// Rolls the whole transaction back, whatever state it is in; no error where none is open.
     Rollback,
@@ -64,8 +74,11 @@ pub enum BulkForm {
 /// Whom to be and whom to ask for. Where the server listens is the engine's business.
 #[derive(Clone, Debug, Default)]
 pub struct ConnectOptions {
+    /// The name of the user.
     pub user: String,
+    /// The password, if there is one.
     pub password: Option<String>,
+    /// The name of the database.
     pub database: String,
     /// Whether the driver asks for TLS after the greeting.
     pub wants_tls: bool,

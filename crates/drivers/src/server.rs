@@ -13,7 +13,12 @@ pub enum Demand<'a> {
     /// A statement is to be executed: [`WireServer::answer`] or [`WireServer::fail`] comes next.
     Execute(&'a Statement),
     /// So many rows have been loaded into a table, and that is answered already.
-    Loaded { table: &'a str, rows: u64 },
+    Loaded {
+        /// The name of the table.
+        table: &'a str,
+        /// How many rows came.
+        rows: u64,
+    },
     /// The session is over once what was written has gone out.
     Over,
 }

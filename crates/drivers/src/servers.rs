@@ -13,7 +13,7 @@ macro_rules! servers {
     ($($name:ident = $server:ident;)*) => {
         /// The server's side of any of the protocols.
         pub enum AnyServer {
-            $($server($name::$server),)*
+            $(#[doc = concat!("Of the protocol or library `", stringify!($name), "`.")] $server($name::$server),)*
         }
 
         /// Every protocol: its name, and how a session begins.

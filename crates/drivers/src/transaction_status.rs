@@ -6,6 +6,7 @@ pub enum TransactionStatus {
     /// None is open: each statement is a transaction of its own.
     #[default]
     None,
+    /// A transaction is open and can be committed.
     Open,
     /// After an error it can only be rolled back.
     Failed,

@@ -182,7 +182,9 @@ mod tests {
     #[test]
     fn long_payloads_survive_the_split_into_packets() {
         for length in [0, 1, FULL - 1, FULL, FULL + 1, 2 * FULL, 2 * FULL + 7] {
-            let payload: Vec<u8> = (0..length).map(|at| ((at * 31) >> 3) as u8).collect();
+            let payload: Vec<u8> = (0..length)
+                .map(|at| ((at * 31) >> 3).to_le_bytes()[0])
+                .collect();
             let mut wire = Vec::new();
             Packets::default().write(&mut wire, |out| out.extend_from_slice(&payload));
             assert_eq!(wire.len(), length + Packets::HEADER * (1 + length / FULL));

@@ -148,7 +148,7 @@ J/Eg5LcobGi2aA2neBUbJBTfJDGsPz5dKwIDAQAB
     /// pkeyutl -pkeyopt rsa_padding_mode:oaep`; the digest stands for the 256 bytes.
     #[test]
     fn encryption_is_rsa_oaep_with_sha1() {
-        let seed = std::array::from_fn(|at| at as u8);
+        let seed = std::array::from_fn(|at| at.to_le_bytes()[0]);
         for pem in [KEY, KEY_PKCS1] {
             let key = PublicKey::from_pem(pem.as_bytes()).expect("a good key");
             let secret = key

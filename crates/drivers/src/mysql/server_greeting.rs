@@ -7,6 +7,8 @@ use super::scan::Scan;
 const METHOD: &[u8] = b"mysql_native_password\0";
 /// Every password is right, so this is no secret.
 const NONCE: &[u8; 20] = b"null-server-any-key!";
+/// With the zero byte at its end.
+const NONCE_BYTES: u8 = 21;
 /// That of a server whose clients speak as those of a real one do.
 const VERSION: &str = concat!(
     "5.5.5-11.4.0-MariaDB-Assay-null-",
@@ -31,17 +33,17 @@ const OFFERED: u32 = capability::FOUND_ROWS
 
 /// Appends the payload of the greeting (handshake version 10).
 pub(super) fn write(session_id: u32, out: &mut Vec<u8>) {
-    let [low, high] = [OFFERED as u16, (OFFERED >> 16) as u16];
+    let [a, b, c, d] = OFFERED.to_le_bytes();
     out.push(10);
     out.extend_from_slice(VERSION.as_bytes());
     out.extend_from_slice(&session_id.to_le_bytes());
     out.extend_from_slice(&NONCE[..8]);
     out.push(0);
-    out.extend_from_slice(&low.to_le_bytes());
+    out.extend_from_slice(&[a, b]);
     out.push(UTF8MB4_BIN);
     out.extend_from_slice(&AUTOCOMMIT.to_le_bytes());
-    out.extend_from_slice(&high.to_le_bytes());
-    out.push(NONCE.len() as u8 + 1);
+    out.extend_from_slice(&[c, d]);
+    out.push(NONCE_BYTES);
     out.extend_from_slice(&[0; 6]);
     out.extend_from_slice(&extended::CACHE_METADATA.to_le_bytes());
     out.extend_from_slice(&NONCE[8..]);

@@ -55,6 +55,7 @@ pub(super) enum Phase {
 }
 
 impl MysqlWire {
+    /// A session that has not been connected yet.
     #[must_use]
     pub fn new(mut options: ConnectOptions) -> Self {
         // The protocol ends names with a zero byte, and no name there has one: with a mark in its

@@ -42,6 +42,7 @@ pub struct NullConnection {
 }
 
 impl NullConnection {
+    /// Files that a session has open: none.
     pub const OPEN_FILES: u32 = 0;
 
     /// # Errors

@@ -38,7 +38,9 @@ pub enum PlannedReply {
     Lost,
     /// It is answered so long after it came: by this error, or else well ([`SessionModel::answer`]).
     Answered {
+        /// How long after the statement the answer is due.
         after: Duration,
+        /// The error it is answered by; none where it ends well.
         error: Option<SystemError>,
     },
 }
@@ -50,6 +52,7 @@ pub struct Given {
     pub rows: u64,
     /// The number of the first row.
     pub first: u64,
+    /// How many rows the statement reports as changed.
     pub affected: u64,
 }
 
@@ -149,6 +152,7 @@ impl SessionModel {
     }
 
     /// Does what the statement says, and gives what it answers.
+    #[must_use]
     pub fn answer(&self, statement: &Statement) -> Given {
         let rows = |rows, first| Given {
             rows,

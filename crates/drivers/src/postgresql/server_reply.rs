@@ -88,7 +88,8 @@ pub(super) fn row(
                 out.extend_from_slice(&8_u32.to_be_bytes());
                 out.extend_from_slice(&number.to_be_bytes());
             } else {
-                out.extend_from_slice(&[0, 0, 0, digits.len() as u8]);
+                let length = u32::try_from(digits.len()).expect("a number has few digits");
+                out.extend_from_slice(&length.to_be_bytes());
                 out.extend_from_slice(digits);
             }
         }

@@ -43,6 +43,7 @@ pub(super) enum Phase {
 }
 
 impl PostgresqlWire {
+    /// A session that has not been connected yet.
     #[must_use]
     pub fn new(mut options: ConnectOptions) -> Self {
         // No name there has a zero byte, and the startup message cannot carry one: with a mark in its

@@ -1,6 +1,10 @@
 use super::{Format, ParameterType as Type};
 use assay_values::{Decimal, Value};
 
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "callers write the value in place"
+)]
 fn check(of: Type, value: Value, format: Format, expected: &[u8]) {
     let mut out = Vec::new();
     assert_eq!(of.write(&value, &mut out), Some(format), "{of:?} {value:?}");
