@@ -13,7 +13,7 @@ pub const STANDARD_INPUT: &str = "(standard input)";
 /// How the bytes of a file stand for characters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub enum Encoding {
-    /// UTF-8; a byte sequence that is none is kept as it stands.
+    /// UTF-8; an entry with bytes that are none is a problem with its place.
     #[default]
     #[serde(rename = "utf-8")]
     Utf8,

@@ -18,7 +18,7 @@ pub struct LoadProgress {
     pub bytes_read: u64,
     /// Bytes sent to the system so far.
     pub bytes_sent: u64,
-    /// Since all sessions were connected.
+    /// Since all sessions were connected; before that, since the load was asked for.
     pub elapsed_s: f64,
 }
 
