@@ -30,7 +30,7 @@ pub enum ClientState {
     Lost,
     /// Its script fails repeatedly, without the system.
     Failed,
-    /// The system refused its session, or another client's, and no transaction was run.
+    /// The system refused its session, so no transaction was run.
     Refused,
     /// The caller interrupted the run.
     Interrupted,
