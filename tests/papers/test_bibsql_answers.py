@@ -69,4 +69,4 @@ def test_a_wrong_count_makes_the_run_failed(assay: Assay, beebe: Path, tmp_path:
     assert ended.status == 1
     (run,) = ended.runs
     assert run.state == "failed"
-    assert "S04 gave 89 rows" in run.reason
+    assert "S04 returned 89 rows" in run.reason

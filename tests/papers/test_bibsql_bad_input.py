@@ -53,7 +53,7 @@ def test_keep_going_loads_the_good_entries_and_counts_the_bad(
     assert ended.status == 0, ended.err
     (run,) = ended.runs
     assert run.dataset is not None
-    assert (run.dataset["rows"]["bibtab"], run.dataset["skipped_entries"]) == (1, 1)
+    assert (run.dataset["rows"]["bibtab"], run.dataset["skipped_items"]) == (1, 1)
 
 
 @pytest.mark.parametrize(

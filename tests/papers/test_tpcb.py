@@ -68,7 +68,7 @@ def test_a_transaction_that_forgets_the_teller_fails_the_run(assay: Assay, tmp_p
     assert ended.status == 1
     (run,) = ended.runs
     assert run.state == "failed"
-    assert "balances gave 1 row" in run.reason
+    assert "balances returned 1 row" in run.reason
     assert rules(run) == {"balances": False, "rows": True}
 
 

@@ -51,7 +51,7 @@ def test_missing_files_are_named(tmp_path: Path) -> None:
 def test_the_order_of_the_words_does_not_change_the_data(tmp_path: Path) -> None:
     a, b = files(tmp_path, "a.bib", "b.bib")
     first, second = resolved(a, b).request(), resolved(b, a).request()
-    assert (first.entries, first.origin) == (2, "files")
+    assert (first.items, first.origin) == (2, "files")
     assert first.key == second.key
     assert first.key != resolved(a).request().key
     assert first.key != resolved(a, b).request(replicas=2).key
@@ -64,7 +64,7 @@ def test_a_bad_entry_stops_or_is_counted(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"a\.bib:\d+"):
         resolved(a)
     request = resolved(a, keep_going=True).request()
-    assert (request.entries, request.skipped_entries) == (1, 1)
+    assert (request.items, request.skipped_items) == (1, 1)
 
 
 def test_a_value_that_no_column_holds_is_a_warning_with_its_place(tmp_path: Path) -> None:

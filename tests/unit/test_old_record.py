@@ -22,6 +22,7 @@ DATA = Path(__file__).parents[1] / "data" / "records"
 EXPERIMENTS = range(1, 15)
 RENAMED = {
     "ok/s": "TPS",
+    "entries/s": "items/s",
     "smallest-largest": "min-max",
     "client": "client CPU",
     "server": "server CPU",

@@ -232,7 +232,7 @@ def test_two_assays_do_not_clear_the_same_entry(tmp_path: Path) -> None:
 
 def test_a_state_directory_that_others_may_write_in_is_refused() -> None:
     ledger.state_directory().chmod(0o777)
-    with pytest.raises(Exception, match="nobody else may write") as caught:
+    with pytest.raises(Exception, match="no other user may write") as caught:
         clear_leftovers()
     assert "ASSAY_STATE_DIRECTORY" in str(caught.value.hint)  # type: ignore[attr-defined]
 

@@ -265,7 +265,7 @@ def kinds(record: ExperimentRecord) -> dict[str, str]:
             CLOSED,
             {"intervals": seconds([10] * 4 + [100] * 16)},
             Kind.SHORT_WARM_UP,
-            "10.00/s in the first 4 seconds, 100.0/s then",
+            "10.00/s in the first 4 seconds, 100.0/s after that",
         ),
         (
             CLOSED,

@@ -92,7 +92,7 @@ FIRST_RESULT = """\
 bibliographies in SQL
 experiment  1, begun 2023-11-14 22:13 UTC, seed 1
 workload    bibsql, version ffffffffffff
-data        real, 13 files of the beebe collection: 9733 entries, 16343 rows
+data        real, 13 files of the beebe collection: 9733 items, 16343 rows
 machine     Invented 9000, 8 processors, 16 GB memory, Invented Linux 12, kernel
             6.1.0
 assay       0.1.0, engine built as release
@@ -165,9 +165,9 @@ sqlite          9       11     98 MB   597 MB         250
 Data load
 
 Size on disk and load time
-system  size on disk  load, s  index, s  analyze, s  entries/s  rows/s
-──────────────────────────────────────────────────────────────────────
-sqlite       20.5 MB   0.9733    0.4000      0.1000      10000   16791
+system  size on disk  load, s  index, s  analyze, s  items/s  rows/s
+────────────────────────────────────────────────────────────────────
+sqlite       20.5 MB   0.9733    0.4000      0.1000    10000   16791
   per second of load: rows sent in one transaction, before there are indexes
 
 Setup
@@ -187,13 +187,13 @@ test    protocol  arrival  passes
 ─────────────────────────────────
 checks  simple    closed   1
 
-warning     one-repetition: each cell was run once: how much repetitions differ
-            is not known
+warning     one-repetition: each cell was run once: the variation between
+            repetitions is unknown
             fix: --repetitions 3 or more
 warning     few-samples: too few samples for some percentiles (p50, p90, p95,
             p99: 1 sample of a transaction type, p99 needs 368)
             fix: more clients, more passes or a longer run
-warning     fits-in-memory: the data set fits in memory: reads hardly touch the
+warning     fits-in-memory: the data set fits in memory: few reads reach the
             storage (20.5 MB of 16 GB)
             fix: to measure the storage, load more rows than the machine has
             memory

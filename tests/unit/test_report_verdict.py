@@ -41,7 +41,7 @@ def test_a_good_run_is_valid_and_has_no_warning(run: RunRecord) -> None:
     [
         ("dataset", {"size_on_disk_bytes": 10**9}, ("valid", ["fits-in-memory"])),
         ("dataset", {"source": "synthetic"}, ("valid", ["synthetic-data"])),
-        ("dataset", {"skipped_entries": 3}, ("valid", ["input-skipped"])),
+        ("dataset", {"skipped_items": 3}, ("valid", ["input-skipped"])),
         (
             "deployment",
             {"durability_lowered_by": ["fsync = off"]},
@@ -90,7 +90,7 @@ def test_no_more_than_all_processors_are_busy(run: RunRecord) -> None:
     cost = {"client_cost": {"user_ns": 99 * invented.S, "system_ns": 0}}
     busy = invented.changed(run, "observation", **cost)
     (shown,) = judge_run(busy.evidence)[1]
-    assert shown.detail.endswith("100 % of the processors, its threads 100 % busy")
+    assert shown.detail.endswith("100 % of the CPUs, its threads 100 % busy")
 
 
 @pytest.mark.parametrize(

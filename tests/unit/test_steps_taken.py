@@ -78,7 +78,7 @@ def test_dumps_are_compared_row_by_row(tmp_path: Path) -> None:
     writes = declared.replace("read.sql", "write.sql")
     (other,) = ran(folder_of(tmp_path / "b", writes), "sqlite").runs
     assert other.state == "failed"
-    assert other.reason.startswith("wrong answers: after 0 gave 10 rows (row ")
+    assert other.reason.startswith("wrong answers: after 0 returned 10 rows (row ")
     assert "expected (" in other.reason
 
 
@@ -90,7 +90,7 @@ def test_a_run_without_clients_fails_where_its_dumps_differ(tmp_path: Path) -> N
     )
     (run,) = ran(folder_of(tmp_path / "w", declared, gone="DELETE FROM data;"), "sqlite").runs
     assert (run.state, run.steps[-1].state) == ("failed", "failed")
-    assert run.reason.startswith("wrong answers: after 0 gave 0 rows")
+    assert run.reason.startswith("wrong answers: after 0 returned 0 rows")
 
 
 def test_a_run_whose_system_lacks_what_it_needs_is_refused(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def test_the_reader_recognises_the_real_files(bibsql: Workload) -> None:
     (known,) = bibsql.expected
     asked = Experiment("bibsql", ("checks",), ())
     found = bibliography.resolve(asked, bibsql, Silent()).request()
-    assert (found.fingerprint, found.entries) == (known.fingerprint, known.entries)
+    assert (found.fingerprint, found.items) == (known.fingerprint, known.entries)
 
 
 def test_published_speed_ups_are_those_of_the_published_times(bibsql: Workload) -> None:

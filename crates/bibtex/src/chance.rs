@@ -14,8 +14,8 @@ pub(crate) fn pick<T: Copy>(random: &mut Random, from: &[T]) -> T {
 
 /// A number of bytes, words or things from `low` up to and with `high`.
 pub(crate) fn length_between(random: &mut Random, low: usize, high: usize) -> usize {
-    let (low, high) = (low as i64, high as i64);
-    usize::try_from(random.between(low, high)).expect("between two lengths")
+    let whole = |length| i64::try_from(length).expect("lengths are below 2^63");
+    usize::try_from(random.between(whole(low), whole(high))).expect("between two lengths")
 }
 
 /// The number of one of `count` things.

@@ -140,6 +140,7 @@ const fn slot(name: &[u8]) -> usize {
 }
 
 /// Columns by the slots of their fields. A second field in a slot stops the compilation.
+#[expect(clippy::cast_possible_truncation, reason = "there are 49 columns")]
 const SLOTS: [u8; 128] = {
     let mut slots = [u8::MAX; 128];
     let mut at = 0;

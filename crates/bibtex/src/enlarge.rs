@@ -16,9 +16,11 @@ use crate::sql::WriteError;
 /// What was written as BibTeX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Replicated {
+    /// Entries written, of all replicas.
     pub entries: u64,
     /// Entries left out because an earlier file had used their key, which one file may do only once.
     pub left_out: u64,
+    /// Bytes of BibTeX written.
     pub bytes: u64,
 }
 

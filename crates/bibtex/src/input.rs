@@ -13,9 +13,11 @@ pub const STANDARD_INPUT: &str = "(standard input)";
 /// How the bytes of a file stand for characters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub enum Encoding {
+    /// UTF-8; an entry with bytes that are none is a problem with its place.
     #[default]
     #[serde(rename = "utf-8")]
     Utf8,
+    /// Latin-1 (ISO 8859-1), decoded to UTF-8 as it is read.
     #[serde(rename = "latin-1")]
     Latin1,
 }

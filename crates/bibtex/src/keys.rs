@@ -24,6 +24,7 @@ impl Default for Keys {
 
 impl Keys {
     /// The line where `key` was met first, if it was met before; else remembers `line`.
+    #[expect(clippy::cast_possible_truncation, reason = "the hash is cut in two")]
     pub(crate) fn add(&mut self, key: &[u8], line: u64) -> Option<u32> {
         let hash = xxh3_64(key);
         // The lowest and the highest bits choose the place within a table.

@@ -42,6 +42,7 @@ impl Flaw {
     }
 }
 
+/// What a problem means for the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -54,13 +55,17 @@ pub enum Severity {
 /// One thing that is wrong with a file and did not stop the reading.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Problem {
+    /// Whether rows are missing because of it.
     pub severity: Severity,
+    /// The path of the file, as it was given.
     pub file: String,
     /// 1-based; 0 where the place is the file as a whole.
     pub line: u64,
     /// 1-based; 0 where the place is the line as a whole.
     pub column: u64,
+    /// What was expected and what was found.
     pub message: String,
+    /// How to mend it, where that is known.
     pub hint: Option<String>,
 }
 
@@ -68,9 +73,13 @@ pub struct Problem {
 /// much of the files was left out because of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Problems {
+    /// The first problems, in the order of their discovery.
     pub kept: Vec<Problem>,
+    /// How many errors there are in all, those not kept included.
     pub errors: u64,
+    /// How many warnings there are in all, those not kept included.
     pub warnings: u64,
+    /// Entries that are left out of the rows.
     pub skipped_entries: u64,
     /// From the beginning of what is bad to the place where reading went on.
     pub skipped_bytes: u64,

@@ -31,12 +31,15 @@ use assay_values::calendar::{DAY_S, moment_of, seconds_of};
 pub struct Replicas {
     /// The number of replicas; 1 is the plain data.
     pub count: u32,
+    /// How the copies differ from the original.
     pub variant: Variant,
+    /// The seed of all random edits.
     pub seed: u64,
     /// What sanity checks report of the plain data: file name and key, of which `null` means any.
     pub reported: Vec<(Option<String>, Option<String>)>,
 }
 
+/// How a copy of an entry differs from the original.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Variant {

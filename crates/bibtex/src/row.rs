@@ -136,9 +136,9 @@ impl People {
 
     fn push_text(&self, row: &mut Row) {
         if self.is_known {
-            row.push_bytes(&self.text)
+            row.push_bytes(&self.text);
         } else {
-            row.push_null()
+            row.push_null();
         }
     }
 }

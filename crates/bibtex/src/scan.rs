@@ -13,11 +13,13 @@ use crate::item::Kind;
 use crate::problems::Problems;
 use crate::reader::{Reader, Reading};
 
+/// Which files to scan, and how to read them.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScanOptions {
     /// Paths, in the order in which their rows are wanted.
     pub files: Vec<String>,
+    /// How the bytes of the files are to be read.
     pub encoding: Encoding,
     /// Skip bad entries and list them, instead of ending at the first.
     pub keep_going: bool,
@@ -28,25 +30,36 @@ pub struct ScanOptions {
 /// What a set of files holds.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Scan {
+    /// The files in the order in which they were given.
     pub files: Vec<ScannedFile>,
+    /// Bytes of all files.
     pub bytes: u64,
+    /// Entries of all files, those left out aside.
     pub entries: u64,
     /// Definitions as they stand in the files; `strtab` holds equal ones once.
     pub strings: u64,
+    /// `@Preamble` items of all files.
     pub preambles: u64,
+    /// What is wrong with the files.
     pub problems: Problems,
     /// 128 bits in hexadecimal over the base names and contents of all files, in their order.
     pub fingerprint: String,
 }
 
+/// What one file holds.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct ScannedFile {
+    /// The path, as it was given.
     pub path: String,
     /// What column `filename` holds.
     pub name: String,
+    /// Bytes of the file, as it is stored.
     pub bytes: u64,
+    /// Entries that can be used.
     pub entries: u64,
+    /// `@String` definitions.
     pub strings: u64,
+    /// `@Preamble` items.
     pub preambles: u64,
     /// Time of the last change before the file was read, in nanoseconds since 1970.
     pub mtime_ns: u64,

@@ -19,6 +19,7 @@ pub(crate) const BIBTAB: usize = 0;
 pub(crate) const STRTAB: usize = 1;
 pub(crate) const NAMTAB: usize = 2;
 
+/// Which files to read, how, and how often.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SourceOptions {
@@ -27,11 +28,13 @@ pub struct SourceOptions {
     /// Base names of the files whose `bibtab` rows are wanted; all where absent. `strtab` and
     /// `namtab` are always those of all files, so that an update can replace them whole.
     pub only: Option<Vec<String>>,
+    /// How the bytes of the files are to be read.
     pub encoding: Encoding,
     /// Skip bad entries and list them, instead of ending at the first.
     pub keep_going: bool,
     /// Take a macro that no file defines for an error and not for a warning.
     pub strict: bool,
+    /// Copies of the bibliography in place of the original; absent: the original once.
     pub replicas: Option<Replicas>,
 }
 

@@ -18,6 +18,7 @@ use crate::{NAME_COLUMNS, STRING_COLUMNS};
 pub struct SqlOptions {
     /// Where the rows come from; no files means standard input.
     pub source: SourceOptions,
+    /// How the server wants text literals to be written.
     pub literal_style: LiteralStyle,
     /// The expression for a carriage return, where the server's client drops those within literals.
     pub carriage_return: Option<String>,
@@ -27,7 +28,9 @@ pub struct SqlOptions {
     pub create: Vec<String>,
     /// Statements that set the session up.
     pub prologue: Vec<String>,
+    /// The statement that begins the transaction.
     pub begin: String,
+    /// The statement that commits it.
     pub commit: String,
     /// Written instead of `commit` where the input turns out to be bad.
     pub rollback: String,
@@ -39,27 +42,38 @@ pub struct SqlOptions {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct TableName {
+    /// The name of the table.
     pub table: String,
+    /// The names of its columns, in order.
     pub columns: Vec<String>,
 }
 
 /// What was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct WriteSqlReport {
+    /// Rows of `bibtab` written.
     pub entries: u64,
+    /// Rows of `strtab` written.
     pub strings: u64,
+    /// Rows of `namtab` written.
     pub names: u64,
+    /// Bytes of all files read.
     pub bytes_read: u64,
+    /// Bytes of SQL text written.
     pub bytes_written: u64,
+    /// What is wrong with the files and did not stop the writing.
     pub problems: Problems,
     /// The reader of the script went away before its end.
     pub is_broken_pipe: bool,
 }
 
+/// Why SQL text or BibTeX could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
+    /// A file cannot be read, or its text is wrong.
     #[error(transparent)]
     Source(#[from] SourceError),
+    /// The output cannot be written.
     #[error("the output cannot be written ({0})")]
     Output(#[from] io::Error),
 }

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use serde_bibtex::token::Text;
+use serde_bibtex::token::{Identifier, Text};
 use serde_bibtex::{Read as _, SliceReader};
 
 use crate::byte_class::{describe, is_space};
@@ -101,7 +101,7 @@ impl<'t> Tokens<'t> {
                 } else {
                     (
                         PieceKind::Macro,
-                        self.reader.identifier().ok().map(|name| name.into_inner()),
+                        self.reader.identifier().ok().map(Identifier::into_inner),
                     )
                 };
                 let Some(token) = token else {

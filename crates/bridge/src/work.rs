@@ -23,6 +23,10 @@ pub fn printed(value: &impl Serialize) -> String {
 
 #[pyfunction]
 #[pyo3(signature = (document, progress=None, ready=None))]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "Python hands the object over"
+)]
 pub fn drive(
     py: Python<'_>,
     document: &str,
@@ -155,7 +159,7 @@ pub fn script_reference() -> String {
 
 #[pyfunction]
 pub fn drivers() -> Vec<&'static str> {
-    assay_engine::driver_names().to_vec()
+    assay_engine::driver_names()
 }
 
 #[derive(Serialize)]

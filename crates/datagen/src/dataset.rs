@@ -22,6 +22,7 @@ impl Dataset {
     }
 
     /// The names of the tables, in order.
+    #[must_use]
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.tables.iter().map(|table| &*table.name)
     }

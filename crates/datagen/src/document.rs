@@ -11,6 +11,7 @@ use crate::Part;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GeneratedDocument {
+    /// The seed of all random values.
     pub seed: u64,
     /// The file that contains the expressions.
     pub file: String,
@@ -24,6 +25,7 @@ pub struct GeneratedDocument {
     pub tables: Vec<GeneratedTable>,
 }
 
+/// One table of a source document.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GeneratedTable {
@@ -41,12 +43,15 @@ pub struct GeneratedTable {
     /// The number of this table among several with the same definition; expressions see it as `:instance`.
     #[serde(default)]
     pub instance: Option<i64>,
+    /// Its columns, in the order of their cells.
     pub columns: Vec<GeneratedColumn>,
 }
 
+/// One column of a table.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GeneratedColumn {
+    /// The name of the column.
     pub name: String,
     /// An expression of the parameters, `:row`, `:instance`, the parent's columns and the columns before it.
     pub value: String,
@@ -56,6 +61,7 @@ pub struct GeneratedColumn {
     /// The line of the expression.
     #[serde(default)]
     pub line: u32,
+    /// The column of its expression in the file, from 1.
     #[serde(default)]
     pub column: u32,
 }
@@ -64,10 +70,15 @@ pub struct GeneratedColumn {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub enum Scalar {
+    /// No value: the column or variable is NULL.
     Null,
+    /// A truth value.
     Bool(bool),
+    /// A whole number.
     Int(i64),
+    /// A number with a fraction.
     Double(f64),
+    /// A text.
     Text(String),
 }
 

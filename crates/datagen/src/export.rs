@@ -21,7 +21,9 @@ use crate::cursor::Cursor;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExportDocument {
+    /// The name of the table that is exported.
     pub table: String,
+    /// Whether rows are written as CSV or as SQL text.
     pub form: Form,
     /// CSV: whether to start with the names of the columns.
     #[serde(default)]
@@ -44,17 +46,22 @@ fn usual_rows_per_statement() -> u64 {
     100
 }
 
+/// In which form rows are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Form {
+    /// Comma-separated values, a line for each row.
     Csv,
+    /// `INSERT` statements.
     Sql,
 }
 
 /// The result of an export.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ExportReport {
+    /// Rows written.
     pub rows: u64,
+    /// Bytes written.
     pub bytes: u64,
     /// 16 hexadecimal digits, equal for equal rows in any order.
     pub checksum: Option<String>,
@@ -62,14 +69,19 @@ pub struct ExportReport {
     pub is_broken_pipe: bool,
 }
 
+/// Why an export did not come to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
+    /// The document is wrong; the message says which key.
     #[error("{0}")]
     Document(String),
+    /// A row cannot be made.
     #[error(transparent)]
     Source(#[from] SourceError),
+    /// The output cannot be written.
     #[error("the output cannot be written ({0})")]
     Output(#[from] io::Error),
+    /// The caller asked to stop.
     #[error("interrupted")]
     Interrupted,
 }

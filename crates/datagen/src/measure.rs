@@ -16,12 +16,16 @@ use crate::export::csv_line;
 /// All tables of a data set, as far as its part includes them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Measure {
+    /// The tables in the order of the document.
     pub tables: Vec<TableMeasure>,
 }
 
+/// What one table amounts to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TableMeasure {
+    /// The name of the table.
     pub name: String,
+    /// Its number of rows.
     pub rows: u64,
     /// As CSV, estimated from a sample of rows.
     pub bytes: u64,

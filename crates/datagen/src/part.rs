@@ -13,6 +13,7 @@ pub struct Part {
 }
 
 impl Part {
+    /// The only part of one: all rows.
     pub const WHOLE: Self = Self {
         number: 1,
         count: 1,

@@ -1,26 +1,26 @@
-//! What came back for one request: counted always, digested or kept where asked for.
+//! Takes the rows a driver reports for one request; counts them, and hashes or keeps them where requested.
 
 use assay_values::{CellType, ColumnType, RowHash};
 
 use crate::{SystemError, TransactionStatus};
 
-/// How much of the rows the engine wants.
+/// What is done with the rows of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Keep {
-    /// Rows are counted and passed over.
+    /// Rows are counted and skipped.
     #[default]
     Count,
-    /// Rows are counted and hashed, whatever their order.
+    /// Rows are counted and hashed, regardless of their order.
     Digest,
     /// Rows are counted, hashed and stored.
     Rows,
 }
 
-/// The answer to one request; cleared and used again for the next.
+/// The answer to one request; cleared and reused for the next.
 ///
-/// Drivers report every row as `begin_row`, then `cell` for each column **in text form** (the text
-/// the protocol's text format gives; NULL is `None`), then `end_row`. Where `wants_cells` is false
-/// they may call `pass_row` instead and skip the bytes.
+/// Drivers report every row as `begin_row`, then `cell` for each column **in text form** (as in the
+/// protocol's text format; NULL is `None`), then `end_row`. Where `wants_cells` is false they may
+/// call `pass_row` instead and skip the bytes.
 #[derive(Debug, Default)]
 pub struct Answer {
     keep: Keep,
@@ -28,28 +28,29 @@ pub struct Answer {
     pub rows: u64,
     /// Rows the statement changed, as the server counts them.
     pub affected: u64,
-    /// A sum of the rows' hashes: equal for equal sets of rows in any order.
+    /// Sum of the row hashes: equal for equal sets of rows in any order.
     pub digest: u64,
-    /// The statement's error. The connection is still good.
+    /// The statement's error. The connection can still be used.
     pub error: Option<SystemError>,
-    /// Where the session's transaction stands behind this answer; within a pipeline it is known only behind
-    /// the last one.
+    /// State of the session's transaction after this answer; within a pipeline it is known only after the
+    /// last answer.
     pub transaction: TransactionStatus,
     /// Column names, where rows are kept.
     pub columns: Vec<String>,
-    /// What is known of the columns' types, where rows are kept.
+    /// Column types as far as known, where rows are kept.
     pub cell_types: Vec<CellType>,
-    /// Kept rows, where asked for.
+    /// The rows, where they are kept.
     pub kept: Vec<Vec<Option<Box<[u8]>>>>,
     row_hash: RowHash,
-    /// Of the columns, where cells are hashed in the form that all systems have in common.
+    /// Column types, where cells are hashed in the common form of all systems.
     types: Vec<ColumnType>,
-    /// Cells of the row under way that were hashed so.
+    /// Index of the next cell of the current row.
     place: usize,
     row: Vec<Option<Box<[u8]>>>,
 }
 
 impl Answer {
+    /// An empty answer that will keep this much of its rows.
     #[must_use]
     pub fn new(keep: Keep) -> Self {
         Self {
@@ -58,14 +59,14 @@ impl Answer {
         }
     }
 
-    /// From here on each cell is hashed in the form that all systems have in common
-    /// ([`ColumnType::comparable`]): equal rows of two systems have one digest.
+    /// From now on each cell is hashed in the common form of all systems ([`ColumnType::comparable`]):
+    /// equal rows of two systems have the same digest.
     pub fn compare_as(&mut self, types: Vec<ColumnType>) {
         self.types = types;
     }
 
-    /// Forgets the last answer and keeps the memory, the types of `compare_as`, and the status of the
-    /// transaction: a request that cannot be sent leaves it as it was.
+    /// Clears the last answer. Keeps the memory, the types of `compare_as` and the transaction's status:
+    /// a request that cannot be sent does not change it.
     pub fn clear(&mut self, keep: Keep) {
         self.keep = keep;
         self.rows = 0;
@@ -76,21 +77,24 @@ impl Answer {
         self.kept.clear();
     }
 
+    /// Whether a driver must hand over the cells of the rows, not only count them.
     #[must_use]
     pub fn wants_cells(&self) -> bool {
         self.keep != Keep::Count
     }
 
+    /// Whether a driver must name the columns before the first row.
     #[must_use]
     pub fn wants_columns(&self) -> bool {
         self.keep == Keep::Rows
     }
 
-    /// A column whose cells are numbers and texts.
+    /// Reports a column whose cells are numbers or text.
     pub fn column(&mut self, name: &str) {
         self.typed_column(name, CellType::Plain);
     }
 
+    /// Names the next column, and says how the text of its cells is to be read.
     pub fn typed_column(&mut self, name: &str, cell_type: CellType) {
         if self.wants_columns() {
             self.columns.push(name.to_owned());
@@ -98,23 +102,25 @@ impl Answer {
         }
     }
 
-    /// Other columns follow.
+    /// Clears the columns: those of another result follow.
     pub fn forget_columns(&mut self) {
         self.columns.clear();
         self.cell_types.clear();
     }
 
-    /// A row whose cells nobody wants.
+    /// Counts a row whose cells are not needed.
     pub fn pass_row(&mut self) {
         self.rows += 1;
     }
 
+    /// Begins a row; its cells follow in the order of the columns.
     pub fn begin_row(&mut self) {
         self.row_hash = RowHash::default();
         self.place = 0;
         self.row.clear();
     }
 
+    /// Hands over the next cell of the row: its text, or none for NULL.
     pub fn cell(&mut self, text: Option<&[u8]>) {
         if self.keep == Keep::Count {
             return;
@@ -129,6 +135,7 @@ impl Answer {
         }
     }
 
+    /// Ends the row, which now counts.
     pub fn end_row(&mut self) {
         self.rows += 1;
         if self.keep != Keep::Count {

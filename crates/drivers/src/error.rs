@@ -1,24 +1,29 @@
-//! Errors of the system under test, as data: a class the engine decides by, and the server's words.
+//! Errors of the system under test, as data: a class that the engine acts on, and the server's message.
 
-/// The kinds of failure that somebody acts on differently. Every driver maps its system's codes here.
+/// Kinds of failure that are handled differently. Every driver maps its system's codes to these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorClass {
-    /// Nobody listens at the address, or it does not exist.
+    /// No server listens at the address, or it does not exist.
     ConnectionRefused,
-    /// The server is there and has no room for one more session.
+    /// The server has reached its limit of sessions.
     TooManyConnections,
-    /// Wrong user, password, database, or no common method.
+    /// Wrong user, password or database, or no common authentication method.
     Authentication,
-    /// The session ended before the answer came.
+    /// The session ended before the answer arrived.
     LostConnection,
+    /// An answer or a session did not come in time, or a statement was cancelled.
     Timeout,
+    /// The server chose this transaction as the victim of a deadlock.
     Deadlock,
     /// A serialization failure; a retry may succeed.
     Serialization,
+    /// A unique, foreign key, not-null or check constraint is violated.
     Constraint,
+    /// The server does not understand the statement.
     Syntax,
     /// A table, column, function or other name does not exist.
     UnknownObject,
+    /// The user may not do this.
     Permission,
     /// A value that the column or the protocol cannot hold.
     Data,
@@ -26,15 +31,16 @@ pub enum ErrorClass {
     Resources,
     /// The workload's own expectation (`\expect`) was not met.
     Expectation,
-    /// An expression of the script had no value (division by zero, a variable that nothing had set).
+    /// An expression of the script has no value (division by zero, a variable that is not set).
     Script,
-    /// The server spoke against the protocol, or spoke what we do not know.
+    /// The server violated the protocol, or sent something this driver does not support.
     Protocol,
+    /// Whatever fits no other class.
     Other,
 }
 
 impl ErrorClass {
-    /// The word used in records, reports and `\expect error`.
+    /// The name used in records, reports and `\expect error`.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -99,27 +105,31 @@ impl ErrorClass {
     }
 }
 
-/// Whether what was asked for has surely not been done.
+/// Whether a failed statement may have taken effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Certainty {
-    /// It has not been done, or has been undone.
+    /// It had no effect, or its effect was rolled back.
     Undone,
-    /// It may have been done: the session was lost before the answer came, or the system itself cannot tell.
+    /// It may have taken effect: the session was lost before the answer arrived, or the system does not know.
     Unknown,
 }
 
-/// What the system said: `code` is its own (an SQLSTATE, a number), `message` its own words. The driver says
-/// whether the statement may have been done; one class can have both.
+/// An error of the system: `code` (an SQLSTATE, a number) and `message` are the system's own. The driver
+/// decides whether the statement may have taken effect; errors of one class can differ in that.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SystemError {
+    /// What kind of error it is, the same for all systems.
     pub class: ErrorClass,
+    /// The system's own code, such as an SQLSTATE; empty where it has none.
     pub code: String,
+    /// The message, in the system's own words.
     pub message: String,
+    /// Whether the statement's effect is known to be undone.
     pub certainty: Certainty,
 }
 
 impl SystemError {
-    /// One after which what was asked for is undone, unless it is the end of a session that had begun.
+    /// An error of a statement without effect; of unknown effect where the class means a lost session.
     pub fn new(class: ErrorClass, code: impl Into<String>, message: impl Into<String>) -> Self {
         let certainty = match class {
             ErrorClass::LostConnection | ErrorClass::Protocol => Certainty::Unknown,
@@ -133,7 +143,7 @@ impl SystemError {
         }
     }
 
-    /// The same, where what was asked for may have been done.
+    /// The same error, where the statement may have taken effect.
     #[must_use]
     pub fn unknown(self) -> Self {
         Self {
@@ -142,7 +152,7 @@ impl SystemError {
         }
     }
 
-    /// The same words for the end of the session.
+    /// The same error as the reason for which the session was lost.
     #[must_use]
     pub fn lost(self) -> Self {
         Self {
@@ -152,7 +162,7 @@ impl SystemError {
         }
     }
 
-    /// The server spoke against the protocol; `expected` and `found` say how.
+    /// The server violated the protocol: it sent `found` instead of `expected`.
     #[must_use]
     pub fn protocol(expected: &str, found: impl std::fmt::Display) -> Self {
         Self::new(

@@ -1,17 +1,17 @@
-//! Takes the text of a statement; gives the place behind a literal, a quoted identifier or a comment,
-//! in which nothing means what it seems to.
+//! Takes the text of a statement; returns where a literal, a quoted identifier or a comment ends, so
+//! that keywords and semicolons inside them are skipped.
 
-/// How quotes stand inside a text literal.
+/// How a quote is written inside a text literal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Literals {
     /// Doubled; a backslash escapes in `E'…'` alone.
     Doubled,
-    /// Doubled, or behind a backslash; `#` begins a comment, and nothing stands between dollars.
+    /// Doubled, or after a backslash; `#` begins a comment, and dollar quoting does not exist.
     Backslash,
 }
 
-/// The place behind what begins at `at`: a literal, an identifier in quotes, a comment, or one byte.
-pub(crate) fn behind(bytes: &[u8], at: usize, literals: Literals) -> usize {
+/// The offset after what begins at `at`: a literal, a quoted identifier, a comment, or one byte.
+pub(crate) fn end_of_token(bytes: &[u8], at: usize, literals: Literals) -> usize {
     let is_backslash = literals == Literals::Backslash;
     match bytes[at] {
         b'\'' => after_quote(bytes, at, is_backslash || has_escapes(bytes, at)),
@@ -35,8 +35,7 @@ fn has_escapes(bytes: &[u8], at: usize) -> bool {
     is_e && (at < 2 || !(is_identifier(bytes[at - 2]) || bytes[at - 2] == b'$'))
 }
 
-/// The place behind the literal or identifier that opens at `at`. A doubled quote reads as the end
-/// of one and the beginning of the next, which comes to the same; but escapes must go on then.
+/// The offset after the literal or identifier that opens at `at`; a doubled quote does not end it.
 fn after_quote(bytes: &[u8], at: usize, escapes: bool) -> usize {
     let quote = bytes[at];
     let mut at = at + 1;
@@ -58,7 +57,7 @@ fn after_line(bytes: &[u8], at: usize) -> usize {
         .map_or(bytes.len(), |end| at + end + 1)
 }
 
-/// The place behind the comment that opens at `at`; comments nest.
+/// The offset after the comment that opens at `at`; comments nest.
 fn after_comment(bytes: &[u8], at: usize) -> usize {
     let (mut at, mut depth) = (at + 2, 1);
     while at < bytes.len() && depth > 0 {
@@ -71,7 +70,7 @@ fn after_comment(bytes: &[u8], at: usize) -> usize {
     at
 }
 
-/// The place behind the `$tag$…$tag$` that opens at `at`, or behind the `$` where none does.
+/// The offset after the `$tag$…$tag$` that opens at `at`, or after the `$` where none opens.
 fn after_dollar(bytes: &[u8], at: usize) -> usize {
     if at > 0 && (is_identifier(bytes[at - 1]) || bytes[at - 1] == b'$') {
         return at + 1;

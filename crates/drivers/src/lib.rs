@@ -1,10 +1,10 @@
-//! Takes requests in the engine's words; gives bytes for a server, or calls of a library, and the
-//! answers that came back. One file per driver; none of them opens a socket.
+//! Takes the engine's requests; returns bytes for a server, or calls a library, and returns the
+//! answers. One folder per driver; none of them opens a socket.
 //!
-//! There are two shapes. A [`Wire`] driver is a sans-IO state machine for a network protocol: bytes
-//! in, bytes out, so it can be tested from recorded bytes, fuzzed, and turned round into a null
-//! server. A [`Blocking`] driver calls a library that answers before it returns, and gets an OS
-//! thread per client.
+//! There are two kinds. A [`Wire`] driver is a sans-IO state machine for a network protocol: bytes
+//! in, bytes out, so it can be tested from recorded bytes and fuzzed, and its codecs also serve the
+//! null server. A [`Blocking`] driver calls a library that answers before it returns, and needs an
+//! OS thread per client.
 
 mod answer;
 mod error;
@@ -30,49 +30,49 @@ use std::ops::ControlFlow;
 
 use assay_values::Row;
 
-/// What a wire driver wants after it has read some bytes.
+/// What the caller of a wire driver does next, after some bytes have been read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// The server owes more bytes.
+    /// The answer is incomplete: read more bytes.
     NeedMore,
-    /// The bytes written so far must be sent in the clear; then TLS begins on this socket, and the
-    /// driver goes on inside it ([`Wire::secured`]).
+    /// The bytes written so far must be sent unencrypted; then TLS begins on this socket, and the
+    /// driver continues inside it ([`Wire::secured`]).
     StartTls,
-    /// Connected and authenticated, or the request's answer is complete: the next request may come.
+    /// Connected and authenticated, or the request's answer is complete: the next request may be sent.
     Ready,
     /// The server waits for bulk rows ([`Wire::bulk_row`], then [`Wire::bulk_end`]).
     BulkReady,
-    /// The answer to the oldest request of a pipeline is complete; more is to come, at least the
-    /// pipeline's end ([`Progress::Ready`]), which is no answer but may hold an error (the end of the
-    /// pipeline commits what has no transaction of its own). Clear the answer and read on.
+    /// The answer to the oldest request of a pipeline is complete. At least the pipeline's end
+    /// ([`Progress::Ready`]) follows: it is no answer but may hold an error, since it commits statements
+    /// outside an explicit transaction. Clear the answer and read on.
     Answered,
 }
 
 /// A network protocol as a state machine. At most one request is under way at a time.
 ///
-/// An error that a *statement* gets (a constraint, a deadlock) is not an `Err`: it is put into the
-/// answer ([`Answer::error`]) and the connection goes on. `Err` means that the connection is over.
-/// With [`Progress::Ready`] the driver has put into the answer where the session's transaction stands.
+/// An error of a *statement* (a constraint, a deadlock) is not an `Err`: it is put into the answer
+/// ([`Answer::error`]) and the connection continues. `Err` means that the connection has ended.
+/// With [`Progress::Ready`] the answer holds the state of the session's transaction.
 pub trait Wire: Send {
-    /// The socket is connected: writes what the client says first, if the client speaks first.
+    /// The socket is connected: appends the client's first message, if the client sends first.
     fn connected(&mut self, out: &mut Vec<u8>);
 
-    /// TLS is up: writes what comes next. Called once, after [`Progress::StartTls`].
+    /// TLS is established: appends the next message. Called once, after [`Progress::StartTls`].
     fn secured(&mut self, out: &mut Vec<u8>);
 
-    /// Begins a request by appending its bytes to `out`.
+    /// Starts a request by appending its bytes to `out`.
     ///
     /// # Errors
-    /// Where the request cannot be expressed (more parameters than the protocol allows, say).
+    /// Where the protocol cannot express the request (too many parameters, say).
     fn request(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Result<(), SystemError>;
 
-    /// Reads what the server sent. Consumes whole messages only; says how many bytes it used (the
-    /// caller keeps the rest and appends to it) and what it wants next. Stops after the message
+    /// Reads what the server sent. Consumes whole messages only; returns how many bytes it used (the
+    /// caller keeps the rest and appends to it) and what comes next. Stops after the message
     /// that makes it `Ready`, `BulkReady`, `StartTls` or `Answered`. May append to `out`
     /// (authentication).
     ///
     /// # Errors
-    /// Where the server refused the connection, or spoke against the protocol.
+    /// Where the server refused the connection or violated the protocol.
     fn receive(
         &mut self,
         input: &[u8],
@@ -85,12 +85,13 @@ pub trait Wire: Send {
         false
     }
 
-    /// Appends one request of a pipeline: [`Request::Execute`] and [`Request::Direct`]; or [`Request::Text`]
-    /// alone, each with one statement, which are sent as one text; and what begins, commits or rolls back. Nothing is answered before [`Wire::sync`]; a [`Wire::request`] instead forgets the pipeline,
-    /// whose bytes must not be sent then.
+    /// Appends one request of a pipeline: either [`Request::Execute`] and [`Request::Direct`], or only
+    /// [`Request::Text`] of one statement each, which are sent as one text; in both, begin, commit and
+    /// rollback. No answer comes before [`Wire::sync`]. A [`Wire::request`] instead discards the
+    /// pipeline, whose bytes must then not be sent.
     ///
     /// # Errors
-    /// Where the request cannot be expressed, or the protocol has no pipelines. Nothing was appended.
+    /// Where the protocol cannot express the request, or has no pipelines. Nothing was appended.
     fn queue(&mut self, _request: &Request<'_>, _out: &mut Vec<u8>) -> Result<(), SystemError> {
         Err(SystemError::new(
             ErrorClass::Other,
@@ -99,40 +100,40 @@ pub trait Wire: Send {
         ))
     }
 
-    /// Ends the pipeline: the answers arrive in order, each as [`Progress::Answered`]; after one with
-    /// an error the server passes over the rest, which get no answer. At last comes `Ready`.
+    /// Ends the pipeline: the answers arrive in order, each as [`Progress::Answered`]; after an answer
+    /// with an error the server skips the remaining requests without an answer. `Ready` comes last.
     fn sync(&mut self, _out: &mut Vec<u8>) {}
 
-    /// Appends one row of the bulk load under way, in the form the protocol wants, straight into
-    /// the send buffer. The caller sends `out` whenever it has grown beyond 64 KiB.
+    /// Appends one row of the current bulk load to the send buffer, in the protocol's form. The caller
+    /// sends `out` whenever it has grown beyond 64 KiB.
     ///
-    /// Breaks where the row cannot be expressed: the load is then given up in `out`, and the answer that
-    /// [`Wire::receive`] gives holds the error.
+    /// Breaks where the protocol cannot express the row: `out` then aborts the load, and the answer from
+    /// [`Wire::receive`] holds the error.
     fn bulk_row(&mut self, row: &Row, out: &mut Vec<u8>) -> ControlFlow<()>;
 
-    /// Ends the bulk load; the answer then arrives through [`Wire::receive`]. With `abort`, the
-    /// server is told to give up and the answer will hold an error.
+    /// Ends the bulk load; the answer then arrives through [`Wire::receive`]. With `abort`, the load is
+    /// aborted and the answer holds an error.
     fn bulk_end(&mut self, abort: Option<&str>, out: &mut Vec<u8>);
 
-    /// Writes what a polite client says before it closes.
+    /// Appends the message that ends the session.
     fn goodbye(&mut self, out: &mut Vec<u8>);
 
-    /// What the server said of itself while connecting (name and version), for the record.
+    /// The server's name and version, as sent while connecting.
     fn server_version(&self) -> &str;
 
-    /// The server's id of this session (process id, connection id), 0 where there is none.
+    /// The server's id of this session (process id, connection id); 0 where there is none.
     fn session_id(&self) -> u64;
 
-    /// How to break off what the server does for this session; none where it has no way.
+    /// How to cancel the request this session is running; `None` where the server has no way.
     fn cancel(&self) -> Option<Cancel> {
         None
     }
 }
 
-/// How a request under way is broken off from outside its session.
+/// How a running request is cancelled from outside its session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cancel {
-    /// By these bytes on a connection of their own, which the server then closes.
+    /// By these bytes on a separate connection, which the server then closes.
     Message(Vec<u8>),
     /// By this statement in another session of the same user.
     Statement(String),
@@ -141,34 +142,35 @@ pub enum Cancel {
 /// A library that answers before it returns: one OS thread per client.
 pub trait Blocking: Send {
     /// # Errors
-    /// Where the connection is over; an error of the statement alone is put into `answer`.
+    /// Where the connection has ended; an error of the statement is put into `answer`.
     fn request(&mut self, request: &Request<'_>, answer: &mut Answer) -> Result<(), SystemError>;
 
-    /// Appends one row of the bulk load begun by [`Request::Bulk`]. Errors of the rows come out of
+    /// Appends one row of the bulk load begun by [`Request::Bulk`]. Errors of the rows are reported by
     /// [`Blocking::bulk_end`] at the latest.
     ///
     /// # Errors
-    /// Where the connection is over.
+    /// Where the connection has ended.
     fn bulk_row(&mut self, row: &Row) -> Result<(), SystemError>;
 
     /// # Errors
-    /// Where the connection is over; an error of the rows is put into `answer`.
+    /// Where the connection has ended; an error of the rows is put into `answer`.
     fn bulk_end(&mut self, abort: Option<&str>, answer: &mut Answer) -> Result<(), SystemError>;
 
+    /// The library's name and version, for the record.
     fn server_version(&self) -> &str;
 
-    /// What the library has counted in this session so far, by name (`buffer_hits`: pages found in its
-    /// memory; `buffer_misses`: pages it had to read); empty where it counts nothing.
+    /// The library's counters of this session, by name (`buffer_hits`: pages found in its cache;
+    /// `buffer_misses`: pages it had to read); empty where it has none.
     fn counters(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
     }
 
-    /// What another thread may call to make the call under way return early with an error (a
-    /// deadline, Ctrl-C); `None` where the library has nothing of the kind.
+    /// A function that another thread may call to make the current call return early with an error (at
+    /// a deadline, on Ctrl-C); `None` where the library cannot be interrupted.
     fn canceller(&self) -> Option<Canceller> {
         None
     }
 }
 
-/// Breaks off the call that a [`Blocking`] connection is in; does nothing where it is in none.
+/// Cancels the current call of a [`Blocking`] connection; does nothing where there is none.
 pub type Canceller = Box<dyn Fn() + Send + Sync>;

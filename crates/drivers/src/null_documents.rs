@@ -1,16 +1,16 @@
-//! The null system as one that takes JSON documents instead of SQL, and has no transactions: so that a
-//! workload of documents can be tried, and the contract of drivers tested, with nothing installed.
+//! The null system for JSON documents instead of SQL, without transactions: a document workload can be
+//! tried, and the driver interface tested, with nothing installed.
 //!
 //! | document | what it does |
 //! |---|---|
-//! | `{"create": "t"}`, `{"drop": "t"}` | makes a table of so far no documents, or removes it |
-//! | `{"insert": "t", "documents": [{…}, …]}` | adds as many to the table |
-//! | `{"count": "t"}` | gives how many the table has |
-//! | `{"find": "t", …}` | gives as many documents as the option `rows` says, each `{"n": number, "asked": the request}` |
-//! | `{"update": "t", …}` | changes one |
-//! | `{"delete": "t"}` | removes all |
+//! | `{"create": "t"}`, `{"drop": "t"}` | creates an empty table, or removes it |
+//! | `{"insert": "t", "documents": [{…}, …]}` | adds that many documents to the table |
+//! | `{"count": "t"}` | returns the number of documents in the table |
+//! | `{"find": "t", …}` | returns as many documents as the option `rows` sets, each `{"n": number, "asked": the request}` |
+//! | `{"update": "t", …}` | changes one document |
+//! | `{"delete": "t"}` | removes all documents |
 //!
-//! The options are those of the null system. A value is put into its document as JSON, a name as a string.
+//! The options are those of the null system. A value is written into its document as JSON, a name as a string.
 
 use assay_values::{CellType, Piece, Row, Value, write_json_string};
 use serde_json::Value as Json;
@@ -18,22 +18,23 @@ use serde_json::Value as Json;
 use crate::null::{Change, LocalSession, Meaning, Statement};
 use crate::{Answer, Blocking, Canceller, ErrorClass, LocalOptions, Request, SystemError};
 
-/// One session.
+/// A session of the null document system.
 pub struct NullDocumentsConnection {
     session: LocalSession,
     prepared: Vec<Option<Box<[Piece]>>>,
-    /// Memory to put a document together in.
+    /// Buffer in which a document is assembled.
     text: Vec<u8>,
 }
 
-/// The one column of an answer's rows.
+/// The only column of an answer's rows.
 const COLUMN: &str = "document";
 
 impl NullDocumentsConnection {
+    /// Files that a session has open: none.
     pub const OPEN_FILES: u32 = 0;
 
     /// # Errors
-    /// Where an option says something impossible, or the site has as many sessions as it takes.
+    /// Where an option is invalid, or the site has reached its limit of sessions.
     pub fn open(site: &LocalOptions<'_>) -> Result<Self, SystemError> {
         Ok(Self {
             session: LocalSession::open(site)?,
@@ -50,7 +51,7 @@ impl NullDocumentsConnection {
                 return Ok(());
             }
         };
-        let Asked {
+        let Parsed {
             statement,
             document,
         } = request;
@@ -101,13 +102,13 @@ impl NullDocumentsConnection {
     }
 }
 
-/// What a document asks for.
-struct Asked {
+/// A request document and the statement it means.
+struct Parsed {
     statement: Statement,
     document: Json,
 }
 
-fn read(text: &[u8]) -> Result<Asked, SystemError> {
+fn read(text: &[u8]) -> Result<Parsed, SystemError> {
     let wrong = |message: String| SystemError::new(ErrorClass::Syntax, "", message);
     let document: Json = serde_json::from_slice(text)
         .map_err(|error| wrong(format!("expected a JSON document: {error}")))?;
@@ -139,7 +140,7 @@ fn read(text: &[u8]) -> Result<Asked, SystemError> {
         let message = "expected one of the keys find, count, insert, update, delete, create, drop, with a table's name";
         return Err(wrong(message.to_owned()));
     };
-    Ok(Asked {
+    Ok(Parsed {
         statement,
         document,
     })
@@ -156,7 +157,7 @@ impl Blocking for NullDocumentsConnection {
         match *request {
             Request::Text(text) => self.execute(text.as_bytes(), answer),
             Request::Direct { pieces, parameters } => self.direct(pieces, parameters, answer),
-            // Nothing is compiled, so nothing is wrong before it is executed.
+            // Nothing is compiled, so errors are reported when the statement is executed.
             Request::Prepare { id, pieces } => {
                 let index = id as usize;
                 if self.prepared.len() <= index {
@@ -176,7 +177,7 @@ impl Blocking for NullDocumentsConnection {
                 executed
             }
             Request::Bulk { text, .. } => {
-                match read(text.as_bytes()).map(|asked| asked.statement.meaning) {
+                match read(text.as_bytes()).map(|parsed| parsed.statement.meaning) {
                     Ok(Meaning::Insert { table, .. }) => self.session.begin_bulk(Some(table)),
                     Ok(_) => {
                         let message = "expected a bulk load to begin with {\"insert\": \"table\"}";

@@ -1,5 +1,5 @@
-//! The one list of drivers. Everything else that must know what drivers there are (the enums below,
-//! the names Python sees, the conformance tests) is made from it.
+//! The only list of drivers: the enums below, the names in Python and the conformance tests are made
+//! from it.
 
 use std::ops::ControlFlow;
 
@@ -10,30 +10,34 @@ use crate::{
     SystemError, Wire,
 };
 
-/// How a session of a driver begins.
+/// How a driver opens a session.
 #[derive(Clone, Copy, Debug)]
 pub enum SessionKind {
     /// The engine owns the socket; any number of clients share a thread.
     Wire(fn(ConnectOptions) -> AnyWire),
-    /// The library answers before it returns; a thread for each client, and so many files open in each
-    /// session.
+    /// The library answers before it returns: a thread for each client, and `open_files` file
+    /// descriptors in each session.
     Blocking {
+        /// Opens a session.
         open: fn(&LocalOptions<'_>) -> Result<AnyBlocking, SystemError>,
+        /// Files that each session has open.
         open_files: u32,
     },
 }
 
-/// What is known of a driver before any session.
+/// Properties of a driver that are known without a session.
 #[derive(Clone, Copy, Debug)]
 pub struct Driver {
+    /// The driver's name, as documents spell it.
     pub name: &'static str,
+    /// How its sessions begin.
     pub sessions: SessionKind,
     /// Whether it can begin, commit and roll back ([`Request::Begin`] and the next two).
     pub has_transactions: bool,
 }
 
-/// Makes an enum for each kind of driver, so that the hot path calls through a jump and not through a
-/// pointer, and [`DRIVERS`].
+/// Makes [`DRIVERS`], and an enum for each kind of driver: the hot path dispatches on it without a
+/// virtual call.
 macro_rules! drivers {
     (
         wire { $($wire_name:ident = $wire:ident, transactions: $of_wire:literal;)* }
@@ -41,12 +45,12 @@ macro_rules! drivers {
     ) => {
         /// Any of the wire drivers.
         pub enum AnyWire {
-            $($wire($wire_name::$wire),)*
+            $(#[doc = concat!("Of the protocol or library `", stringify!($wire_name), "`.")] $wire($wire_name::$wire),)*
         }
 
         /// Any of the blocking drivers.
         pub enum AnyBlocking {
-            $($blocking($blocking_name::$blocking),)*
+            $(#[doc = concat!("Of the protocol or library `", stringify!($blocking_name), "`.")] $blocking($blocking_name::$blocking),)*
         }
 
         /// Every driver.

@@ -1,4 +1,4 @@
-//! What the engine can ask of a session, and what a driver must know to open one.
+//! The requests that the engine sends to a session, and the options with which a driver opens one.
 
 use std::collections::BTreeMap;
 
@@ -9,38 +9,48 @@ use assay_values::{ColumnType, Piece, Value};
 pub enum Request<'a> {
     /// One statement as plain text, as an interactive client sends it.
     Text(&'a str),
-    /// Prepares one statement; the driver spells the places of its values for its protocol.
+    /// Prepares one statement; the driver writes the placeholders in its protocol's syntax.
     Prepare {
+        /// The number by which it is executed later.
         id: u32,
+        /// Its text, with the places of its values.
         pieces: &'a [Piece],
     },
     /// Executes a prepared statement.
     Execute {
+        /// The number it was prepared under.
         id: u32,
+        /// Its values, in the order of their places.
         parameters: &'a [Value],
     },
-    /// Compiles one statement, binds its values and executes it; nothing of it is kept.
+    /// Compiles one statement, binds its values and executes it once; it is not kept prepared.
     Direct {
+        /// Its text, with the places of its values.
         pieces: &'a [Piece],
+        /// Its values, in the order of their places.
         parameters: &'a [Value],
     },
-    /// Begins a bulk load; `text` is the statement the dialect renders for it, `types` are those of
-    /// its columns (none: not known).
+    /// Begins a bulk load; `text` is the dialect's statement for it, `types` are those of its columns
+    /// (empty: not known).
     Bulk {
+        /// The statement that begins the load.
         text: &'a str,
+        /// In which form the rows travel.
         form: BulkForm,
+        /// The types of the columns; empty where they are not known.
         types: &'a [ColumnType],
     },
-    /// Begins a transaction at the session's isolation level. Only where the driver has transactions, as
-    /// the next two.
+    /// Begins a transaction at the session's isolation level. Like the next two, only where the driver
+    /// has transactions.
     Begin,
+    /// Commits the transaction.
     Commit,
-    /// Rolls the whole transaction back, whatever state it is in; no error where none is open.
+    /// Rolls back the whole transaction in any state; no error where none is open.
     Rollback,
 }
 
 impl Request<'_> {
-    /// What begins, commits or rolls back in SQL; none for any other request.
+    /// The SQL of begin, commit or rollback; `None` for any other request.
     pub(crate) fn sql(&self) -> Option<&'static str> {
         match self {
             Self::Begin => Some("BEGIN"),
@@ -51,39 +61,42 @@ impl Request<'_> {
     }
 }
 
-/// How bulk rows travel.
+/// How the rows of a bulk load are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BulkForm {
-    /// The protocol's own bulk path: `COPY … FROM STDIN`, `LOAD DATA LOCAL INFILE`, a held
-    /// `INSERT … VALUES (?, …)` where the library is in process.
+    /// The protocol's own bulk path: `COPY … FROM STDIN`, `LOAD DATA LOCAL INFILE`, or a prepared
+    /// `INSERT … VALUES (?, …)` for a library in the same process.
     Native,
-    /// `INSERT … VALUES (…), (…)` with many rows a statement; `text` ends in the word VALUES.
+    /// `INSERT … VALUES (…), (…)` with many rows per statement; `text` ends in the word VALUES.
     MultiRow,
 }
 
-/// Whom to be and whom to ask for. Where the server listens is the engine's business.
+/// User, password, database and session settings. The engine knows the server's address.
 #[derive(Clone, Debug, Default)]
 pub struct ConnectOptions {
+    /// The name of the user.
     pub user: String,
+    /// The password, if there is one.
     pub password: Option<String>,
+    /// The name of the database.
     pub database: String,
-    /// Whether the driver asks for TLS after the greeting.
+    /// Whether the driver requests TLS.
     pub wants_tls: bool,
-    /// Whether the connection cannot be listened to (Unix socket, TLS): then a password may be
-    /// sent in the clear where the server asks for it.
+    /// Whether the connection cannot be eavesdropped on (Unix socket, TLS): then a password may be
+    /// sent in clear text where the server requires it.
     pub is_private: bool,
-    /// Statements that each new session runs before anything else.
+    /// Statements that each new session runs first.
     pub session_statements: Vec<String>,
 }
 
-/// What a [`crate::Blocking`] driver must know to open a connection; each type has an
+/// What a [`crate::Blocking`] driver needs to open a connection; each such driver has an
 /// `open(&LocalOptions)`.
 #[derive(Clone, Copy, Debug)]
 pub struct LocalOptions<'a> {
-    /// The database file, where there is one.
+    /// The database file, if any.
     pub file: Option<&'a str>,
-    /// Statements that each new session runs before anything else.
+    /// Statements that each new session runs first.
     pub session_statements: &'a [String],
-    /// The driver's own, from the site document.
+    /// The driver's own options, from the site document.
     pub options: &'a BTreeMap<String, String>,
 }

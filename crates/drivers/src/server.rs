@@ -1,50 +1,55 @@
-//! The other side of a [`Wire`](crate::Wire): a server's part of a protocol as a state machine, made of
-//! the same pieces. It opens no socket and keeps no clock: it says what a client wants, and is told
-//! what to answer, by whoever knows when.
+//! The server side of a [`Wire`](crate::Wire) protocol as a state machine that uses the same codecs:
+//! takes a client's bytes, returns its statements, and writes the answers. It opens no socket and
+//! keeps no clock; the caller decides what to answer and when.
 
 use crate::SystemError;
 use crate::null::{Given, Statement};
 
-/// What a client wants, as far as the bytes read so far tell.
+/// What the bytes read so far require next.
 #[derive(Debug)]
 pub enum Demand<'a> {
-    /// The client owes more bytes; what was written may go out.
+    /// Read more bytes; what was written may be sent.
     More,
-    /// A statement is to be executed: [`WireServer::answer`] or [`WireServer::fail`] comes next.
+    /// Execute a statement: call [`WireServer::answer`] or [`WireServer::fail`] next.
     Execute(&'a Statement),
-    /// So many rows have been loaded into a table, and that is answered already.
-    Loaded { table: &'a str, rows: u64 },
-    /// The session is over once what was written has gone out.
+    /// This many rows were loaded into a table; the client has its answer already.
+    Loaded {
+        /// The name of the table.
+        table: &'a str,
+        /// The number of rows.
+        rows: u64,
+    },
+    /// The session ends once what was written has been sent.
     Over,
 }
 
-/// A network protocol as a server speaks it. Everything that is no statement (the opening of a
-/// session, Prepare and Describe, rows of a load) is answered by the server itself, at once.
+/// The server side of a network protocol. Everything but statements (the opening of a session,
+/// Prepare and Describe, rows of a load) is answered by the state machine itself, immediately.
 pub trait WireServer: Send {
-    /// A client has connected: writes what the server says first, if the server speaks first. Then
-    /// [`WireServer::receive`] is asked, also without any bytes.
+    /// A client has connected: appends the server's first message, if the server sends first. Then
+    /// [`WireServer::receive`] is called, even without any bytes.
     fn connected(&mut self, out: &mut Vec<u8>);
 
-    /// Reads what the client sent. Consumes whole messages only; says how many bytes it used (the
-    /// caller keeps the rest and appends to it) and what is wanted. After an answer it is asked
-    /// again with the rest: one message can hold several statements.
+    /// Reads what the client sent. Consumes whole messages only; returns how many bytes it used (the
+    /// caller keeps the rest and appends to it) and the demand. After an answer it is called again
+    /// with the rest: one message can hold several statements.
     ///
     /// # Errors
-    /// Where the client spoke against the protocol: the session is over.
+    /// Where the client violated the protocol: the session has ended.
     fn receive<'a>(
         &'a mut self,
         input: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<(usize, Demand<'a>), SystemError>;
 
-    /// Answers the statement under way. Writes as many rows as make a good piece, counts them off
-    /// in `given`, and says whether the answer is complete; otherwise it is called again.
+    /// Answers the current statement. Appends rows up to about [`PIECE_BYTES`], subtracts them from
+    /// `given`, and returns whether the answer is complete; otherwise it is called again.
     fn answer(&mut self, given: &mut Given, out: &mut Vec<u8>) -> bool;
 
-    /// Answers the statement under way with an error. Where that ends the session, the next demand
-    /// is [`Demand::Over`].
+    /// Answers the current statement with an error. Where that ends the session, the next demand is
+    /// [`Demand::Over`].
     fn fail(&mut self, error: &SystemError, out: &mut Vec<u8>);
 }
 
-/// An answer is cut into pieces of about this size.
+/// An answer is written in pieces of about this size.
 pub(crate) const PIECE_BYTES: usize = 64 * 1024;

@@ -1,22 +1,22 @@
-//! The one list of protocols that a null server speaks, under the names of their drivers. The enum
-//! below, the names Python sees and the calibration are made from it.
+//! The only list of protocols that the null server supports, by the names of their drivers: the enum
+//! below, the names in Python and the calibration are made from it.
 
 use crate::null::Given;
 use crate::server::{Demand, WireServer};
 use crate::{SystemError, mysql, postgresql};
 
-/// How the server's side of a session begins: with its number, or with why it is refused.
+/// Makes the server side of a session: from its number, or from the error that refuses it.
 pub type NewServer = fn(Result<u32, SystemError>) -> AnyServer;
 
-/// Makes an enum, so that the hot path calls through a jump and not through a pointer, and [`SERVERS`].
+/// Makes [`SERVERS`], and an enum on which the hot path dispatches without a virtual call.
 macro_rules! servers {
     ($($name:ident = $server:ident;)*) => {
-        /// The server's side of any of the protocols.
+        /// The server side of any of the protocols.
         pub enum AnyServer {
-            $($server($name::$server),)*
+            $(#[doc = concat!("Of the protocol or library `", stringify!($name), "`.")] $server($name::$server),)*
         }
 
-        /// Every protocol: its name, and how a session begins.
+        /// Every protocol: its name, and how a session is made.
         pub const SERVERS: &[(&str, NewServer)] = &[
             $((stringify!($name), |admission| {
                 AnyServer::$server($name::$server::new(admission))

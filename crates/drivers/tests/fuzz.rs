@@ -10,6 +10,7 @@ use assay_values::Random;
 
 const ROUNDS: u64 = 4_000;
 
+#[expect(clippy::cast_possible_truncation, reason = "any byte will do")]
 /// A few bytes changed, cut out, put in, or all behind a place left out.
 fn broken(bytes: &[u8], random: &mut Random) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
@@ -33,6 +34,7 @@ fn below(end: usize, random: &mut Random) -> usize {
     usize::try_from(random.between(0, highest)).expect("it is not below 0")
 }
 
+#[expect(clippy::cast_possible_truncation, reason = "any byte will do")]
 fn run(body: fn(&str, &[u8]), protocol: &str, conversation: &[u8]) {
     for seed in 0..ROUNDS {
         let mut random = Random::stream(seed, 0);

@@ -134,9 +134,9 @@ fn tls_begins_before_anything_is_told() {
         let refused = wire.receive(&injected, &mut Vec::new(), &mut Answer::default());
         assert!(
             refused
-                .expect_err("an OK in the clear")
+                .expect_err("an OK unencrypted")
                 .message
-                .contains("in the clear")
+                .contains("unencrypted")
         );
     }
 }
@@ -168,7 +168,7 @@ fn a_password_never_goes_out_in_the_clear_on_an_open_line() {
             switched
                 .expect_err("it must not")
                 .message
-                .contains("in the clear")
+                .contains("unencrypted")
         );
         assert!(out.is_empty());
         let (old, _) = ask(b"\xfe");

@@ -5,6 +5,7 @@ use assay_drivers::SystemError;
 use assay_script::ScriptError;
 use assay_values::SourceError;
 
+/// Why the engine could not do what a document asks for.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum EngineError {
     /// A script is wrong: file, line, column, hint.
@@ -25,7 +26,9 @@ pub enum EngineError {
     /// This machine does not allow the requested number of threads or open files.
     #[error("{message}")]
     Machine {
+        /// What the machine lacks, with the numbers.
         message: String,
+        /// How to get it, where that is known.
         hint: Option<String>,
     },
     /// The progress callback cancelled, and there is no result.

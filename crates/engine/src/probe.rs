@@ -12,17 +12,22 @@ use crate::session::{Cancellation, Halt, Session, Site};
 /// The result of opening sessions one after the other and keeping all open.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Probe {
+    /// How many sessions were open at the same time.
     pub opened: u32,
     /// The number (from 1) of the session that was refused; `None` if all were accepted.
     pub refused_at: Option<u32>,
+    /// Why it was refused; none if all were accepted.
     pub error: Option<ProbeError>,
 }
 
 /// The error of the refused session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ProbeError {
+    /// The error class, the same for all systems.
     pub class: &'static str,
+    /// The system's own code; empty where it has none.
     pub code: String,
+    /// The message, in the system's own words.
     pub message: String,
 }
 

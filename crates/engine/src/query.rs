@@ -17,6 +17,7 @@ use crate::session::{CHECK_EVERY, Session};
 pub struct Answered {
     /// The script that contains it.
     pub transaction: String,
+    /// The names of the columns, in order.
     pub columns: Vec<String>,
     /// In text form, `None` for NULL.
     pub rows: Vec<Vec<Option<Box<[u8]>>>>,

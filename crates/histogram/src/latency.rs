@@ -10,6 +10,7 @@ use hdrhistogram::serialization::{Deserializer, Serializer as _, V2DeflateSerial
 pub const LOWEST_NS: u64 = 1;
 /// One hour. Longer times are counted as one hour, and again in [`LatencyHistogram::overflow`].
 pub const HIGHEST_NS: u64 = 3_600_000_000_000;
+/// Times are kept to so many significant decimal digits.
 pub const SIGNIFICANT_DIGITS: u8 = 3;
 
 /// The distribution of latencies (or service times, or lags), in nanoseconds.
@@ -26,6 +27,7 @@ pub struct LatencyHistogram {
 }
 
 impl LatencyHistogram {
+    /// An empty histogram.
     #[must_use]
     pub fn new() -> Self {
         Self {

@@ -14,8 +14,11 @@ use assay_values::Value;
 /// Where the first character of an expression stands; lines and columns begin at 1.
 #[derive(Clone, Copy, Debug)]
 pub struct Origin<'a> {
+    /// The path of the file, for messages.
     pub path: &'a str,
+    /// The line at which the expression begins, from 1.
     pub line: u32,
+    /// The column at which the expression begins, from 1.
     pub column: u32,
 }
 

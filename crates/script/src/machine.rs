@@ -39,11 +39,13 @@ pub enum Step<'a> {
     /// Execute a statement ([`Program::statements`]) and hand its answer to [`Machine::answered`]; or,
     /// where it is pipelined, put it into the pipeline and say [`Machine::queued`].
     Execute {
+        /// Its number in [`Program::statements`](crate::Program::statements).
         statement: u32,
         /// The values that are bound to it.
         parameters: &'a [Value],
         /// The whole text, where none is: its values are pasted in, or it has none.
         text: &'a str,
+        /// Whether it is queued with others, so that no answer is awaited yet.
         is_pipelined: bool,
     },
     /// Send what is in the pipeline, await the answers, hand them in order to
@@ -52,7 +54,9 @@ pub enum Step<'a> {
     Sync,
     /// Wait, then step on. A pause inside the latency belongs to the transaction.
     Sleep {
+        /// How long, in nanoseconds.
         duration_ns: u64,
+        /// Whether the pause counts in the transaction's latency (`\sleep`), or is the user's (`\think`).
         is_part_of_latency: bool,
     },
     /// The transaction is over.

@@ -21,6 +21,7 @@ pub struct Options<'a> {
     pub unknown_statements: &'a BTreeMap<String, String>,
     /// The language of the statements.
     pub lexer: Lexer,
+    /// How values reach the statements.
     pub values: Values,
     /// Whether `\shell` and `\setshell` are allowed: they run whatever a script says on this machine.
     pub allow_shell: bool,

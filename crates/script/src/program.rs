@@ -14,7 +14,9 @@ use std::ops::Range;
 /// The compiled scripts of one run.
 #[derive(Debug, Default)]
 pub struct Program {
+    /// The statements of all scripts, in their order.
     pub statements: Vec<Statement>,
+    /// The scripts, in the order of their sources.
     pub scripts: Vec<Script>,
     /// What is allowed and probably not meant.
     pub warnings: Vec<ScriptError>,
@@ -44,7 +46,9 @@ pub struct Program {
 /// One transaction type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Script {
+    /// The name of the transaction type.
     pub name: String,
+    /// The path of its file, for messages.
     pub path: String,
     /// One statement of a plain file: a transaction may begin in it and end in another one.
     pub is_plain: bool,
@@ -59,17 +63,21 @@ pub struct Script {
 pub struct Statement {
     /// Index into [`Program::scripts`].
     pub script: u32,
+    /// Its number among the statements of its script, from 0.
     pub index_in_script: u32,
     /// Without the closing `;` and without comments: it is the driver that spells places of values.
     pub pieces: Vec<Piece>,
     /// The same with its values as the script names them.
     pub text: String,
+    /// How many values it has.
     pub parameter_count: u32,
+    /// What it does to the transaction.
     pub kind: StatementKind,
     /// Begin, commit or roll back, as the driver does it: it has no pieces.
     pub is_operation: bool,
     /// Where it begins; both count from 1, columns in characters.
     pub line: u32,
+    /// The column at which it begins, from 1.
     pub column: u32,
     /// What its script wants of its answer.
     pub need: Need,

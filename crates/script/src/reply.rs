@@ -6,13 +6,16 @@ use assay_values::CellType;
 /// How a transaction ended, as the script sees it. Unless it is done, the engine rolls back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
+    /// The script came to its end.
     Done,
     /// The workload asked for it (`\\abort`).
     Aborted,
     /// A statement's error, an expectation that was not met, an expression without a value. `class`
     /// is a word of the list of error classes; `message` begins with path, line and column.
     Failed {
+        /// The error class.
         class: &'static str,
+        /// What went wrong and where.
         message: String,
     },
 }
@@ -29,6 +32,7 @@ pub struct Reply<'a> {
     pub columns: &'a [String],
     /// What the driver knows of their types; plain where it says nothing.
     pub types: &'a [CellType],
+    /// The cells of the first row, where the statement needs rows; none for NULL.
     pub first_row: Option<&'a [Option<Box<[u8]>>]>,
     /// The cells of the last row, likewise.
     pub last_row: Option<&'a [Option<Box<[u8]>>]>,

@@ -7,6 +7,7 @@ pub struct Source<'a> {
     pub name: &'a str,
     /// Where it was read from, for messages.
     pub path: &'a str,
+    /// The text of the script.
     pub text: &'a str,
     /// The text is one statement, sent as it stands: no meta commands, no parameters.
     pub is_plain: bool,

@@ -7,6 +7,7 @@ use crate::{ScriptError, Source};
 /// One statement of a file, exactly as it stands there, without the closing `;`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileStatement {
+    /// The statement, as it is sent.
     pub text: String,
     /// Begins at 1.
     pub line: u32,

@@ -1,21 +1,28 @@
 //! Converts seconds since 1970 to dates and weekdays of the Gregorian calendar, and back.
 
+/// The seconds of a day.
 pub const DAY_S: i64 = 86_400;
 
 /// A date and time without a time zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
+    /// The year of the Gregorian calendar.
     pub year: i64,
     /// 1 to 12.
     pub month: i64,
+    /// The day of the month, from 1.
     pub day: i64,
+    /// The hour, from 0.
     pub hour: i64,
+    /// The minute, from 0.
     pub minute: i64,
+    /// The second, from 0.
     pub second: i64,
     /// 0 is Sunday.
     pub weekday: usize,
 }
 
+/// The days of a week that begins on Sunday, as they are abbreviated.
 pub const WEEKDAYS: [&str; 7] = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 
 /// Seconds from 1970 to the start of a day; a day beyond the end of its month falls into the next month.

@@ -14,9 +14,13 @@ pub enum CellType {
     Bytes,
     /// The cell contains `\x` and hexadecimal digits.
     HexBytes,
+    /// An exact number with decimal digits.
     Decimal,
+    /// A date, as `2000-01-31`.
     Date,
+    /// A time of day, as `23:59:59`.
     Time,
+    /// A date and a time of day.
     Timestamp,
     /// The cell contains JSON.
     Document,

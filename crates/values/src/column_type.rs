@@ -12,8 +12,11 @@ pub enum ColumnType {
     Int,
     /// 64 bits.
     BigInt,
+    /// An exact number with decimal digits.
     Decimal {
+        /// Digits in all.
         precision: u32,
+        /// Digits after the point.
         scale: u32,
     },
     /// IEEE 754, 32 bits.
@@ -22,12 +25,17 @@ pub enum ColumnType {
     Double,
     /// With a length; padded with spaces by systems that follow the standard.
     Char(u32),
+    /// A text of at most so many characters.
     Varchar(u32),
+    /// A text of any length.
     Text,
+    /// A date.
     Date,
     /// Without a time zone.
     Timestamp,
+    /// A truth value.
     Bool,
+    /// Bytes of any value and number.
     Bytes,
 }
 

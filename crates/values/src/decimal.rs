@@ -68,6 +68,7 @@ impl Decimal {
         (digits % unit == 0).then(|| i64::try_from(digits / unit).ok())?
     }
 
+    /// The nearest number in binary floating point.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "as SQL converts")]
     pub fn double(self) -> f64 {

@@ -39,7 +39,7 @@ impl RowHash {
         );
         match (cell.text_in(scratch), column_type) {
             (Some(text), Some(column_type)) if !is_plain => {
-                self.cell(Some(&column_type.comparable(text)))
+                self.cell(Some(&column_type.comparable(text)));
             }
             (text, _) => self.cell(text),
         }

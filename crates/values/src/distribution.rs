@@ -15,7 +15,9 @@ use std::time::Duration;
 /// A distribution of durations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Distribution {
+    /// Always the same.
     Constant(Duration),
+    /// Evenly spread between the least and the greatest.
     Uniform(Duration, Duration),
     /// Mean and maximum.
     Exponential(Duration, Duration),

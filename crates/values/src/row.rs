@@ -14,9 +14,13 @@ pub struct Row {
 /// One cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Cell<'a> {
+    /// No value.
     Null,
+    /// A truth value.
     Bool(bool),
+    /// A whole number.
     Int(i64),
+    /// A number in binary floating point.
     Double(f64),
     /// Text, or the text form of a value of any other type.
     Text(&'a [u8]),
@@ -91,6 +95,7 @@ enum Slot {
 }
 
 impl Row {
+    /// A row without cells.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -103,31 +108,37 @@ impl Row {
         self.slots.clear();
     }
 
+    /// Appends a NULL.
     #[inline]
     pub fn push_null(&mut self) {
         self.slots.push(Slot::Null);
     }
 
+    /// Appends a truth value.
     #[inline]
     pub fn push_bool(&mut self, truth: bool) {
         self.slots.push(Slot::Bool(truth));
     }
 
+    /// Appends a whole number.
     #[inline]
     pub fn push_int(&mut self, number: i64) {
         self.slots.push(Slot::Int(number));
     }
 
+    /// Appends a number in binary floating point.
     #[inline]
     pub fn push_double(&mut self, number: f64) {
         self.slots.push(Slot::Double(number));
     }
 
+    /// Appends the bytes of a text.
     #[inline]
     pub fn push_bytes(&mut self, bytes: &[u8]) {
         self.push_with(|buffer| buffer.extend_from_slice(bytes));
     }
 
+    /// Appends a value in the form that its type has in rows.
     #[inline]
     pub fn push_value(&mut self, value: &Value) {
         match value {
@@ -178,12 +189,14 @@ impl Row {
         self.bytes.len()
     }
 
+    /// The number of cells.
     #[must_use]
     #[inline]
     pub fn len(&self) -> usize {
         self.slots.len()
     }
 
+    /// Whether it has no cells.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.slots.is_empty()
@@ -197,7 +210,9 @@ impl Row {
         self.filled(self.slots[index])
     }
 
+    /// The cells in order.
     #[inline]
+    #[must_use]
     pub fn cells(&self) -> impl ExactSizeIterator<Item = Cell<'_>> {
         self.slots.iter().map(|&slot| self.filled(slot))
     }
@@ -222,12 +237,15 @@ impl Row {
 /// Why a source could not return its next row: what was found, where, and the fix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceError {
+    /// What was expected and what was found.
     pub message: String,
+    /// The file that is wrong; empty where there is none.
     pub file: String,
     /// 1-based; 0 for the whole file.
     pub line: u64,
     /// 1-based, in bytes; 0 for the whole line.
     pub column: u64,
+    /// How to mend it, where that is known.
     pub hint: Option<String>,
 }
 

@@ -7,12 +7,19 @@ use crate::number_text::{write_double, write_int};
 /// A script variable, a bound parameter, or one cell of an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
+    /// No value.
     Null,
+    /// A truth value.
     Bool(bool),
+    /// A whole number.
     Int(i64),
+    /// A number in binary floating point.
     Double(f64),
+    /// A text.
     Text(Box<str>),
+    /// Bytes, of any value.
     Bytes(Box<[u8]>),
+    /// An exact number with decimal digits.
     Decimal(Decimal),
     /// Days since 1970-01-01.
     Date(i32),
@@ -20,6 +27,7 @@ pub enum Value {
     Time(i64),
     /// Microseconds since the start of 1970, without a time zone.
     Timestamp(i64),
+    /// Several values in order.
     List(Box<[Self]>),
     /// JSON text.
     Document(Box<str>),

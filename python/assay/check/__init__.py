@@ -1,1 +1,1 @@
-"""Takes a loaded deployment; says whether the data in it are right."""
+"""Takes an observation and expected answers; returns result checks, and why a run failed."""

@@ -1,8 +1,8 @@
 """Takes an observation and the answers that are right; returns one check per statement that
 answers.
 
-Three questions for each: did every client get the same rows every time; is their number the one
-that is known for these data; and are they the rows that the other systems of this experiment gave?
+Each check compares three things: whether every client got the same rows every time, whether their
+number is the expected one, and whether the other systems of this experiment returned the same rows.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ class Check(TypedDict):
 
 @dataclass
 class Agreement:
-    """What each statement answered first in this experiment on equal data, and who said so."""
+    """The first answer to each statement in this experiment on equal data, and its system."""
 
     _first: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
 
     def differs_from(self, data: str, statement: str, digest: str, label: str) -> str | None:
-        """The label of the system that answered otherwise before; None where there is agreement."""
+        """The label of the system with the first answer if that was different, otherwise None."""
         first_digest, first_label = self._first.setdefault((data, statement), (digest, label))
         return first_label if digest != first_digest else None
 
@@ -45,10 +45,10 @@ def check_answers(
     data: str,
     label: str,
 ) -> list[Check]:
-    """Checks every result of ``observation``; ``data`` names the rows that were asked.
+    """Checks every result of ``observation``; ``data`` identifies the data set.
 
-    ``agreement`` None: clients change the data they ask for, so that equal questions may have
-    unequal answers and only a known number of rows is checked.
+    ``agreement`` None: clients change the data, so that answers may differ, and only the expected
+    number of rows is checked.
     """
     checks = []
     for result in observation.results:
@@ -87,7 +87,7 @@ def check_answers(
             expected=known,
             found=None,
             ok=False,
-            note="no answer came",
+            note="no answer",
         )
         for name, known in expected.items()
         if name not in answered and known is not None

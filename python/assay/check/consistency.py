@@ -1,9 +1,9 @@
 """Takes a deployment and the queries that must find nothing; returns one check for each: the rows
 it found.
 
-A workload keeps them in ``checks/*.sql``: each states a rule of the data by asking for what breaks
-it. They are asked when the data were loaded, and again when clients have worked on them, in
-sessions that the system lets only read.
+A workload keeps them in ``checks/*.sql``: each states a rule of the data, and selects the rows that
+break it. They run after the load, and again after clients have changed the data, in read-only
+sessions.
 """
 
 from __future__ import annotations
@@ -21,9 +21,11 @@ from assay.workload.values import Script
 
 
 def chosen(checks: Iterable[Script], globs: Iterable[str]) -> list[Script]:
-    """Those whose path within the workload matches any of ``globs``."""
+    """The checks whose path within the workload matches any of ``globs``."""
     globs = list(globs)
-    return [one for one in checks if any(glob and Path(one.path).match(glob) for glob in globs)]
+    return [
+        check for check in checks if any(glob and Path(check.path).match(glob) for glob in globs)
+    ]
 
 
 def check_consistency(
@@ -34,11 +36,13 @@ def check_consistency(
     dialect: Dialect,
     folder: Path,
 ) -> list[Check]:
-    """Asks every query. One that the system does not answer is a check that failed.
+    """Runs every query; a query that fails is a failed check.
 
-    Raises `ExperimentError` for one that writes; ``folder`` is the workload's.
+    Raises `ExperimentError` for a query that writes; ``folder`` is the workload's.
     """
-    return [_check(deployment, one, variables, identifiers, dialect, folder) for one in checks]
+    return [
+        _check(deployment, script, variables, identifiers, dialect, folder) for script in checks
+    ]
 
 
 def _check(
@@ -55,9 +59,9 @@ def _check(
     except SystemRefused as error:
         if error.code in dialect.read_only_codes:
             raise ExperimentError(
-                f"a check must only read, and this one writes: {error.message}",
+                f"a check must only read, but this one writes: {error.message}",
                 file=folder / script.path,
-                hint="a check is a query that returns the rows which break a rule",
+                hint="a check is a query that selects the rows which break a rule",
             ) from error
         found, note = None, error.message
     except SystemUnderTestError as error:
@@ -65,7 +69,7 @@ def _check(
     else:
         found, note = len(answer.rows), ""
         if answer.rows:
-            note = f"none expected, the first: {_shown(answer.columns, answer.rows[0])}"
+            note = f"expected none; the first: {_shown(answer.columns, answer.rows[0])}"
     return Check(
         id=Path(script.path).stem,
         title=script.title,

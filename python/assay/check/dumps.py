@@ -13,7 +13,7 @@ from itertools import zip_longest
 from assay.check.answers import Check
 from assay.drive.query import Answer, Row
 
-_DOUBT = "rows were lost or doubled, or clients met: start them further apart to know which"
+_DOUBT = "rows were lost or doubled, or clients overlapped: start them further apart to find out"
 
 
 def check_dumps(
@@ -23,12 +23,12 @@ def check_dumps(
     label: str,
     title: str,
 ) -> list[Check]:
-    """A check for each pair of answers. ``label`` names what a dump is of (``set``), ``title`` says
-    what is dumped; ``own``: pairs of what does not depend on who came first, or none."""
+    """A check for each pair of answers. ``label`` names the kind of dump (``set``), ``title`` its
+    content; ``own``: the pairs that do not depend on the order of clients, or none."""
     own_or_none: Sequence[tuple[Answer, Answer] | None] = own or [None] * len(found)
     return [
-        _check(f"{label} {number}", title, dumps, others)
-        for number, (dumps, others) in enumerate(
+        _check(f"{label} {number}", title, dumps, own_pair)
+        for number, (dumps, own_pair) in enumerate(
             zip(zip(expected, found, strict=True), own_or_none, strict=True)
         )
     ]
@@ -37,26 +37,26 @@ def check_dumps(
 def _check(
     id_: str, title: str, dumps: tuple[Answer, Answer], own: tuple[Answer, Answer] | None
 ) -> Check:
-    expected, found = (one.rows for one in dumps)
+    expected, found = (answer.rows for answer in dumps)
     ok: bool | None = expected == found
     note = "" if ok else _difference(expected, found)
     if not ok and own is not None:
-        wanted, there = (one.rows for one in own)
-        if wanted == there:
-            ok, note = None, f"others overtook: {note}"
+        own_expected, own_found = (answer.rows for answer in own)
+        if own_expected == own_found:
+            ok, note = None, f"clients overtook one another: {note}"
         else:
-            note = f"{_difference(wanted, there)}; {_DOUBT}"
+            note = f"{_difference(own_expected, own_found)}; {_DOUBT}"
     return Check(id=id_, title=title, expected=len(expected), found=len(found), ok=ok, note=note)
 
 
 def _difference(expected: tuple[Row, ...], found: tuple[Row, ...]) -> str:
     """The first row that is not as expected."""
     pairs = enumerate(zip_longest(expected, found), start=1)
-    number, (wanted, row) = next(pair for pair in pairs if pair[1][0] != pair[1][1])
-    return f"row {number} is {_shown(row)}, expected {_shown(wanted)}"
+    number, (expected_row, row) = next(pair for pair in pairs if pair[1][0] != pair[1][1])
+    return f"row {number} is {_shown(row)}, expected {_shown(expected_row)}"
 
 
 def _shown(row: Row | None) -> str:
     if row is None:
-        return "not there"
+        return "missing"
     return "(" + ", ".join("NULL" if cell is None else cell.rstrip() for cell in row) + ")"

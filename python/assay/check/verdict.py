@@ -10,16 +10,16 @@ from assay.observation import Observation, OtherReport, UpdateReport
 
 _ENDED = {
     "refused": "not every client could connect",
-    "lost": "the server went away during the run",
+    "lost": "the server disconnected during the run",
     "all clients failed": "every client failed",
     "interrupted": "interrupted",
 }
 
 
 LOSSES = frozenset({"lost connection", "connection refused"})
-"""Classes of errors that come of a server which is away."""
+"""Classes of errors of a server that cannot be reached."""
 CONFLICTS = frozenset({"serialization", "deadlock"})
-"""Classes of errors that come of other transactions at the same time."""
+"""Classes of errors of concurrent transactions."""
 
 
 def why_failed(
@@ -29,7 +29,7 @@ def why_failed(
     *,
     counted: Set[str] = frozenset(),
 ) -> str | None:
-    """One sentence, the nearest cause first; ``died`` is what the system says of its own end.
+    """One sentence with the most direct cause; ``died`` is the system's own reason for its end.
 
     ``counted``: classes of errors that are counted and do not fail the run: losses where clients
     reconnect, conflicts of an ad hoc script, as in pgbench.
@@ -56,8 +56,8 @@ def why_failed(
 
 
 def is_out_of_space(observation: Observation | OtherReport, died: str | None) -> bool:
-    """Whether a full disk, or another resource that ran out, is the reason: the fault is neither
-    the system's nor the workload's."""
+    """Whether the reason is a full disk or another resource that ran out, which is neither the
+    system's fault nor the workload's."""
     if died is not None and says_disk_is_full(died):
         return True
     errors = observation.errors if isinstance(observation, Observation) else ()
@@ -65,9 +65,9 @@ def is_out_of_space(observation: Observation | OtherReport, died: str | None) ->
 
 
 def wrong_answers(wrong: Sequence[Check]) -> str:
-    """The first three of them, each with what it gave."""
+    """The first three, each with the rows it returned."""
     named = ", ".join(
-        f"{check['id']} gave {_count(check['found'])} ({check['note']})" for check in wrong[:3]
+        f"{check['id']} returned {_count(check['found'])} ({check['note']})" for check in wrong[:3]
     )
     return named + (f" and {len(wrong) - 3} more" if len(wrong) > 3 else "")
 

@@ -20,5 +20,5 @@ __all__ = [
 
 
 def judge_run(evidence: Evidence) -> tuple[Verdict, list[RunWarning]]:
-    """Verdict and warnings of one run by itself."""
+    """Verdict and warnings of a single run."""
     return verdict.of_run(evidence), warnings.of_run(evidence)

@@ -21,9 +21,9 @@ class CellVerdict:
     verdict: Verdict
     warnings: tuple[RunWarning, ...]
     repetitions: int
-    """As many as were asked for."""
+    """As planned."""
     measured: int
-    """Of them, those that came to their end."""
+    """Of them, those that were measured to their end."""
 
 
 def of_cell(runs: Sequence[tuple[Evidence, Verdict]]) -> CellVerdict:
@@ -32,7 +32,7 @@ def of_cell(runs: Sequence[tuple[Evidence, Verdict]]) -> CellVerdict:
     measured = [(run, own) for run, own in runs if run.is_measured]
     over = _spread([run.observation for run, _ in measured])
     if over is None:
-        judged = verdict.worst([own for _, own in runs]) if _has_ended_badly(runs) else NONE
+        judged = verdict.worst([own for _, own in runs]) if _has_failed(runs) else NONE
         return CellVerdict(judged, (), len(runs), len(measured))
     judged = verdict.of_number([own for _, own in measured], len(measured), len(runs), over)
     warnings = tuple(_warnings(len(runs), over, [run for run, _ in measured]))
@@ -52,7 +52,7 @@ def _warnings(asked: int, over: Spread, measured: Sequence[Evidence]) -> Iterato
         yield RunWarning(kinds.Kind.FEW_SAMPLES.id, detail)
 
 
-def _has_ended_badly(runs: Sequence[tuple[Evidence, Verdict]]) -> bool:
+def _has_failed(runs: Sequence[tuple[Evidence, Verdict]]) -> bool:
     return any(run.state in ("failed", "interrupted") for run, _ in runs)
 
 

@@ -1,4 +1,4 @@
-"""What a run is judged by: what was asked of it, what it found, and how it ended."""
+"""The evidence by which a run is judged: its settings, its results, and how it ended."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from assay.provision.deployment_facts import DeploymentFacts
 
 @dataclass(frozen=True)
 class Ceiling:
-    """The most that so many clients of this machine can do (`assay calibrate`)."""
+    """The highest rate of this many clients on this machine (`assay calibrate`)."""
 
     clients: int
     statements_per_s: float
@@ -36,7 +36,7 @@ class Evidence:
     """Of one run. A part is None where the run did not get so far."""
 
     state: str
-    """How it ended: done, failed, interrupted or refused; or the stage that it is in."""
+    """How it ended: done, failed, interrupted or refused; or its current stage."""
     reason: str
     system_label: str
     clients: int
@@ -67,8 +67,8 @@ class Evidence:
 
     @property
     def is_measured(self) -> bool:
-        """Whether it came to its end, rightly or wrongly. An observation that was cut short
-        measures nothing: its clients did other work than asked."""
+        """Whether it was measured to its end, right or wrong. An observation that was cut short
+        does not count: its clients did not do the planned work."""
         if self.observation is None or self.state not in OBSERVED_STATES:
             return False
         return self.driven is None or self.driven.ended_by == "stop"

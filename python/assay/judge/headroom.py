@@ -1,4 +1,4 @@
-"""Takes the evidence of a run; says how near it came to the most that its clients can do."""
+"""Takes the evidence of a run; returns its statement rate and the ceiling of its clients."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 from assay.judge.evidence import Ceiling, Evidence
 
 CEILING_LIMIT = 0.70
-"""Share of the client's ceiling beyond which the client's speed is part of the numbers."""
+"""Share of the ceiling beyond which the client's speed affects the numbers."""
 
 
 class Headroom(NamedTuple):

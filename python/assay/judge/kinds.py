@@ -1,5 +1,5 @@
-"""Every known way in which a run can mislead, by name, each with its cause and its fix, and the
-limits from which on it does.
+"""All warnings: the known ways in which a run can mislead, each with its cause and its fix, and the
+limits beyond which they are given.
 """
 
 from __future__ import annotations
@@ -11,27 +11,27 @@ from assay.judge import headroom, service
 from assay.text import units
 
 NOISE_LIMIT = 0.20
-"""Repetitions that lie further apart than this share of their median are noisy."""
+"""Repetitions that differ by more than this share of their median are noisy."""
 CLIENT_SHARE_LIMIT = 0.20
 """Share of the machine's processors beyond which the client takes them from the server."""
 CLIENT_THREADS_LIMIT = 0.70
 """Busy share of the engine's threads beyond which transactions wait for the client."""
 SHORTEST_S = 10
-"""A run that ends by time and measures less than so many seconds is short."""
+"""A run that ends by time and measures fewer seconds is short."""
 REACHED = 0.95
-"""Share of the offered rate that must end for the rate to be reached, beside chance."""
+"""Share of the offered rate that must end for the rate to be reached, chance aside."""
 LATE_LIMIT = 0.01
-"""Share of late and skipped transactions beyond which a warning is due."""
+"""Share of late and skipped transactions beyond which there is a warning."""
 WARM_UP_LIMIT = 0.20
 """By how much the first fifth of a measurement may differ from the rest."""
 DRAIN_LIMIT = 0.10
 """Share of the measurement that may be spent waiting for the last transactions."""
 WAIT_LIMIT = 0.10
-"""Share of their time that the client's threads may wait for a processor, and share of the
-machine's processors that other programs may take meanwhile."""
+"""Share of their time that the client's threads may wait for a CPU, and share of the machine's CPUs
+that other programs may use meanwhile."""
 LEAST_COST_NS = 100_000_000
-"""Of a shorter measurement nothing is said of processors: the kernel counts in ticks of 1-10 ms,
-and the clients' connecting and ending weighs in."""
+"""A shorter measurement gets no warnings about CPU time: the kernel counts in ticks of 1-10 ms, and
+connecting and disconnecting would dominate."""
 
 
 @dataclass(frozen=True)
@@ -39,14 +39,14 @@ class WarningText:
     cause: str
     fix: str
     limits: bool = False
-    """Whether it limits what may be concluded from the numbers of its run."""
+    """Whether it makes the verdict of its run indicative."""
 
 
 class Kind(Enum):
-    """All warnings there are; the record holds their names."""
+    """All warnings; the record holds their names."""
 
     ONE_REPETITION = WarningText(
-        "each cell was run once: how much repetitions differ is not known",
+        "each cell was run once: the variation between repetitions is unknown",
         "--repetitions 3 or more",
     )
     NOISY_REPETITIONS = WarningText(
@@ -58,17 +58,17 @@ class Kind(Enum):
         "more clients, more passes or a longer run",
     )
     FITS_IN_MEMORY = WarningText(
-        "the data set fits in memory: reads hardly touch the storage",
+        "the data set fits in memory: few reads reach the storage",
         "to measure the storage, load more rows than the machine has memory",
     )
     DURABILITY_LOWERED = WarningText(
         "settings allow the system to lose acknowledged commits",
-        "use the default of these settings; compare only systems with the same durability",
+        "use the defaults of these settings; compare only systems with the same durability",
         limits=True,
     )
     SETTINGS_UNKNOWN = WarningText(
         "the server does not report its settings, so they are not in the record",
-        "name the server itself in the URL, not a pooler or proxy in front of it",
+        "use the URL of the server itself, not of a pooler or proxy in front of it",
     )
     SYNTHETIC_DATA = WarningText(
         "the rows are synthetic, with the lengths and frequencies of real data",
@@ -76,18 +76,19 @@ class Kind(Enum):
     )
     INPUT_SKIPPED = WarningText(
         "entries of the input could not be read and are not in the data set",
-        "correct the places that are listed with the data set",
+        "correct the lines that are listed with the data set",
     )
     SCRIPT = WarningText(
-        "a script probably does not do what was meant",
-        "change the places that are named",
+        "a script probably does not do what was intended",
+        "change the lines that are named",
     )
     ERRORS = WarningText(
-        "transactions failed; with them, the others might have taken longer",
+        "transactions failed; if they had succeeded, the others might have taken longer",
         "see the errors; --retries N retries after deadlocks and serialization failures",
     )
     OUTAGE = WarningText(
-        "for a while no transaction succeeded although clients sent some; the numbers include it",
+        "for a while no transaction succeeded although clients sent some; the numbers include that "
+        "time",
         "see the timeline of the run, and the server's log",
         limits=True,
     )
@@ -100,7 +101,7 @@ class Kind(Enum):
     )
     CLIENT_SUSPENDED = WarningText(
         "this program did not run for a while (stopped by a signal, a paused container or virtual "
-        "machine, or no free CPU): what was measured then says nothing about the system",
+        "machine, or no free CPU): these seconds do not measure the system",
         "run it again on a machine that is not paused, with fewer other programs",
         limits=True,
     )
@@ -117,15 +118,15 @@ class Kind(Enum):
     )
     STARVED_CLIENTS = WarningText(
         f"some clients ended less than {units.share(service.STARVED_SHARE)} of the transactions "
-        "of the most served one; percentiles show hardly anything of their waiting",
+        "of the most served one; percentiles hardly show their waiting",
         "use fewer clients if only one can write at a time; look for unfair locks; see the "
         "transactions per client and the oldest in flight",
         limits=True,
     )
     UNACCOUNTED_TIME = WarningText(
-        f"more than {units.share(service.LAW_LIMIT)} of the clients' time is in no figure: "
-        "clients = throughput x (latency + pause), Little's law, does not hold",
-        "a longer --duration, in which transactions begun in the warm-up weigh less; if these "
+        f"more than {units.share(service.LAW_LIMIT)} of the clients' time is not accounted for: "
+        "Little's law, clients = throughput x (latency + pause), does not hold",
+        "a longer --duration, in which transactions begun in the warm-up weigh less; if some "
         "never end, look for what they wait for",
         limits=True,
     )
@@ -135,12 +136,12 @@ class Kind(Enum):
     )
     OFFERED_RATE_NOT_REACHED = WarningText(
         "the system did not keep up with the offered rate: latency grows as long as the run lasts",
-        "a lower --offered-rate; the highest rate that is reached is what the system can do",
+        "a lower --offered-rate; the highest rate that is reached is the system's capacity",
         limits=True,
     )
     SKIPPED_BY_LATENCY_LIMIT = WarningText(
         "some offered transactions could not start within the latency limit and were skipped: "
-        "the numbers are of a lower rate than was offered",
+        "the numbers belong to a lower rate than the offered one",
         "a lower --offered-rate, more clients, or a longer --latency-limit",
         limits=True,
     )
@@ -150,8 +151,8 @@ class Kind(Enum):
         limits=True,
     )
     SHORT_MEASUREMENT = WarningText(
-        f"a measurement of less than {SHORTEST_S} s shows little of what a system does in the "
-        "background (checkpoints, vacuum, compaction)",
+        f"a measurement of less than {SHORTEST_S} s shows little of the background work of a "
+        "system (checkpoints, vacuum, compaction)",
         "a longer --duration",
         limits=True,
     )
@@ -163,13 +164,13 @@ class Kind(Enum):
         limits=True,
     )
     NEAR_THE_CLIENT_CEILING = WarningText(
-        f"more than {units.share(headroom.CEILING_LIMIT)} of the most that this machine's client "
-        "can do: the numbers depend on the client's own speed",
+        f"more than {units.share(headroom.CEILING_LIMIT)} of the calibrated ceiling of this "
+        "machine's client: the numbers depend on the client's own speed",
         "more --threads if CPUs are idle, or clients on another machine",
         limits=True,
     )
     SETTINGS_DIFFER = WarningText(
-        "the system did not take a setting as asked",
+        "a setting has another value than was asked for",
         "see the allowed values of this setting in the system's manual",
     )
     RANGE_EXCEEDED = WarningText(

@@ -1,4 +1,4 @@
-"""Takes the evidence of a run; says what the client took of the machine, and what others did."""
+"""Takes the evidence of a run; returns the CPU shares of the client and of other programs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from assay.judge.kinds import LEAST_COST_NS
 
 
 def client_shares(run: Evidence) -> tuple[float, float] | None:
-    """(share of the machine's processors, busy share of the engine's threads) the client took.
+    """(share of the machine's CPUs, busy share of the engine's threads) of the client.
 
     None where the system lives in the client's own process: its work cannot be separated; and
     where the measurement is too short for the kernel's counting.
@@ -23,8 +23,8 @@ def client_shares(run: Evidence) -> tuple[float, float] | None:
 
 
 def processor_wait(run: Evidence) -> tuple[float, float] | None:
-    """(share of their time that the client's threads waited for a processor, share of the machine's
-    processors that other programs took meanwhile).
+    """(share of their time that the client's threads waited for a CPU, share of the machine's CPUs
+    that other programs used meanwhile).
 
     None where it is unknown: a server behind a URL may be one of these programs.
     """

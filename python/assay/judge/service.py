@@ -1,8 +1,8 @@
-"""Takes an observation; says whether every client was served all the time.
+"""Takes an observation; finds clients that were hardly served, and time that is not accounted for.
 
-What a histogram cannot show is a transaction that does not end. In a closed loop it is found by its
-client: that ends less than the others, and its time is missing where clients = throughput x
-(latency + pause), Little's law.
+A histogram does not show a transaction that never ends. In a closed loop it shows in its client,
+which completes fewer transactions than the others, and its time is missing in Little's law: clients
+= throughput x (latency + pause).
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from assay.observation.service import InFlight
 from assay.text import units
 
 STARVED_SHARE = 0.10
-"""A client that ends less than this share of what the most served one ends is starved."""
+"""A client with less than this share of the transactions of the most served one is starved."""
 LEAST_MOST = 30
-"""So much the most served client must have ended for that to be no chance."""
+"""Transactions that the most served client must have ended, so that it is not chance."""
 LAW_LIMIT = 0.10
 """Share of the clients that may be missing by Little's law."""
 
@@ -36,7 +36,7 @@ def starved(observation: Observation) -> str:
             by_group.setdefault(one.group, []).append(one.transactions)
     for ended in by_group.values():
         most = max(ended)
-        few = [one for one in ended if one < STARVED_SHARE * most]
+        few = [count for count in ended if count < STARVED_SHARE * most]
         if most >= LEAST_MOST and few:
             return _starved_words(ended, few, observation.in_flight)
     return ""

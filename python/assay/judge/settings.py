@@ -1,7 +1,7 @@
-"""Takes a setting as asked and as read back; says whether they mean the same in other words.
+"""Takes the value of a setting as given and as read back; returns whether they mean the same.
 
-Servers answer in their own spelling: asked for ``1GB`` one says ``1GB``, another ``1073741824``;
-asked for ``on`` one says ``1``. No setting is known here by name.
+Servers report values in their own spelling: ``1GB`` may be read back as ``1073741824``, and ``on``
+as ``1``. No setting is known here by name.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Takes runs; says whether a number made of them is valid, indicative or invalid, and why.
+"""Takes runs; returns whether their number is valid, indicative or invalid, and why.
 
-*Invalid*: the run did not do what was asked, or answers were wrong. *Indicative*: the number was
-measured, and something about how it was measured limits what may be concluded from it.
+*Invalid*: the run did not do the planned work, or answers were wrong. *Indicative*: the number was
+measured, but the conditions limit what may be concluded from it.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from assay.observation import Observation
 from assay.text import units
 
 WORDS = ("valid", "indicative", "invalid")
-"""From good to bad."""
+"""From best to worst."""
 _LIMITING = {kind.id for kind in kinds.Kind if kind.value.limits}
 
 
 class Verdict(NamedTuple):
     word: str
-    """Empty for a run that was refused: there is no number to judge."""
+    """Empty for a refused run, which has no number."""
     reason: str = ""
-    """The reasons, the nearest first; empty for ``valid``."""
+    """The reasons, the most direct first; empty for ``valid``."""
 
 
 VALID = Verdict("valid")
@@ -33,7 +33,7 @@ NONE = Verdict("")
 
 
 def of_run(run: Evidence) -> Verdict:
-    """What can be said of one run by itself."""
+    """The verdict on a single run."""
     if run.state == "refused":
         return NONE
     if run.state in ("failed", "interrupted"):
@@ -42,36 +42,36 @@ def of_run(run: Evidence) -> Verdict:
     if wrong:
         return Verdict("invalid", f"wrong answers: {', '.join(wrong)}")
     driven = run.driven
-    comes_back = run.driving.reconnect_patience_s is not None
+    reconnects = run.driving.reconnect_patience_s is not None
     reasons = []
-    if driven is not None and driven.outcomes.lost and not (comes_back and driven.outages):
+    if driven is not None and driven.outcomes.lost and not (reconnects and driven.outages):
         lost, scheduled = driven.outcomes.lost, driven.outcomes.scheduled
         words = f"{lost} of {scheduled} transactions ({units.percent(lost / scheduled)}) failed"
-        why = _why_counted(driven, comes_back)
+        why = _why_counted(driven, reconnects)
         if why is None:
             return Verdict("invalid", words)
         reasons.append(f"{words}, for {why}")
-    limits = [one.name for one in warnings.of_run(run) if one.name in _LIMITING]
+    limits = [warning.name for warning in warnings.of_run(run) if warning.name in _LIMITING]
     return _indicative([*reasons, *(name.replace("-", " ") for name in dict.fromkeys(limits))])
 
 
-def _why_counted(observation: Observation, comes_back: bool) -> str | None:
-    """Why failed transactions limit the number and do not make it invalid: all errors come of other
-    transactions at the same time, or of connections lost by clients that come back. (Where these
-    are no part of what was asked, the run itself has failed.)"""
+def _why_counted(observation: Observation, reconnects: bool) -> str | None:
+    """Why failed transactions limit the number and do not make it invalid: all errors are conflicts
+    of concurrent transactions, or lost connections of clients that reconnect. (Where neither is
+    expected, the run itself has failed.)"""
     classes = {error.class_ for error in observation.errors}
     words = []
     if classes & CONFLICTS:
         words.append("serialization failures and deadlocks")
-    if comes_back and classes & LOSSES:
+    if reconnects and classes & LOSSES:
         words.append("lost connections")
-    is_explained = classes and classes <= (CONFLICTS | LOSSES if comes_back else CONFLICTS)
+    is_explained = classes and classes <= (CONFLICTS | LOSSES if reconnects else CONFLICTS)
     return " and ".join(words) if is_explained else None
 
 
 def of_number(verdicts: Iterable[Verdict], measured: int, asked: int, spread: Spread) -> Verdict:
-    """Of the median of repetitions; ``verdicts`` are those of its runs, ``asked`` is how many runs
-    were planned."""
+    """The verdict on the median of repetitions; ``verdicts`` are those of its runs, ``asked`` is
+    the number of planned runs."""
     reasons = []
     if measured < asked:
         reasons.append(f"{measured} of {asked} repetitions ended")
@@ -84,9 +84,11 @@ def of_number(verdicts: Iterable[Verdict], measured: int, asked: int, spread: Sp
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
     """The worst word, with every reason for it."""
-    found = [one for one in verdicts if one.word]
-    word = max((one.word for one in found), key=WORDS.index, default="valid")
-    reasons = dict.fromkeys(one.reason for one in found if one.word == word and one.reason)
+    found = [verdict for verdict in verdicts if verdict.word]
+    word = max((verdict.word for verdict in found), key=WORDS.index, default="valid")
+    reasons = dict.fromkeys(
+        verdict.reason for verdict in found if verdict.word == word and verdict.reason
+    )
     return Verdict(word, "; ".join(reasons))
 
 

@@ -23,11 +23,11 @@ _LEAST_SECONDS = 5
 class RunWarning(NamedTuple):
     name: str
     detail: str
-    """What it says of this run."""
+    """Its numbers in this run."""
 
 
 def of_run(run: Evidence) -> list[RunWarning]:
-    """What can be said of one run by itself."""
+    """The warnings of a single run."""
     return [RunWarning(kind.id, detail) for kind, detail in _of_run(run)]
 
 
@@ -41,15 +41,15 @@ def _of_run(run: Evidence) -> Iterator[tuple[Kind, str]]:
         yield (
             Kind.CLIENT_BUSY,
             f"{run.name}: {units.share(shares[0])} "
-            f"of the processors, its threads {units.share(shares[1])} busy",
+            f"of the CPUs, its threads {units.share(shares[1])} busy",
         )
     waits = processor_wait(run)
     if waits and min(waits) > kinds.WAIT_LIMIT:
         yield (
             Kind.CLIENT_WAITED_FOR_PROCESSOR,
             f"{run.name}: its threads waited "
-            f"{units.share(waits[0])} of the time, other programs took {units.share(waits[1])} of "
-            "the processors",
+            f"{units.share(waits[0])} of the time, other programs used {units.share(waits[1])} of "
+            "the CPUs",
         )
     room = headroom.of_run(run)
     if room and room.share > headroom.CEILING_LIMIT:
@@ -80,8 +80,8 @@ def _of_dataset(run: Evidence) -> Iterator[tuple[Kind, str]]:
         yield Kind.FITS_IN_MEMORY, f"{units.size(size_bytes)} of {units.size(memory_bytes)}"
     if dataset.source == "synthetic":
         yield Kind.SYNTHETIC_DATA, dataset.description
-    if skipped := dataset.skipped_entries:
-        yield Kind.INPUT_SKIPPED, units.counted(skipped, "entry", "entries")
+    if skipped := dataset.skipped_items:
+        yield Kind.INPUT_SKIPPED, units.counted(skipped, "item")
 
 
 def _of_settings(run: Evidence) -> Iterator[tuple[Kind, str]]:
@@ -143,7 +143,7 @@ def _of_driving(run: Evidence, observation: Observation) -> Iterator[tuple[Kind,
         asked_s = (elapsed_ns - drained_ns) / 1e9
         expected = offered_per_s * asked_s
         ended = scheduled - skipped
-        # Poisson arrivals scatter by the root of their number.
+        # The standard deviation of Poisson arrivals is the square root of their number.
         if ended < kinds.REACHED * expected and expected - ended > 3 * math.sqrt(expected):
             words = f"{name}: {units.digits(ended / asked_s)}/s of {offered_per_s:g}/s"
             if run.driving.latency_limit_s and skipped:
@@ -167,5 +167,5 @@ def _of_warm_up(observation: Observation, name: str, asked_ns: int) -> Iterator[
         yield (
             Kind.SHORT_WARM_UP,
             f"{name}: {units.digits(first)}/s in the first {units.counted(fifth, 'second')}, "
-            f"{units.digits(rest)}/s then",
+            f"{units.digits(rest)}/s after that",
         )

@@ -10,6 +10,9 @@ import msgspec
 
 from assay.observation.shape import convert
 
+_EARLIER = {"entries": "items", "skipped_entries": "skipped_items"}
+"""Keys in records of before step 8."""
+
 
 class DatasetFacts(msgspec.Struct, frozen=True):
     """What a system was filled with, as it was."""
@@ -17,11 +20,12 @@ class DatasetFacts(msgspec.Struct, frozen=True):
     fingerprint: str
     source: str
     description: str
-    entries: int
+    items: int
+    """Of the input, before replication: entries of files, generated rows …"""
     rows: dict[str, int]
     replicas: int
     variant: str
-    skipped_entries: int
+    skipped_items: int
     load_ns: int
     index_ns: int
     analyze_ns: int
@@ -47,4 +51,6 @@ class DatasetFacts(msgspec.Struct, frozen=True):
 
 def dataset_facts(document: Any, name: str) -> DatasetFacts:
     """Raises `ShapeError`, with ``name`` and the key."""
+    if isinstance(document, dict):
+        document = {_EARLIER.get(key, key): value for key, value in document.items()}
     return convert(document, DatasetFacts, name)

@@ -1,7 +1,8 @@
-"""Takes everything that happens; keeps it, from before the first byte to after the last.
+"""Takes the plan, every run and its results; keeps them in one SQLite file, and returns them as
+frozen values.
 
-One SQLite file per laboratory. `lab.run` calls a `Store` from the first stage on; it receives, and
-calls nobody. The tables are described in ``steps/``, for people who ask them with SQL.
+`lab.run` calls a `Store` from the first stage on. The tables are described in ``steps/``, for
+people who query them with SQL.
 """
 
 from assay.record.file import DEFAULT_FILE_NAME

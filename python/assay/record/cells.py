@@ -12,7 +12,7 @@ from assay.record.file import insert
 
 
 def settle(connection: sqlite3.Connection, run_id: int) -> None:
-    """Nothing happens while a repetition of the cell has not ended."""
+    """Does nothing while a repetition of the cell has not ended."""
     place = connection.execute(
         "SELECT experiment_id, cell_fingerprint FROM runs WHERE id = ?", (run_id,)
     ).fetchone()
@@ -23,7 +23,7 @@ def settle(connection: sqlite3.Connection, run_id: int) -> None:
     ).fetchall()
     if any(ended_unix_ns is None for _, ended_unix_ns in of_cell):
         return
-    runs = [reading.run(connection, one) for one, _ in of_cell]
+    runs = [reading.run(connection, id_) for id_, _ in of_cell]
     found = judge.of_cell([(run.evidence, run.judged) for run in runs])
     connection.execute("DELETE FROM cells WHERE experiment_id = ? AND cell_fingerprint = ?", place)
     insert(
@@ -35,6 +35,6 @@ def settle(connection: sqlite3.Connection, run_id: int) -> None:
         measured=found.measured,
         verdict=found.verdict.word,
         verdict_reason=found.verdict.reason,
-        warnings=json_text([one._asdict() for one in found.warnings]),
+        warnings=json_text([warning._asdict() for warning in found.warnings]),
         judged_unix_ns=time.time_ns(),
     )

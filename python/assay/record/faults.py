@@ -14,12 +14,12 @@ OTHER_FILE = "name another file with --records"
 _ERROR, _READONLY, _IOERR, _CORRUPT, _FULL, _CANTOPEN, _NOTADB = 1, 8, 10, 11, 13, 14, 26
 """Primary result codes of SQLite, by its names."""
 _DAMAGED = {_CORRUPT, _NOTADB, _ERROR, 0}
-"""ERROR is what a table or a column that is not there gives; 0, text that is no UTF-8."""
+"""ERROR: a table or a column is missing; 0: text is not UTF-8."""
 _LEAST_ROOM_BYTES = 64 << 10
 
 
 def not_read(error: sqlite3.Error, path: Path) -> AssayError:
-    """The error of a question."""
+    """The error of a query."""
     return damaged(error, path) if _result(error) in _DAMAGED else not_opened(error, path)
 
 
@@ -56,13 +56,13 @@ def not_written(error: sqlite3.Error, path: Path) -> AssayError:
         return damaged(error, path)
     return RunFailed(
         f"{path}: the record could not be written: {error}",
-        hint=f"what had been written before is safe; {OTHER_FILE}",
+        hint=f"everything written before is safe; {OTHER_FILE}",
     )
 
 
 def is_full(error: sqlite3.Error, path: Path) -> bool:
-    """Whether there is no room; the library calls it an error of reading or writing where the
-    system refused memory that it maps."""
+    """Whether the disk is full; SQLite reports an I/O error where a memory mapping failed for lack
+    of space."""
     if _result(error) == _IOERR:
         try:
             room = os.statvfs(path.absolute().parent)
@@ -75,28 +75,28 @@ def is_full(error: sqlite3.Error, path: Path) -> bool:
 def _full(path: Path) -> AssayError:
     return SystemUnderTestError(
         f"{path}: the disk is full: the record could not be written",
-        hint=f"what had been written before is safe; free space there, or {OTHER_FILE}",
+        hint=f"everything written before is safe; free space there, or {OTHER_FILE}",
     )
 
 
 def _not_writable(path: Path) -> AssayError:
     return SystemUnderTestError(
         f"{path}: expected a record file that can be written",
-        hint=f"allow it (the file, and its folder); or {OTHER_FILE}",
+        hint=f"change the permissions of the file and its folder, or {OTHER_FILE}",
     )
 
 
 def damaged(error: Exception, path: Path) -> AssayError:
-    """What is in the file is not what was written there."""
-    said = f"there is no {error}" if isinstance(error, KeyError) else str(error)
-    return ArgumentError(f"{path}: this record file is damaged: {said}", hint=_repair(path))
+    """The error of a file whose content is not what Assay wrote."""
+    reason = f"there is no {error}" if isinstance(error, KeyError) else str(error)
+    return ArgumentError(f"{path}: this record file is damaged: {reason}", hint=_repair(path))
 
 
 def _repair(path: Path) -> str:
-    """What the library's own shell gets out of a damaged file."""
+    """The command that recovers the readable rows of a damaged file."""
     return f"sqlite3 {path} .recover | sqlite3 RESCUED; or {OTHER_FILE}"
 
 
 def _result(error: sqlite3.Error) -> int:
-    """The primary result code; 0 where the library gave none."""
+    """The primary result code; 0 where there is none."""
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF

@@ -1,7 +1,7 @@
-"""Opens the record file, and gives each write a transaction of its own and its errors a sentence.
+"""Takes the path of a record file; opens it, runs each write in its own transaction, and translates
+its errors.
 
-What a transaction held is on disk when it ends (WAL, synchronous = FULL), through a killed process
-and a power cut.
+A committed transaction survives a killed process and a power cut (WAL, synchronous = FULL).
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from assay.record import faults, schema
 DEFAULT_FILE_NAME = "assay-records.sqlite"
 
 _BUSY_TIMEOUT_S = 1.0
-"""How long SQLite itself waits for another process; the rest of the waiting is `writer`'s."""
+"""How long SQLite itself waits for a lock; `writer` waits longer."""
 
 
 class RecordIsLocked(Exception):
-    """Another process holds the file; the same may work later."""
+    """Another process has locked the file; a retry may succeed."""
 
 
 _LOCKED = {5, 6}
@@ -36,13 +36,13 @@ def is_locked(error: sqlite3.Error) -> bool:
 
 
 def insist_on_a_file(path: Path) -> None:
-    """Raises `ArgumentError` for a pipe or a device, which would be waited for."""
+    """Raises `ArgumentError` for a pipe or a device, on which opening could block."""
     if paths.is_something_else(path):
         raise ArgumentError(f"{path}: expected a file of records, found a pipe or a device")
 
 
 def open_file(path: Path) -> sqlite3.Connection:
-    """Opens ``path`` for writing; makes it, and brings an older one up to date.
+    """Opens ``path`` for writing; creates it, or migrates an older one.
 
     Raises `ArgumentError` where the file cannot be used, `RecordIsLocked`.
     """
@@ -51,7 +51,7 @@ def open_file(path: Path) -> sqlite3.Connection:
         connection = sqlite3.connect(path, timeout=_BUSY_TIMEOUT_S, isolation_level=None)
         try:
             schema.prepare(connection, path, schema.steps())
-            # Only now that the file is known to be ours: a stranger's must stay as it was.
+            # Only after this check: another program's file must stay unchanged.
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
@@ -67,7 +67,7 @@ def open_file(path: Path) -> sqlite3.Connection:
 
 @contextmanager
 def transaction(connection: sqlite3.Connection, path: Path) -> Iterator[sqlite3.Connection]:
-    """All of the block or none of it. Raises `RecordIsLocked`."""
+    """Runs the block in one transaction. Raises `RecordIsLocked`."""
     try:
         connection.execute("BEGIN IMMEDIATE")
         try:
@@ -87,7 +87,7 @@ def transaction(connection: sqlite3.Connection, path: Path) -> Iterator[sqlite3.
 
 @contextmanager
 def reading_errors(path: Path) -> Iterator[None]:
-    """Errors of a question, as ours: what is in the file may not be what was written there. Raises
+    """Translates the errors of a query; the content of the file may be damaged. Raises
     `RecordIsLocked`."""
     try:
         yield

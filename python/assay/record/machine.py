@@ -16,10 +16,10 @@ _CONTROL_GROUPS = Path("/sys/fs/cgroup")
 
 
 def machine() -> dict[str, Any]:
-    """Facts as plain data; None where this machine does not say.
+    """Facts as plain data; None where they are unknown.
 
-    The host's name is left out on purpose: records are meant to be handed on, and no number depends
-    on it.
+    The host name is left out on purpose: records are meant to be shared, and no number depends on
+    it.
     """
     return {
         "cpu_model": _cpu_model(),
@@ -71,8 +71,8 @@ def _control_group_files(name: str) -> list[str]:
     )
     folder = _CONTROL_GROUPS / own.lstrip("/")
     folders = [folder, *folder.parents]
-    inside = [one for one in folders if one.is_relative_to(_CONTROL_GROUPS)]
-    return [text for one in inside if (text := _line(one / name))]
+    inside = [path for path in folders if path.is_relative_to(_CONTROL_GROUPS)]
+    return [text for path in inside if (text := _line(path / name))]
 
 
 def _memory_limit_bytes() -> int | None:

@@ -1,4 +1,4 @@
-"""Takes two record files; brings the experiments of one into the other.
+"""Takes two record files; adds the experiments of one to the other.
 
 An experiment is the same one in both where the same process began it at the same instant. Of a run
 that both know, the one that has ended counts: so a rescue file (see `writer`) completes the runs
@@ -32,12 +32,12 @@ Row = dict[str, Any]
 
 @dataclass
 class Merged:
-    """What came into the record."""
+    """What was added to the record."""
 
     experiments: list[int]
-    """Their numbers there."""
+    """Their numbers in the record."""
     runs: int
-    """New ones, and such as are complete now."""
+    """New runs, and runs that are complete now."""
 
 
 def merge(source: Path, target: Path, *, waiting: OnMessage) -> Merged:
@@ -74,10 +74,10 @@ def _merged(source: sqlite3.Connection, target: sqlite3.Connection) -> Merged:
                 (experiment["ended_unix_ns"], here_id),
             )
         runs = _rows(source, "SELECT * FROM runs WHERE experiment_id = ? ORDER BY position", own_id)
-        brought = sum(_bring(source, target, run, here_id, of_runs) for run in runs)
-        if brought:
+        added = sum(_add_run(source, target, run, here_id, of_runs) for run in runs)
+        if added:
             merged.experiments.append(here_id)
-            merged.runs += brought
+            merged.runs += added
     for calibration in _rows(source, "SELECT * FROM calibrations ORDER BY id"):
         del calibration["id"]
         if _the_same(target, "calibrations", calibration, _SAME_CALIBRATION) is None:
@@ -85,14 +85,14 @@ def _merged(source: sqlite3.Connection, target: sqlite3.Connection) -> Merged:
     return merged
 
 
-def _bring(
+def _add_run(
     source: sqlite3.Connection,
     target: sqlite3.Connection,
     run: Row,
     experiment_id: int,
     of_runs: list[str],
 ) -> bool:
-    """Whether the run of ``source`` was wanted."""
+    """Adds or completes a run; returns whether ``target`` lacked it."""
     own_id = run.pop("id")
     run["experiment_id"] = experiment_id
     here_id = _the_same(target, "runs", run, ("experiment_id", "position"))
@@ -108,9 +108,9 @@ def _bring(
     for table in of_runs:
         target.execute(f"DELETE FROM {table} WHERE run_id = ?", (here_id,))
         for row in _rows(source, f"SELECT * FROM {table} WHERE run_id = ? ORDER BY rowid", own_id):
-            row.pop("id", None)  # of a step: what belongs to it names it by its position
+            row.pop("id", None)  # of a step: its rows refer to it by position
             insert(target, table, **{**row, "run_id": here_id})
-    # A run whose documents are not of their shape comes along as it is; its cell has no verdict.
+    # A run with malformed documents is added as it is; its cell gets no verdict.
     with suppress(KeyError, TypeError, AttributeError, ValueError):
         cells.settle(target, here_id)
     return True
@@ -119,7 +119,7 @@ def _bring(
 def _the_same(
     target: sqlite3.Connection, table: str, row: Row, columns: tuple[str, ...]
 ) -> int | None:
-    """The number of the row that is equal in these columns."""
+    """The id of the row with equal values in these columns."""
     equal = " AND ".join(f"{column} = ?" for column in columns)
     found = target.execute(
         f"SELECT id FROM {table} WHERE {equal}", [row[column] for column in columns]

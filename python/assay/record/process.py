@@ -12,13 +12,13 @@ _START_FIELD = 22 - 4
 
 
 class ProcessIdentity(NamedTuple):
-    """A number alone is not a process: numbers are reused, and start again at every boot."""
+    """Identifies a process: pids alone are reused, and start again at every boot."""
 
     pid: int
     started_ticks: int
     """Start time in clock ticks since boot."""
     boot_id: str
-    """The kernel's own random name for this boot; says nothing about the machine."""
+    """The kernel's random id of this boot; it does not identify the machine."""
 
 
 def this_process() -> ProcessIdentity:
@@ -27,7 +27,7 @@ def this_process() -> ProcessIdentity:
 
 
 def is_alive(process: ProcessIdentity) -> bool:
-    """False too where the record was made under another boot, or on another machine."""
+    """Also False if the record was written before a reboot, or on another machine."""
     return process.boot_id == _boot_id() and process.started_ticks == _started_ticks(process.pid)
 
 
@@ -36,7 +36,7 @@ def _boot_id() -> str:
 
 
 def _started_ticks(pid: int) -> int | None:
-    """None where there is no such process, or only its unburied remains (a zombie)."""
+    """None where there is no such process, or it is a zombie."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -1,7 +1,7 @@
 """Takes the path of a record file; returns a connection that reads it, and changes nothing.
 
-The file may be on a read-only medium, in a folder in which we may not write, or of an older
-version: then it is read as it is, or from a copy that vanishes with the connection.
+The file may be on a read-only medium, in a folder without write permission, or of an older version:
+then it is read as it is, or from a temporary copy that is removed with the connection.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _BUSY_TIMEOUT_S = 15.0
 
 
 def open_for_reading(path: Path) -> sqlite3.Connection:
-    """Raises `ArgumentError` where there is no file, or it is no record or a newer one."""
+    """Raises `ArgumentError` if there is no file, or it is not a record, or a newer one."""
     insist_on_a_file(path)
     try:
         size = path.stat().st_size
@@ -49,18 +49,18 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
 
 
 def _open(path: Path) -> sqlite3.Connection:
-    """A connection that has read something: only then is it known to work."""
+    """A connection that has executed a query, which shows that it works."""
     log = Path(f"{path}-wal")
     may_write = os.access(path, os.W_OK) and os.access(path.absolute().parent, os.W_OK)
-    # SQLite shares a log between processes in a file beside it, which it makes and removes again.
-    # Without the right to, it can read where a writer has made one, and where there is no log.
+    # SQLite shares its log between processes through a file beside it. Without permission to create
+    # that file it can only read where a writer has created one, or where there is no log.
     modes = ["mode=rw"] if may_write else []
     modes.append("mode=ro")
     for mode in modes:
         try:
             return _connect(path, mode)
         except sqlite3.OperationalError as error:
-            if is_locked(error):  # what a writer is about to change must not be read past it
+            if is_locked(error):  # the other modes would ignore the writer's lock
                 raise
     if log.exists() and log.stat().st_size:
         return _copy_with_log(path, log)
@@ -82,7 +82,7 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
 
 
 def _copy_with_log(path: Path, log: Path) -> sqlite3.Connection:
-    """What a killed writer left in the log belongs to the record."""
+    """A copy with the transactions that a killed writer left in the log."""
     with tempfile.TemporaryDirectory(prefix="assay-records-") as folder:
         copy = Path(shutil.copyfile(path, Path(folder, "records")))
         shutil.copyfile(log, f"{copy}-wal")
@@ -94,7 +94,7 @@ def _copy_with_log(path: Path, log: Path) -> sqlite3.Connection:
 
 
 def _of_this_version(connection: sqlite3.Connection, path: Path) -> sqlite3.Connection:
-    """The connection, or one to a copy that has been through the steps it lacked."""
+    """The connection, or one to a migrated copy if the file is of an older version."""
     known = schema.steps()
     if schema.version_of(connection, path, known) == len(known):
         return connection
@@ -105,7 +105,7 @@ def _of_this_version(connection: sqlite3.Connection, path: Path) -> sqlite3.Conn
 
 
 def _in_private(connection: sqlite3.Connection) -> sqlite3.Connection:
-    """A copy in a database that SQLite keeps for this connection alone, and removes with it."""
+    """A copy in a temporary database that SQLite removes with the connection."""
     copy = sqlite3.connect("", isolation_level=None)
     connection.backup(copy)
     copy.execute("PRAGMA journal_mode = MEMORY")

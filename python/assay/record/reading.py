@@ -1,7 +1,6 @@
 """Takes an open record file; returns its experiments and runs as frozen values.
 
-A run is shown as interrupted when it has not ended and the process that began it is no more: such a
-run cannot say so itself.
+A run that has not ended is shown as interrupted if the process that began it is gone.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ def run(connection: sqlite3.Connection, run_id: int) -> RunRecord:
         dataset=dataset,
         drive=measured.drive if measured else None,
         observation=observation,
-        checks=tuple(check for one in steps for check in one.checks),
+        checks=tuple(check for step in steps for check in step.checks),
         scripts=measured.scripts if measured else (),
         samples=measured.samples if measured else (),
         steps=steps,
@@ -135,7 +134,9 @@ def find(connection: sqlite3.Connection, path: Path, reference: str) -> Experime
     if reference.strip().lower() == "latest":
         (experiment_id,) = connection.execute("SELECT max(id) FROM experiments").fetchone()
         if experiment_id is None:
-            raise ArgumentError(f"{path} holds no experiment yet", hint="`assay run` makes one")
+            raise ArgumentError(
+                f"{path} holds no experiment yet", hint="start one with `assay run`"
+            )
         return experiment(connection, path, int(experiment_id))
     parts = _REFERENCE.fullmatch(reference.strip())
     if parts is None:
@@ -172,7 +173,7 @@ def _cells(connection: sqlite3.Connection, experiment_id: int) -> Iterator[tuple
 
 
 def settle_dead_runs(connection: sqlite3.Connection) -> None:
-    """Writes down what reading shows anyway, for people who ask the file with SQL."""
+    """Marks runs of dead processes as interrupted in the file, for people who query it with SQL."""
     unended = f"{_RUNS} WHERE runs.begun_unix_ns IS NOT NULL AND runs.ended_unix_ns IS NULL"
     for row in _rows(connection, unended):
         if row["state"] not in END_STATES and _summary(row)["state"] == "interrupted":
@@ -189,12 +190,12 @@ def settle_dead_runs(connection: sqlite3.Connection) -> None:
 
 
 def _measured(steps: Sequence[StepRecord]) -> StepRecord | None:
-    """The step that the run's numbers are of."""
-    in_turn = [
-        *(one for one in reversed(steps) if one.observation is not None),
-        *(one for one in reversed(steps) if one.drive is not None),
+    """The step that holds the run's numbers: the last with an observation, else with a drive."""
+    candidates = [
+        *(step for step in reversed(steps) if step.observation is not None),
+        *(step for step in reversed(steps) if step.drive is not None),
     ]
-    return in_turn[0] if in_turn else None
+    return candidates[0] if candidates else None
 
 
 def _summary(row: dict[str, Any]) -> dict[str, Any]:
@@ -219,13 +220,13 @@ def _process(row: dict[str, Any]) -> ProcessIdentity:
 
 
 def _document(connection: sqlite3.Connection, table: str, run_id: int) -> Any:
-    """The JSON document kept of that run, None where it did not get so far."""
+    """The JSON document of that run; None where it ended before there was one."""
     row = connection.execute(f"SELECT document FROM {table} WHERE run_id = ?", (run_id,)).fetchone()
     return None if row is None else json.loads(row[0])
 
 
 def _rows(connection: sqlite3.Connection, question: str, *values: int) -> Iterator[dict[str, Any]]:
-    """Rows by column name. A number too large for SQLite is the number of no row."""
+    """Rows by column name. No row has a number too large for SQLite."""
     if any(value >= 2**63 for value in values):
         return
     cursor = connection.execute(question, values)

@@ -20,11 +20,11 @@ Document = Mapping[str, Any]
 
 END_STATES = ("done", "failed", "interrupted", "refused")
 PROCESS_ENDED = "process ended"
-"""Reason of an unfinished run whose process is no more: killed, or the power was cut."""
+"""Reason of an unfinished run whose process is gone: it was killed, or the power was cut."""
 
 
 class ScriptRecord(NamedTuple):
-    """The text one transaction type had in this run, in the dialect of its system."""
+    """The text of a transaction type in this run, in the dialect of its system."""
 
     name: str
     path: str
@@ -34,14 +34,14 @@ class ScriptRecord(NamedTuple):
 
 @dataclass(frozen=True)
 class CalibrationRecord:
-    """What so many clients of a machine can do at most: measured against a server that does
-    nothing."""
+    """The highest statement rate of this many clients on a machine, measured against a null
+    server."""
 
     driver: str
-    """The engine's; a protocol has the name of its driver."""
+    """Of the engine; a protocol has the name of its driver."""
     clients: int
     threads: int
-    """Of the engine, as they were."""
+    """Threads that the engine used."""
     begun_unix_ns: int
     statements: int
     elapsed_ns: int
@@ -53,9 +53,9 @@ class CalibrationRecord:
     """Latency of a statement that takes no time."""
     p99_ns: int
     observation: Document
-    """What was measured, as the engine gave it."""
+    """The engine's observation."""
     id: int = 0
-    """0 where it is not kept yet."""
+    """0: not in the record yet."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class RunSummary:
     workload: str
     test: str
     is_ad_hoc: bool
-    """Its test is a script by itself, after whose file the workload is called."""
+    """Its test is an ad hoc script, whose file is the name of the workload."""
     system: str
     """Name in the registry."""
     system_label: str
@@ -91,7 +91,7 @@ class RunSummary:
     driving: Driving | None
     """How its clients were driven; None in records of before there was a choice."""
     group_clients: Mapping[str, int]
-    """Clients of each group; empty: all were as the workload declares them."""
+    """Clients of each group; empty: as the workload declares them."""
     begun_unix_ns: int | None
     ended_unix_ns: int | None
 
@@ -109,7 +109,7 @@ class RunSummary:
 
 @dataclass(frozen=True)
 class StepRecord:
-    """What is kept of one step of a run. A document is None where the step has none."""
+    """The record of one step of a run. A document is None where the step has none."""
 
     position: int
     do: str
@@ -148,10 +148,10 @@ class RunFacts:
 
 @dataclass(frozen=True)
 class RunRecord(RunSummary):
-    """All that is kept of one run. A document is None where the run did not get so far.
+    """The record of one run. A document is None where the run ended before there was one.
 
-    What is measured of a run is its last step that observed anything: its drive, scripts,
-    observation and samples are the run's own.
+    The drive, scripts, observation and samples of the run are those of its last step with an
+    observation.
     """
 
     site: Document | None
@@ -189,7 +189,7 @@ class RunRecord(RunSummary):
 
     @property
     def evidence(self) -> Evidence:
-        """What it is judged by."""
+        """The values by which the run is judged."""
         nearest = self.calibration
         return Evidence(
             state=self.state,
@@ -221,7 +221,7 @@ class ExperimentRecord:
     begun_unix_ns: int
     ended_unix_ns: int | None
     is_under_way: bool
-    """Its process is alive and has not said that it ended."""
+    """It has not ended, and its process is alive."""
     experiment: Document
     workload: Document
     machine: Document

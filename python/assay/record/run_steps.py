@@ -1,6 +1,6 @@
 """Takes how a step of a run begins and ends, and keeps it; returns all that is kept of each step.
 
-A run whose stages name no step has one, ``drive``, which begins with the first thing kept of it.
+A run that begins no step has a single one, ``drive``, which begins with the first row of the run.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _RUN_STATES = {
     "compare": "checking",
     "dump": "checking",
 }
-"""Kind of step → state of its run meanwhile; of all others it is driving."""
+"""Kind of step → state of its run meanwhile; other kinds: driving."""
 
 
 def run_state(do: str) -> str:
@@ -191,6 +191,6 @@ def _documents(
 
 
 def _document(connection: sqlite3.Connection, table: str, place: tuple[int, int]) -> Any:
-    """None where the step did not get so far."""
+    """None where the step ended before there was one."""
     found = _documents(connection, table, place)
     return found[0] if found else None

@@ -1,17 +1,17 @@
 """Takes an open file; returns it the tables of this version, or says why the file cannot be used.
 
-The tables are SQL text in ``steps/``, described there column by column for people who ask the file
-with SQL. A question::
+The tables are SQL text in ``steps/``, described there column by column for people who query the
+file with SQL, as in::
 
     SELECT system_label, storage, clients, elapsed_ns / 1e9 AS elapsed_s
     FROM runs JOIN outcomes ON run_id = id WHERE experiment_id = 3 ORDER BY clients, elapsed_s;
 
-Times are integer nanoseconds, instants are Unix time. Seeds are text: they have 64 bits without a
-sign, one more than an INTEGER holds. No password is in the file (see `document`).
+Times are integer nanoseconds, instants are Unix time. Seeds are text: they are unsigned 64-bit
+numbers, which do not fit into an INTEGER. No password is in the file (see `document`).
 
-``PRAGMA user_version`` is the number of steps a file has been through. A step that was released
-never changes; a change of the tables is a new file in ``steps/``. All missing steps happen in one
-transaction. A file with more steps than this program knows is refused.
+``PRAGMA user_version`` is the number of migration steps applied to a file. A released step never
+changes; a change of the tables is a new file in ``steps/``. All missing steps are applied in one
+transaction. A file with more steps than this version knows is refused.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Step = Sequence[str]
 
 
 def steps() -> list[Step]:
-    """Every step there is, in order: ``001_….sql`` first."""
+    """All migration steps, in order: ``001_….sql`` first."""
     texts = [
         file
         for file in files(__package__).joinpath("steps").iterdir()
@@ -43,16 +43,16 @@ def steps() -> list[Step]:
 
 
 def prepare(connection: sqlite3.Connection, path: Path, known: Sequence[Step]) -> None:
-    """Makes a new file's tables, or takes an older file through the steps it has not seen.
+    """Creates the tables of a new file, or applies the missing steps to an older one.
 
     ``connection`` must be in autocommit mode. Raises `ArgumentError` for a file that is newer than
-    this program, or is no record file.
+    this version, or is not a record file.
     """
     if version_of(connection, path, known) == len(known):
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
-        # Asked again inside: another process may have done it while we waited for the lock.
+        # Read again inside: another process may have migrated it while we waited for the lock.
         connection.create_function("cell_fingerprint_2", 1, _cell_fingerprint, deterministic=True)
         for step in known[_version(connection, path, known) :]:
             for statement in step:
@@ -67,7 +67,7 @@ def prepare(connection: sqlite3.Connection, path: Path, known: Sequence[Step]) -
 
 
 def _cell_fingerprint(cell: str) -> str | None:
-    """What step 7 asks of a cell; None where its document is none of a cell."""
+    """The SQL function of step 7; None where the document does not describe a cell."""
     try:
         return fingerprint.of_document(json.loads(cell))
     except (ValueError, TypeError, KeyError, AttributeError):
@@ -75,8 +75,8 @@ def _cell_fingerprint(cell: str) -> str | None:
 
 
 def version_of(connection: sqlite3.Connection, path: Path, known: Sequence[Step]) -> int:
-    """How many steps the file has been through; raises as `prepare` does."""
-    # Its three questions must see one state of the file: another process may be making it.
+    """The number of steps applied to the file; raises as `prepare` does."""
+    # One transaction, so that the three queries see one state: another process may be creating it.
     connection.execute("BEGIN")
     try:
         return _version(connection, path, known)
@@ -112,7 +112,7 @@ def _number(connection: sqlite3.Connection, question: str) -> int:
 
 
 def _statements(text: str) -> Step:
-    """The text cut where SQLite says that a statement is complete."""
+    """The text split into complete statements."""
     statements, lines = [], ""
     for line in text.splitlines(keepends=True):
         lines += line

@@ -1,7 +1,7 @@
-"""Takes what `lab.run` hands over, stage by stage; keeps each piece in a transaction of its own.
+"""Takes the results of each stage from `lab.run`; writes each in its own transaction.
 
-What a call was given is on disk when it returns. That costs a flush, so `lab.run` calls between
-stages, never while clients are at work. The order of calls is that of the stages::
+The arguments of a call are on disk when it returns. That costs a flush, so `lab.run` calls between
+stages, never while clients are running. The calls are in the order of the stages::
 
     begin_experiment                                       every planned run is kept
         begin_run → provisioned
@@ -10,8 +10,8 @@ stages, never while clients are at work. The order of calls is that of the stage
         end_run
     end_experiment
 
-A run may end after any of them. What a step is not asked to keep it leaves out; where no step is
-begun the run has one, ``drive``.
+A run may end after any of them. A step may leave out any of its calls; a run without `begin_step`
+has a single step, ``drive``.
 """
 
 from __future__ import annotations
@@ -67,13 +67,13 @@ class Store(Questions):
         self._experiment_id: int | None = None
         self._run_id: int | None = None
         self._step: int | None = None
-        """Position of the step under way, or else of the last one."""
+        """Position of the current step, or of the last one."""
         self._is_step_open = False
         self._has_named_steps = False
 
     @property
     def path(self) -> Path:
-        """Where the records are kept: the file asked for, or a rescue file beside it."""
+        """The file that is written: the given one, or a rescue file beside it."""
         return self._path if self._writer is None else self._writer.path
 
     def __enter__(self) -> Self:
@@ -85,7 +85,7 @@ class Store(Questions):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Ends what is under way, and closes the file."""
+        """Ends the current run and experiment, and closes the file."""
         try:
             if self._run_id is not None:
                 is_error = kind is not None and issubclass(kind, Exception)
@@ -142,8 +142,8 @@ class Store(Questions):
         return self._run_id
 
     def begin_step(self, position: int, do: str, name: str = "") -> None:
-        """A step of the run begins; what is kept from here on is of this step. ``do`` is its kind:
-        load, drive, restart, compare …"""
+        """A step of the run begins, to which the following calls belong. ``do`` is its kind: load,
+        drive, restart, compare …"""
         if self._is_step_open:
             raise Bug(f"step {self._step} has not ended, and another begins")
         run_id, now_ns = self._run(), time.time_ns()
@@ -156,7 +156,7 @@ class Store(Questions):
         self._step, self._is_step_open, self._has_named_steps = position, True, True
 
     def end_step(self, state: StepState, reason: str = "") -> None:
-        """The step is over; the run goes on, or ends with `end_run`."""
+        """The step has ended; the run continues, or ends with `end_run`."""
         run_id, position, now_ns = self._run(), self._step, time.time_ns()
         if position is None or not self._is_step_open:
             raise Bug("a step ends, and none is under way")
@@ -166,7 +166,7 @@ class Store(Questions):
         self._is_step_open = False
 
     def provisioned(self, deployment: Deployment) -> None:
-        """What was brought up, without its password: state loading."""
+        """Writes the deployment, without its password: state loading."""
         run_id, text, now_ns = self._run(), json_text(deployment.for_record()), time.time_ns()
 
         def change(connection: sqlite3.Connection) -> None:
@@ -176,7 +176,7 @@ class Store(Questions):
         self._write().change(change)
 
     def restarted(self, deployment: Deployment) -> None:
-        """The deployment was stopped and brought up again: what is kept of it is as it is now."""
+        """Replaces the deployment after a restart."""
         values = (json_text(deployment.for_record()), self._run())
 
         def change(connection: sqlite3.Connection) -> None:
@@ -185,11 +185,11 @@ class Store(Questions):
         self._write().change(change)
 
     def loaded(self, dataset: Mapping[str, Any]) -> None:
-        """What it was filled with (`Dataset.for_record`): state driving."""
+        """Writes the loaded data set (`Dataset.for_record`): state driving."""
         self._keep("datasets", json_text(dataset), state="driving")
 
     def driving(self, document: Mapping[str, Any]) -> None:
-        """The drive document: keeps the texts, leaves the deployment out. State driving, also where
+        """Writes the drive document and its scripts, without the deployment. State driving, also if
         nothing was loaded."""
         rest = {key: value for key, value in document.items() if key not in {"site", "scripts"}}
         text, scripts = json_text(rest), tuple(document.get("scripts", ()))
@@ -232,18 +232,18 @@ class Store(Questions):
         self._write().change(change)
 
     def sampled(self, samples: Iterable[TimedSample]) -> None:
-        """The server's processes while the clients were at work."""
+        """Writes the samples of the server's processes."""
         taken = tuple(samples)
         self._change_step(
             lambda connection, run_id, step: run_steps.keep_samples(connection, run_id, step, taken)
         )
 
     def checked(self, checks: Sequence[Mapping[str, Any]]) -> None:
-        """Whether the answers were right: per check id, title, expected, found, ok, note."""
+        """Writes the result checks: id, title, expected, found, ok and note of each."""
         self._keep("checks", json_text(list(checks)))
 
     def evidence(self, state: EndState, reason: str | None = None) -> Evidence:
-        """What the run under way is judged by, if that is how it ends."""
+        """The values by which the current run is judged if it ends in this state."""
         run_id = self._run()
         found = self._read(lambda connection: reading.run(connection, run_id))
         return replace(found.evidence, state=state, reason=reason or "")
@@ -255,7 +255,7 @@ class Store(Questions):
         verdict: tuple[str, str] = ("", ""),
         warnings: Iterable[tuple[str, str]] = (),
     ) -> None:
-        """The run is over. ``verdict``: (word, reason), and invalid where the run failed or was
+        """The run has ended. ``verdict``: (word, reason), invalid if the run failed or was
         interrupted; ``warnings``: (name, detail)."""
         run_id, found, now_ns = self._run(), tuple(warnings), time.time_ns()
         step = self._step if self._is_step_open else None
@@ -284,14 +284,14 @@ class Store(Questions):
     def calibrated(
         self, calibration: CalibrationRecord, machine: Mapping[str, Any], build: Mapping[str, Any]
     ) -> None:
-        """What this machine's client can do at most; ``build`` as in `begin_experiment`."""
+        """Writes a calibration of this machine's client; ``build`` as in `begin_experiment`."""
         self._write().change(
             lambda connection: calibrations.keep(connection, calibration, machine, build)
         )
 
     def _write(self) -> Writer:
         if self._writer is None:
-            raise Bug(f"{self.path} is open to be read, and something is written")
+            raise Bug(f"{self.path} is open for reading, and cannot be written")
         return self._writer
 
     def _read(self, question: Change[T]) -> T:
@@ -301,12 +301,12 @@ class Store(Questions):
 
     def _run(self) -> int:
         if self._run_id is None:
-            raise Bug("a stage reports to the record, and no run is under way")
+            raise Bug("a stage writes to the record, and no run has begun")
         return self._run_id
 
     def _change_step(self, change: Callable[[sqlite3.Connection, int, int], None]) -> None:
-        """A change of the step under way, or of the last one: it is given the run and the step's
-        position. A step that was not begun begins in the same transaction."""
+        """Applies a change to the current or the last step; ``change`` gets the run and the step's
+        position. If no step has begun, one begins in the same transaction."""
         run_id, now_ns, is_new = self._run(), time.time_ns(), self._step is None
         step = self._step or 0
         if is_new:
@@ -320,7 +320,8 @@ class Store(Questions):
         self._write().change(whole)
 
     def _keep(self, table: str, document: str, *, state: str | None = None, **key: int) -> None:
-        """Adds a row of the step under way. A run that names its steps has the states of these."""
+        """Adds a row to the current step. ``state`` is ignored if the run has named steps, whose
+        kinds decide its state."""
         now_ns = time.time_ns()
         entered = None if self._has_named_steps else state
 

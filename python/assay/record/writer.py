@@ -1,9 +1,9 @@
-"""Takes changes to the record; makes each in a transaction of its own, also if the file is locked.
+"""Takes changes to the record; makes each in its own transaction, even while the file is locked.
 
-While another process holds the file, a change waits, and says so. Behind the limit it does not give
-up what was measured: a rescue file is made beside the record, a record file of its own with this
-experiment and its run under way, and everything from here on goes there. ``assay merge`` takes it
-into the record later (see `merging`).
+While another process has locked the file, a change waits, and a message says so. After the time
+limit, results are not lost: a rescue file is created beside the record, a record file with this
+experiment and its current run, to which all further changes go. ``assay merge`` adds it to the
+record later (see `merging`).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def patience_s() -> float:
 
 
 class Writer:
-    """An open record file, and where it is now."""
+    """An open record file, or the rescue file in its place."""
 
     def __init__(self, path: Path, *, waiting: OnMessage, warning: OnMessage) -> None:
         self.path = path
@@ -53,26 +53,26 @@ class Writer:
         self._waiting, self._warning = waiting, warning
         self._is_rescue = False
         self._rows: dict[str, list[dict[str, Any]]] = {}
-        """Of the experiment under way, and of its runs that have not ended."""
+        """Rows of the current experiment, and of its runs that have not ended."""
         self._changes: list[Change[Any]] = []
-        """Of the run under way: what the rescue file must hold again."""
+        """Changes of the current run, to be repeated in a rescue file."""
         self.connection = self._safely(lambda: open_file(path))
 
     def change(self, change: Change[T]) -> T:
-        """Makes the change. Raises `SystemUnderTestError` where it cannot be made and nothing has
-        begun yet that could be rescued."""
+        """Makes the change. Raises `SystemUnderTestError` if it cannot be made, and no experiment
+        has begun that could be rescued."""
         found = self._safely(lambda: self._in_transaction(change))
         self._changes.append(change)
         return found
 
     def read(self, question: Change[T]) -> T:
-        """An answer that the work goes on with."""
+        """Runs a query; waits for a lock like `change`."""
 
-        def asked() -> T:
+        def answer() -> T:
             with reading_errors(self.path):
                 return question(self.connection)
 
-        return self._safely(asked)
+        return self._safely(answer)
 
     def experiment_begins(self, experiment_id: int) -> None:
         self._rows = {
@@ -96,8 +96,8 @@ class Writer:
             return change(connection)
 
     def _safely(self, action: Callable[[], T]) -> T:
-        """The action, as soon as the file lets us; behind the limit, or where somebody interrupts
-        the waiting, on the rescue file."""
+        """Runs the action as soon as the file is unlocked; after the time limit, or after an
+        interrupt while waiting, on the rescue file."""
         deadline_s = time.monotonic() + self._patience_s
         is_waiting = False
         try:
@@ -110,7 +110,7 @@ class Writer:
                 if not is_waiting:
                     is_waiting = True
                     self._waiting(
-                        f"wait for {self.path}, which another process has locked "
+                        f"waiting for {self.path}, which another process has locked "
                         f"(at most {self._patience_s:g} s)"
                     )
                 time.sleep(_PAUSE_S)
@@ -122,14 +122,14 @@ class Writer:
         if not self._can_rescue():
             raise SystemUnderTestError(
                 f"{self.path} was locked by another process for {self._patience_s:g} s",
-                hint="end what holds it (a database browser, another assay), or name another "
-                "file with --records",
+                hint="close the program that has locked it (a database browser, another assay), or "
+                "name another file with --records",
             )
         self._move_to_rescue()
         return action()
 
     def _can_rescue(self) -> bool:
-        """Whether anything has begun, and the rescue file is not what is locked."""
+        """Whether an experiment has begun, and the locked file is not the rescue file itself."""
         return bool(self._rows) and not self._is_rescue
 
     def _move_to_rescue(self) -> None:
@@ -143,8 +143,8 @@ class Writer:
                 change(connection)
         self.connection.close()
         self._warning(
-            f"{self.path} is locked by another process; what is measured is kept in {rescue}. "
-            f"When the lock is gone: assay merge {rescue} --records {self.path}"
+            f"{self.path} is locked by another process; results are kept in {rescue}. "
+            f"When it is unlocked: assay merge {rescue} --records {self.path}"
         )
         self.connection, self.path, self._is_rescue = connection, rescue, True
 
@@ -155,7 +155,7 @@ class Writer:
 
 
 def _unused_path(record: Path) -> Path:
-    """Beside the record, else where temporary files go."""
+    """A new file beside the record, or else in the temporary directory."""
     folder = record.absolute().parent
     if not os.access(folder, os.W_OK):
         folder = Path(tempfile.gettempdir())

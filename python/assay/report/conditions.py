@@ -141,10 +141,10 @@ def _asked(deployment: DeploymentFacts) -> str:
 def _data(data: DatasetFacts) -> str:
     replicas = f", {data.replicas} replicas" if data.replicas > 1 else ""
     variant = "" if data.variant == "full" else f", {data.variant}"
-    skipped = data.skipped_entries
+    skipped = data.skipped_items
     return (
         f"{data.source}, {data.description}: "
-        f"{units.counted(data.entries, 'entry', 'entries')}"
+        f"{units.counted(data.items, 'item')}"
         f"{replicas}{variant}, {units.counted(sum(data.rows.values()), 'row')}"
-        + (f", {units.counted(skipped, 'entry', 'entries')} skipped" if skipped else "")
+        + (f", {units.counted(skipped, 'item')} skipped" if skipped else "")
     )

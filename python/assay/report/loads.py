@@ -46,7 +46,7 @@ def section(runs: Iterable[RunRecord]) -> Section | None:
             Column("size on disk", is_number=True),
             *(Column(name, is_number=True, unit=unit) for name, unit in extra),
             *(Column(step, is_number=True, unit="s") for step in _STEPS),
-            Column("entries/s", is_number=True),
+            Column("items/s", is_number=True),
             Column("rows/s", is_number=True),
         ),
         rows=tuple(
@@ -86,12 +86,12 @@ def _cells(documents: Sequence[DatasetFacts], extra: Sequence[tuple[str, str]]) 
     load_ns = spread([one.load_ns for one in documents]).median
     # Every entry of the input is loaded as often as there are replicas, in the variant `full` only.
     is_full = first.replicas == 1 or first.variant == "full"
-    entries = first.entries * first.replicas
+    items = first.items * first.replicas
     return [
         _median(documents, "size_on_disk_bytes", "bytes"),
         *(_of_extra(documents, title) for title, _ in extra),
         *(_median(documents, f"{step}_ns", "ns") for step in _STEPS),
-        _rate(entries, load_ns) if is_full else absent(first.variant),
+        _rate(items, load_ns) if is_full else absent(first.variant),
         _rate(sum(first.rows.values()), load_ns),
     ]
 

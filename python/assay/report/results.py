@@ -38,13 +38,13 @@ def table(
     published: Published | None = None,
 ) -> Table:
     if declared is None:
-        return _by_cells(test, found)
+        return _summary_table(test, found)
     if declared.fields:
-        return _by_fields(test, declared, found)
-    return _by_factors(test, declared, found, published)
+        return _fields_table(test, declared, found)
+    return _factors_table(test, declared, found, published)
 
 
-def _by_cells(test: str, found: Sequence[CellRuns]) -> Table:
+def _summary_table(test: str, found: Sequence[CellRuns]) -> Table:
     labels = cell_runs.varying(found, "system", "clients")
     has_range = any(len(cell.runs) > 1 for cell in found)
     unit = percentiles.unit_of(run.driven.all_ok.latency for _, run in cell_runs.middle_runs(found))
@@ -80,7 +80,7 @@ def _percentile(name: str, unit: str) -> Callable[[DrivenRun], Cell]:
     return shown
 
 
-def _by_fields(test: str, declared: Declaration, found: Sequence[CellRuns]) -> Table:
+def _fields_table(test: str, declared: Declaration, found: Sequence[CellRuns]) -> Table:
     labels = [*cell_runs.varying(found, "system"), REPETITION]
     columns = [
         PivotColumn(
@@ -100,7 +100,7 @@ def _by_fields(test: str, declared: Declaration, found: Sequence[CellRuns]) -> T
     )
 
 
-def _by_factors(
+def _factors_table(
     test: str, declared: Declaration, found: Sequence[CellRuns], published: Published | None
 ) -> Table:
     levels = cell_runs.levels(found, declared.columns)

@@ -12,9 +12,20 @@ from typing import Any
 from assay.judge.spread import Spread, spread
 from assay.observation import GroupReport
 from assay.record import ExperimentRecord, RunRecord
-from assay.report import cell_runs, declaration, field_path, published, series, tidy_tables
+from assay.report import (
+    cell_runs,
+    declaration,
+    field_path,
+    published,
+    series,
+    tidy_cells,
+    tidy_factors,
+    tidy_parts,
+    tidy_runs,
+)
+from assay.report.tidy_cells import CellRow
 from assay.report.tidy_columns import TidyColumn, Value, row
-from assay.report.tidy_tables import CellRow, Part, TransactionRow
+from assay.report.tidy_parts import Part, TransactionRow
 
 Row = dict[str, Value]
 Tables = dict[str, list[Row]]
@@ -41,18 +52,16 @@ def facts(experiment: ExperimentRecord) -> dict[str, Any]:
 def tables(experiment: ExperimentRecord) -> Tables:
     runs = experiment.runs
     return {
-        "cells": [
-            _with_factors(tidy_tables.CELLS, cell.first, cell) for cell in _cells(experiment)
-        ],
-        "runs": [_with_factors(tidy_tables.RUNS, run, run) for run in runs],
-        "groups": _parts(tidy_tables.GROUPS, runs, _groups),
-        "transactions": _parts(tidy_tables.TRANSACTIONS, runs, _transactions),
-        "statements": _parts(tidy_tables.STATEMENTS, runs, _all_of("per_statement")),
-        "intervals": _parts(tidy_tables.INTERVALS, runs, _all_of("intervals")),
-        "errors": _parts(tidy_tables.ERRORS, runs, _all_of("errors")),
-        "checks": _parts(tidy_tables.CHECKS, runs, lambda run: run.checks),
-        "steps": _parts(tidy_tables.STEPS, runs, lambda run: run.steps),
-        "values": _parts(tidy_tables.VALUES, runs, lambda run: _values(experiment, run)),
+        "cells": [_with_factors(tidy_cells.CELLS, cell.first, cell) for cell in _cells(experiment)],
+        "runs": [_with_factors(tidy_runs.RUNS, run, run) for run in runs],
+        "groups": _parts(tidy_parts.GROUPS, runs, _groups),
+        "transactions": _parts(tidy_parts.TRANSACTIONS, runs, _transactions),
+        "statements": _parts(tidy_parts.STATEMENTS, runs, _all_of("per_statement")),
+        "intervals": _parts(tidy_parts.INTERVALS, runs, _all_of("intervals")),
+        "errors": _parts(tidy_parts.ERRORS, runs, _all_of("errors")),
+        "checks": _parts(tidy_parts.CHECKS, runs, lambda run: run.checks),
+        "steps": _parts(tidy_parts.STEPS, runs, lambda run: run.steps),
+        "values": _parts(tidy_parts.VALUES, runs, lambda run: _values(experiment, run)),
         "published": list(_published(experiment)),
     }
 
@@ -60,7 +69,7 @@ def tables(experiment: ExperimentRecord) -> Tables:
 def _with_factors(columns: Sequence[TidyColumn], run: RunRecord, source: Any) -> Row:
     """A row that begins with the levels of its cell."""
     parameters: Row = {f"parameter_{name}": level for name, level in run.parameters.items()}
-    return {**row(tidy_tables.FACTORS, run), **parameters, **row(columns, source)}
+    return {**row(tidy_factors.FACTORS, run), **parameters, **row(columns, source)}
 
 
 def _parts(columns: Sequence[TidyColumn], runs: Sequence[RunRecord], of: Any) -> list[Row]:
@@ -111,7 +120,7 @@ def _published(experiment: ExperimentRecord) -> Iterator[Row]:
                 yield {
                     **{f"parameter_{key}": levels[key] for key in levels if key != "clients"},
                     **row(
-                        tidy_tables.PUBLISHED,
+                        tidy_parts.PUBLISHED,
                         {**shared, "column": column, "value": value, "unit": unit},
                     ),
                 }
@@ -125,7 +134,7 @@ def _cells(experiment: ExperimentRecord) -> Iterator[CellRow]:
                 cell.runs[0],
                 cell.judged,
                 _spread([one.throughput_per_s for one in driven]),
-                _spread([tidy_tables.elapsed_ns(run) for run in cell.measured]),
+                _spread([tidy_runs.elapsed_ns(run) for run in cell.measured]),
                 cell_runs.middle_run(cell),
             )
 

@@ -40,6 +40,10 @@ def path(*names: str) -> Callable[[Any], Any]:
     return value
 
 
+def attribute(name: str) -> Callable[[Any], Any]:
+    return lambda source: getattr(source, name)
+
+
 def of(read: Callable[[Any], Any], columns: Sequence[TidyColumn]) -> list[TidyColumn]:
     """The same columns, read from a part of the source."""
 

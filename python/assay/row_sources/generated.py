@@ -72,7 +72,7 @@ def request_of(
         origin="generated",
         description=_described(workload, source, total),
         fingerprint=_fingerprint(source, rows),
-        entries=total,
+        items=total,
         is_divisible=True,
         rows_expected=rows,
         checksums=lambda: _checksums(source),

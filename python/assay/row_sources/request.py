@@ -32,7 +32,7 @@ class DataRequest:
     description: str
     fingerprint: str
     """Digest of the content of the input, before replication."""
-    entries: int
+    items: int
     """Of the input, before replication."""
     files: tuple[str, ...] = ()
     """That are read for the rows."""
@@ -44,7 +44,7 @@ class DataRequest:
     """Bytes of input that are read to make all rows, for progress; 0: not known."""
     problems: tuple[Mapping[str, Any], ...] = ()
     """What the reader found wrong and skipped or warned of; each with file, line, column."""
-    skipped_entries: int = 0
+    skipped_items: int = 0
     replicas: int = 1
     """How many times the input is taken."""
     variant: str = "full"

@@ -40,7 +40,7 @@ fn nth_journal(number: u64, seed: u64) -> Journal {
     Journal {
         name: format!("j-{letters}-{number}"),
         full: format!("{first} {second} Journal"),
-        coden: format!("{:X<4.4}", letters),
+        coden: format!("{letters:X<4.4}"),
         issn: format!(
             "{:04}-{:04}",
             random.between(100, 2999),

@@ -30,7 +30,9 @@ use files::{FILES, place_of};
 pub struct Synthesized {
     /// Paths of the files that have entries.
     pub files: Vec<String>,
+    /// Entries in all files together.
     pub entries: u64,
+    /// Bytes of all files together.
     pub bytes: u64,
 }
 

@@ -1,8 +1,8 @@
-//! Takes what the server asks while a session begins; gives the proofs of the password.
+//! Takes the server's authentication requests; returns the responses that prove the password.
 //!
-//! A password goes out in the clear only where nobody can listen (Unix socket, TLS). A server on an
-//! open line that must see it gets it encrypted by its RSA key, and never with
-//! `mysql_clear_password`, by which any impostor could ask for it.
+//! A password is sent in clear text only over a private connection (Unix socket, TLS). A server that
+//! needs it over another connection gets it encrypted with the server's RSA key, never with
+//! `mysql_clear_password`, which any impostor could request.
 
 use super::constants::head;
 use super::public_key::PublicKey;
@@ -37,7 +37,7 @@ impl Method {
     }
 }
 
-/// The server's answers to a `caching_sha2_password` scramble, and our wish for its key.
+/// The server's answers to a `caching_sha2_password` scramble, and the request for its public key.
 const PROOF_IS_CACHED: u8 = 3;
 const PASSWORD_IS_NEEDED: u8 = 4;
 const SEND_PUBLIC_KEY: u8 = 2;
@@ -51,10 +51,10 @@ pub(super) struct Authentication {
 }
 
 impl Authentication {
-    /// `asked` is the method the greeting names. Where it is not ours, a proof for the oldest one
-    /// is as good as any: the server will ask for the method that the account has.
-    pub(super) fn new(asked: &[u8], nonce: &[u8], password: &str, is_private: bool) -> Self {
-        let method = match Method::named(asked) {
+    /// `requested` is the method in the greeting. If this driver does not have it, the response uses the
+    /// oldest one: the server then requests the account's method.
+    pub(super) fn new(requested: &[u8], nonce: &[u8], password: &str, is_private: bool) -> Self {
+        let method = match Method::named(requested) {
             None | Some(Method::ClearText) => Method::Native,
             Some(method) => method,
         };
@@ -80,7 +80,7 @@ impl Authentication {
         }
     }
 
-    /// Takes a packet that is neither OK nor an error; gives what to send, if anything.
+    /// Takes a packet that is neither OK nor an error; returns what to send, if anything.
     pub(super) fn packet(&mut self, payload: &[u8]) -> Result<Option<Vec<u8>>, SystemError> {
         let mut scan = Scan(payload);
         match scan.u8() {
@@ -96,19 +96,19 @@ impl Authentication {
     }
 
     fn switch(&mut self, mut scan: Scan<'_>) -> Result<Vec<u8>, SystemError> {
-        // A packet of one byte asks for the method of MySQL 4.0, which proves next to nothing.
+        // A packet of one byte requests the method of MySQL 4.0, which is not secure.
         let name = scan.until_zero().unwrap_or(b"mysql_old_password");
         let Some(method) = Method::named(name) else {
-            let ours: Vec<&str> = Method::ALL.iter().map(|&(name, _)| name).collect();
+            let supported: Vec<&str> = Method::ALL.iter().map(|&(name, _)| name).collect();
             return Err(refused(format!(
-                "the server asks for the authentication method {}; this driver has {}",
+                "the server requires the authentication method {}; supported are {}",
                 String::from_utf8_lossy(name),
-                ours.join(", ")
+                supported.join(", ")
             )));
         };
         if method == Method::ClearText && !self.is_private {
             return Err(refused(
-                "the server asks for the password in the clear over an open connection; \
+                "the server requires the password in clear text over an unencrypted connection; \
                  use TLS or a Unix socket"
                     .to_owned(),
             ));
@@ -145,14 +145,14 @@ impl Authentication {
         };
         let mut seed = [0; 20];
         getrandom::fill(&mut seed)
-            .map_err(|error| refused(format!("no random bytes from this machine: {error}")))?;
+            .map_err(|error| refused(format!("cannot get random bytes: {error}")))?;
         if self.nonce.is_empty() {
             return Err(refused(
-                "the server gave no nonce to hide the password with".to_owned(),
+                "the server sent no nonce to encrypt the password with".to_owned(),
             ));
         }
         key.encrypt(
-            &scramble::hidden_password(&self.password, &self.nonce),
+            &scramble::masked_password(&self.password, &self.nonce),
             seed,
         )
         .ok_or_else(|| refused("the password is too long for the server's key".to_owned()))

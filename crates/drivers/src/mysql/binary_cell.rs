@@ -1,4 +1,4 @@
-//! Takes one cell of a binary row; gives the text that the text protocol would have sent for it.
+//! Takes one cell of a binary row; returns the text that the text protocol would have sent.
 
 use std::io::Write as _;
 
@@ -7,11 +7,11 @@ use super::constants::column_type as kind;
 use super::float_text::{append_double, append_float};
 use super::scan::Scan;
 
-/// `ZEROFILL` stops here: a wider number comes from no server.
+/// Limit for `ZEROFILL`: no server sends a wider number.
 const WIDEST_NUMBER: usize = 255;
 
 /// Reads the next cell of `scan`. Numbers and times are written into `text`, which is cleared
-/// first; everything else is text already and stays where it is.
+/// first; everything else is text already and is returned in place.
 pub(super) fn read<'payload: 'cell, 'cell>(
     scan: &mut Scan<'payload>,
     column: &Column,
@@ -55,7 +55,7 @@ fn integer(scan: &mut Scan<'_>, column: &Column, text: &mut Vec<u8>) -> Option<(
     write!(text, "{number}").ok()
 }
 
-/// Date and time of day as they are sent: as many fields as are not zero at the end.
+/// Date and time of day; trailing fields that are zero are not sent.
 fn date(scan: &mut Scan<'_>, text: &mut Vec<u8>) -> Option<()> {
     let mut fields = Scan(scan.text()?);
     write_date(&mut fields, text)
@@ -69,7 +69,7 @@ fn date_and_time(scan: &mut Scan<'_>, decimals: u8, text: &mut Vec<u8>) -> Optio
     fraction(&mut fields, decimals, text)
 }
 
-/// A span of time: its days are told apart from its hours only on the wire.
+/// A TIME value: the protocol sends days and hours separately, the text form adds them up.
 fn time(scan: &mut Scan<'_>, decimals: u8, text: &mut Vec<u8>) -> Option<()> {
     let mut fields = Scan(scan.text()?);
     let [is_negative, a, b, c, d] = next_or_zeros(&mut fields)?;
@@ -95,7 +95,7 @@ fn fraction(fields: &mut Scan<'_>, decimals: u8, text: &mut Vec<u8>) -> Option<(
     Some(())
 }
 
-/// The next bytes, or zeros where the value ends before them; `None` where it ends among them.
+/// The next bytes, or zeros if the value ends before them; `None` if it ends within them.
 fn next_or_zeros<const N: usize>(fields: &mut Scan<'_>) -> Option<[u8; N]> {
     if fields.0.is_empty() {
         Some([0; N])

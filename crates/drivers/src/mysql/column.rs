@@ -1,4 +1,4 @@
-//! Takes a column definition; gives what is needed to read that column's cells.
+//! Takes a column definition; returns what is needed to read that column's cells.
 
 use super::constants::{BINARY, column_flag, column_type as kind};
 use super::scan::Scan;
@@ -6,11 +6,11 @@ use assay_values::CellType;
 
 #[derive(Debug)]
 pub(super) struct Column {
-    /// Kept for prepared statements only, whose definitions come once; else empty.
+    /// Kept only for prepared statements, whose definitions are sent once; otherwise empty.
     pub(super) name: Box<str>,
     pub(super) column_type: u8,
     flags: u16,
-    /// Digits after the point (of seconds, too); 31 where the column does not fix them.
+    /// Digits after the decimal point, also of seconds; 31 where the column does not fix them.
     pub(super) decimals: u8,
     /// Width in characters, to which `ZEROFILL` fills.
     pub(super) width: u32,
@@ -18,7 +18,7 @@ pub(super) struct Column {
 }
 
 impl Column {
-    /// Reads a definition (`Protocol::ColumnDefinition41`); gives the column's name beside it.
+    /// Reads a definition (`Protocol::ColumnDefinition41`); returns the column's name and the column.
     pub(super) fn read(payload: &[u8]) -> Option<(&[u8], Self)> {
         let mut scan = Scan(payload);
         for _ in ["catalog", "schema", "table", "original table"] {
@@ -54,7 +54,7 @@ impl Column {
         })
     }
 
-    /// What its values are, as far as they are no numbers and texts.
+    /// The type of its cells; `Plain` for numbers and text.
     pub(super) fn cell_type(&self) -> CellType {
         match self.column_type {
             kind::NEWDECIMAL => CellType::Decimal,
@@ -62,7 +62,7 @@ impl Column {
             kind::TIME => CellType::Time,
             kind::DATETIME | kind::TIMESTAMP => CellType::Timestamp,
             kind::JSON => CellType::Document,
-            // Texts have these types as well.
+            // Text columns have these types as well.
             kind::TINY_BLOB..=kind::BLOB if self.character_set == BINARY => CellType::Bytes,
             _ => CellType::Plain,
         }

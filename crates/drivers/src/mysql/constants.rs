@@ -1,10 +1,10 @@
-//! The protocol's numbers, named. Source: "Client/Server Protocol" of the MariaDB documentation and
+//! Names for the protocol's numbers. Source: "Client/Server Protocol" of the MariaDB documentation and
 //! "Client/Server Protocol" of the MySQL server's source documentation (dev.mysql.com).
 
-/// What client and server can do; the client's flags must be a subset of the server's.
+/// Capability flags; the client's must be a subset of the server's.
 pub(super) mod capability {
-    /// Always on in MySQL; MariaDB leaves it out of its greeting to say that [`super::extended`]
-    /// flags are in, and a client leaves it out to answer with its own.
+    /// Always set in MySQL. MariaDB clears it in its greeting to show that [`super::extended`] flags
+    /// are present, and a client clears it to answer with its own extended flags.
     pub(in crate::mysql) const LONG_PASSWORD: u32 = 1;
     pub(in crate::mysql) const FOUND_ROWS: u32 = 1 << 1;
     pub(in crate::mysql) const LONG_FLAG: u32 = 1 << 2;
@@ -24,7 +24,7 @@ pub(super) mod capability {
 
 /// MariaDB's own flags, bits 32 and up of the capabilities.
 pub(super) mod extended {
-    /// The server sends a statement's column definitions again only where they have changed.
+    /// The server sends a statement's column definitions again only if they have changed.
     pub(in crate::mysql) const CACHE_METADATA: u32 = 1 << 4;
 }
 
@@ -44,7 +44,7 @@ pub(super) mod command {
     pub(in crate::mysql) const RESET_CONNECTION: u8 = 0x1F;
 }
 
-/// The first byte of what a server answers.
+/// The first byte of a server's packet.
 pub(super) mod head {
     pub(in crate::mysql) const OK: u8 = 0x00;
     pub(in crate::mysql) const MORE_AUTHENTICATION: u8 = 0x01;
@@ -60,10 +60,9 @@ pub(super) const AUTOCOMMIT: u16 = 1 << 1;
 /// Another result follows this one.
 pub(super) const MORE_RESULTS: u16 = 1 << 3;
 
-/// Collation `utf8mb4_bin` in both families: text is compared byte by byte, as the systems beside
-/// these do.
+/// Collation `utf8mb4_bin` in both families: text is compared byte by byte, as in the other systems.
 pub(super) const UTF8MB4_BIN: u8 = 46;
-/// The character set of what is no text.
+/// The character set of binary data and numbers.
 pub(super) const BINARY: u16 = 63;
 
 /// Types of columns and parameters.

@@ -1,7 +1,7 @@
-//! Takes text; appends it with a backslash and a letter in place of the bytes that would end it.
+//! Takes text; appends it with special bytes escaped by a backslash.
 
-/// `letter` gives what stands after the backslash for a byte that must not stand as it is. All those
-/// bytes are ASCII, which is never a part of a longer character in UTF-8.
+/// `letter` returns what follows the backslash for a byte that must be escaped. All such bytes are
+/// ASCII, which is never part of a longer character in UTF-8.
 pub(super) fn append(text: &[u8], out: &mut Vec<u8>, letter: impl Fn(u8) -> Option<u8>) {
     out.reserve(text.len() + 16);
     let mut copied = 0;

@@ -1,12 +1,12 @@
-//! Takes rows; gives the file that `LOAD DATA LOCAL INFILE` asks for, and says whether the server took
-//! every row as it was.
+//! Takes rows; appends the file that `LOAD DATA LOCAL INFILE` requests, and reports whether the server
+//! stored every row unchanged.
 //!
-//! The server answers the statement by asking for a file; packets of any size follow, an empty one
-//! ends it, and the answer comes. A file cannot be given up: what came before its end is kept. With
-//! LOCAL the server also turns what would be an error into a warning (a value cut short, a row left
-//! out), because it cannot stop the client. So a load that is given up, and a load with a warning,
-//! both answer with an error, and the caller rolls its transaction back. Where tables know no
-//! transactions the rows stay, and the caller must empty them.
+//! The server answers the statement with a request for a file; the client sends packets of any size, an
+//! empty one ends the file, and the server sends the result. A file cannot be aborted: the server keeps
+//! the rows it has received. With LOCAL the server also turns errors into warnings (a truncated value, a
+//! skipped row), because it cannot stop the client. So an aborted load and a load with a warning both
+//! answer with an error, and the caller rolls its transaction back. In tables without transactions the
+//! rows stay, and the caller must remove them.
 
 use super::constants::head;
 use super::escape;
@@ -18,32 +18,32 @@ use super::server_ok::ServerOk;
 use crate::{Answer, ErrorClass, Keep, Progress, SystemError, TransactionStatus};
 use assay_values::{Cell, Row};
 
-/// The caller sends what has grown beyond this, so no packet is touched again once it could be on
-/// its way.
+/// The caller sends a buffer that has grown beyond this; a packet that may have been sent is not
+/// extended.
 const SENT_BEYOND: usize = 64 * 1024;
-/// Where one row is longer than this, it is cut: the file is cut into packets anywhere.
+/// A longer row is split: packet boundaries need not be row boundaries.
 const PIECE: usize = 256 * 1024;
-/// How many warnings are asked for and quoted.
+/// How many warnings are fetched and quoted.
 const QUOTED_WARNINGS: &str = "SHOW WARNINGS LIMIT 3";
 
 pub(super) struct FileLoad {
     stage: Stage,
-    /// Where in the send buffer the packet begins that more rows may be added to, and where the
-    /// buffer ended when it was left.
+    /// Where in the send buffer the packet begins to which rows may be added, and where the buffer
+    /// ended after the last row.
     open: Option<(usize, usize)>,
     affected: u64,
     error: Option<SystemError>,
 }
 
 enum Stage {
-    Asked,
+    Requested,
     Rows,
     Ended,
-    /// The server is telling what it warned about.
+    /// The result of `SHOW WARNINGS` is being read.
     Warned {
         count: u16,
         info: String,
-        question: Box<OwnStatement>,
+        query: Box<OwnStatement>,
     },
 }
 
@@ -51,7 +51,7 @@ impl FileLoad {
     pub(super) fn begin(text: &str, packets: &mut Packets, out: &mut Vec<u8>) -> Self {
         packets.query(text, out);
         Self {
-            stage: Stage::Asked,
+            stage: Stage::Requested,
             open: None,
             affected: 0,
             error: None,
@@ -80,12 +80,12 @@ impl FileLoad {
     }
 
     pub(super) fn end(&mut self, abort: Option<&str>, packets: &mut Packets, out: &mut Vec<u8>) {
-        self.error = abort.map(refusal::load_given_up);
+        self.error = abort.map(refusal::load_aborted);
         packets.append(out, &[]);
         self.stage = Stage::Ended;
     }
 
-    /// Takes one message; `Ready` where the load is over and `answer` complete.
+    /// Takes one message; returns `Ready` once the load has ended and `answer` is complete.
     pub(super) fn packet(
         &mut self,
         payload: &[u8],
@@ -94,13 +94,8 @@ impl FileLoad {
         out: &mut Vec<u8>,
         answer: &mut Answer,
     ) -> Result<Option<Progress>, SystemError> {
-        if let Stage::Warned {
-            count,
-            info,
-            question,
-        } = &mut self.stage
-        {
-            let quoted = question.packet(payload, agreement, packets, out)?;
+        if let Stage::Warned { count, info, query } = &mut self.stage {
+            let quoted = query.packet(payload, agreement, packets, out)?;
             let warning = quoted.map(|quoted| warning(*count, info, quoted));
             return Ok(warning.map(|warning| {
                 self.error = Some(warning);
@@ -116,12 +111,12 @@ impl FileLoad {
                 self.error.get_or_insert(error);
                 Ok(Some(self.finish(answer)))
             }
-            (Stage::Asked, Some(&head::LOCAL_FILE)) => {
+            (Stage::Requested, Some(&head::LOCAL_FILE)) => {
                 self.stage = Stage::Rows;
                 Ok(Some(Progress::BulkReady))
             }
-            (Stage::Asked, Some(&head::OK)) => {
-                let message = "the statement of a load did not ask for rows: it must be LOAD DATA \
+            (Stage::Requested, Some(&head::OK)) => {
+                let message = "the statement of the load did not request rows: expected LOAD DATA \
                                LOCAL INFILE";
                 self.error = Some(SystemError::new(ErrorClass::Syntax, "", message));
                 Ok(Some(self.finish(answer)))
@@ -144,11 +139,11 @@ impl FileLoad {
         if ok.warnings == 0 || self.error.is_some() {
             return Ok(Some(self.finish(answer)));
         }
-        let question = OwnStatement::send(QUOTED_WARNINGS, Keep::Rows, packets, out);
+        let query = OwnStatement::send(QUOTED_WARNINGS, Keep::Rows, packets, out);
         self.stage = Stage::Warned {
             count: ok.warnings,
             info: ok.info,
-            question: Box::new(question),
+            query: Box::new(query),
         };
         Ok(None)
     }
@@ -161,31 +156,31 @@ impl FileLoad {
     }
 }
 
-/// The server's warnings as the error they are; rows of `quoted` are level, number, message.
+/// The server's warnings as an error; the columns of `quoted` are level, number, message.
 fn warning(count: u16, info: &str, quoted: &Answer) -> SystemError {
     let cell = |row: &[Option<Box<[u8]>>], at: usize| {
         let cell = row.get(at).and_then(Option::as_deref).unwrap_or_default();
         String::from_utf8_lossy(cell).into_owned()
     };
-    let words: Vec<String> = quoted.kept.iter().map(|row| cell(row, 2)).collect();
+    let messages: Vec<String> = quoted.kept.iter().map(|row| cell(row, 2)).collect();
     let number = quoted
         .kept
         .first()
         .map_or_else(String::new, |row| cell(row, 1));
-    let more = if usize::from(count) > words.len() {
+    let more = if usize::from(count) > messages.len() {
         "; …"
     } else {
         ""
     };
     let message = format!(
-        "the server changed or left out rows of the load (warnings: {count}; {info}): {}{more}",
-        words.join("; ")
+        "the server changed or skipped rows of the load (warnings: {count}; {info}): {}{more}",
+        messages.join("; ")
     );
     SystemError::new(ErrorClass::Data, number, message)
 }
 
-/// One row: tab between cells, newline at the end, backslash before both and before itself, `\N` for
-/// NULL. These are the statement's defaults.
+/// Appends one row: tab between cells, newline at the end, a backslash before either and before a
+/// backslash, `\N` for NULL. These are the statement's defaults.
 fn write_line(row: &Row, out: &mut Vec<u8>) {
     for (at, cell) in row.cells().enumerate() {
         if at > 0 {
@@ -222,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_the_file_escapes_what_would_end_a_cell() {
+    fn a_line_of_the_file_escapes_tab_newline_and_backslash() {
         let mut out = Vec::new();
         write_line(
             &row(&[
@@ -238,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_share_packets_until_they_could_be_on_their_way() {
+    fn rows_share_packets_that_are_not_sent_yet() {
         let (mut packets, mut out) = (Packets::default(), Vec::new());
         let mut file = FileLoad::begin("", &mut packets, &mut out);
         packets = Packets::default();
@@ -271,7 +266,7 @@ mod tests {
         assert!(found == expected);
         assert!(
             packet_count < 200,
-            "{packet_count} packets are one for each row"
+            "{packet_count} packets: rows must share packets"
         );
     }
 }

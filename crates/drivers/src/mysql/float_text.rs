@@ -1,16 +1,16 @@
 //! Takes a floating-point number; appends the text that these servers print for it.
 //!
-//! A column that fixes its decimals prints them all. Any other prints the shortest text that reads
-//! back as the same number (FLOAT: at most 6 significant digits, which loses some), with an exponent
-//! outside 1e-15 … 1e15. The rules were found by comparing both protocols (`tests/mysql_live.rs`).
+//! A column with fixed decimals prints all of them. Others print the shortest text that parses as the
+//! same number (FLOAT: at most 6 significant digits, which is lossy), with an exponent outside
+//! 1e-15 … 1e15. The rules were found by comparing both protocols (`tests/mysql_live.rs`).
 
 use std::io::Write as _;
 
-/// As `decimals` of a column says that they are not fixed.
+/// The value of a column's `decimals` where they are not fixed.
 const NOT_FIXED: u8 = 31;
 /// Significant digits of a FLOAT.
 const FLOAT_DIGITS: usize = 6;
-/// Beyond this exponent of ten (and below its negative) the exponent is written.
+/// Above this exponent of ten (and below its negative) the exponent is written.
 const LARGEST_PLAIN_EXPONENT: i32 = 15;
 
 pub(super) fn append_double(text: &mut Vec<u8>, number: f64, decimals: u8) {
@@ -30,8 +30,8 @@ pub(super) fn append_float(text: &mut Vec<u8>, number: f32, decimals: u8) {
     }
 }
 
-/// The fewest digits that read back as the same number. Where two texts of that length are equally near,
-/// these servers take the even one, Rust the upper one; only long texts come so near to each other.
+/// The fewest digits that parse as the same number. Of two equally near texts of that length these
+/// servers take the even one, Rust the upper one; that happens only to long texts.
 fn shortest(number: f64) -> String {
     let text = format!("{number:e}");
     let digits = text
@@ -50,7 +50,7 @@ fn shortest(number: f64) -> String {
     }
 }
 
-/// The shortest digits filled with zeros where they fit; only else the exact value, rounded.
+/// The shortest digits, filled with zeros, if they fit; otherwise the exact value, rounded.
 fn append_fixed(text: &mut Vec<u8>, number: f64, decimals: u8) {
     let Some(shortest) = Digits::of(&shortest(number)) else {
         return text.push(b'0');
@@ -83,8 +83,8 @@ fn append_digits(text: &mut Vec<u8>, scientific: &str) {
     }
 }
 
-/// A number as its significant digits, of which `point` stand before the decimal point (fewer than
-/// none: zeros stand between).
+/// A number as its significant digits, `point` of them before the decimal point (negative: zeros
+/// follow the point first).
 struct Digits {
     is_negative: bool,
     digits: Vec<u8>,
@@ -92,8 +92,8 @@ struct Digits {
 }
 
 impl Digits {
-    /// Takes Rust's scientific form (`-1.25e-7`); `None` where the number is infinite or none at all,
-    /// for which the servers print 0.
+    /// Takes Rust's scientific form (`-1.25e-7`); `None` for infinity and NaN, for which the servers
+    /// print 0.
     fn of(scientific: &str) -> Option<Self> {
         let (mantissa, exponent) = scientific.split_once('e')?;
         let exponent: i32 = exponent.parse().ok()?;
@@ -110,7 +110,7 @@ impl Digits {
         })
     }
 
-    /// How many digits stand before the point.
+    /// The number of digits before the point.
     fn whole(&self) -> usize {
         usize::try_from(self.point).unwrap_or(0)
     }

@@ -1,16 +1,16 @@
-//! Takes the server's greeting (handshake version 10); gives what it offers, and writes what the
-//! client answers: the request for TLS, and the handshake response.
+//! Takes the server's greeting (handshake version 10); returns its capabilities, and writes the
+//! client's answers: the TLS request and the handshake response.
 
 use super::constants::{UTF8MB4_BIN, capability, extended};
 use super::scan::{Scan, write_text};
 
-/// The largest message the client says it takes: the protocol's own limit.
+/// The largest message the client accepts: the protocol's own limit.
 const LARGEST_MESSAGE: u32 = 1 << 30;
 
-/// What this driver wants of any server.
-const WANTED: u32 = capability::LONG_PASSWORD
+/// The capabilities this driver requests from any server.
+const REQUESTED: u32 = capability::LONG_PASSWORD
     | capability::LONG_FLAG
-    // An UPDATE counts the rows it found, as every other system here does, not those it changed.
+    // An UPDATE counts the rows it matched, as in every other system here, not those it changed.
     | capability::FOUND_ROWS
     | capability::LOCAL_FILES
     | capability::PROTOCOL_41
@@ -23,11 +23,11 @@ const WANTED: u32 = capability::LONG_PASSWORD
     | capability::PLUGIN_AUTH_LENENC_DATA
     | capability::DEPRECATE_EOF;
 
-/// Without these there is nothing to talk about: servers older than MySQL 5.5.
-const NEEDED: u32 =
+/// Required capabilities: servers older than MySQL 5.5 lack them.
+const REQUIRED: u32 =
     capability::PROTOCOL_41 | capability::SECURE_CONNECTION | capability::PLUGIN_AUTH;
 
-/// What both sides can do.
+/// The capabilities that both sides have.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Agreement {
     flags: u32,
@@ -35,7 +35,7 @@ pub(super) struct Agreement {
 }
 
 impl Agreement {
-    /// What a client answers that it can do, of what it was offered.
+    /// The capabilities that a client accepted.
     pub(super) fn of(flags: u32, extended: u32) -> Self {
         Self { flags, extended }
     }
@@ -44,7 +44,7 @@ impl Agreement {
         self.flags & capability != 0
     }
 
-    /// Rows end with an OK packet and definitions with nothing; else an EOF packet ends both.
+    /// Rows end with an OK packet and definitions without a packet; otherwise an EOF packet ends both.
     pub(super) fn deprecates_eof(self) -> bool {
         self.flags & capability::DEPRECATE_EOF != 0
     }
@@ -59,7 +59,7 @@ impl Agreement {
 }
 
 pub(super) struct Greeting {
-    /// As the server spells it, without the `5.5.5-` that MariaDB 10 put before it for old replicas.
+    /// As the server sends it, without the prefix `5.5.5-` that MariaDB 10 adds for old replicas.
     pub(super) version: String,
     pub(super) is_mariadb: bool,
     pub(super) session_id: u32,
@@ -84,12 +84,12 @@ impl Greeting {
         let flags = u32::from(low) | u32::from(scan.u16()?) << 16;
         let nonce_length = usize::from(scan.u8()?);
         scan.take(6)?;
-        // MariaDB leaves this flag out to say that its own flags stand in the reserved bytes.
+        // MariaDB clears this flag to show that the reserved bytes hold its own flags.
         let is_plain = flags & capability::LONG_PASSWORD != 0;
         let last_reserved = scan.u32()?;
         let rest = scan.take(nonce_length.saturating_sub(8).max(13).min(scan.0.len()))?;
         nonce.extend_from_slice(rest.strip_suffix(&[0]).unwrap_or(rest));
-        // Some old servers leave out the zero byte after the method's name.
+        // Some old servers omit the zero byte after the method's name.
         let method = scan.until_zero().unwrap_or(scan.0).to_vec();
         Some(Self {
             is_mariadb: !is_plain || version.contains("MariaDB"),
@@ -105,12 +105,12 @@ impl Greeting {
         })
     }
 
-    /// Why this server cannot be used, if so.
+    /// Why this server cannot be used; `None` if it can.
     pub(super) fn objection(&self) -> Option<String> {
-        let missing = NEEDED & !self.flags;
+        let missing = REQUIRED & !self.flags;
         (missing != 0).then(|| {
             format!(
-                "server {} lacks parts of the protocol that MySQL has had since 5.5 \
+                "server {} lacks protocol features that MySQL has had since 5.5 \
                  (capability flags {missing:#x})",
                 self.version
             )
@@ -118,16 +118,16 @@ impl Greeting {
     }
 
     pub(super) fn agreement(&self, wants_tls: bool, names_database: bool) -> Agreement {
-        let mut wanted = WANTED;
+        let mut requested = REQUESTED;
         if wants_tls {
-            wanted |= capability::SSL;
+            requested |= capability::SSL;
         }
         if names_database {
-            wanted |= capability::CONNECT_WITH_DB;
+            requested |= capability::CONNECT_WITH_DB;
         }
-        let flags = wanted & self.flags;
-        // Where an EOF packet ends the definitions, it also comes where the definitions do not: a
-        // case no server needs us for.
+        let flags = requested & self.flags;
+        // With EOF packets after definitions, a cached result still has the EOF packet; no server
+        // with this combination exists, so it is not supported.
         let extended = if flags & capability::DEPRECATE_EOF != 0 {
             extended::CACHE_METADATA & self.extended
         } else {
@@ -146,7 +146,7 @@ impl Greeting {
     }
 }
 
-/// The request to begin TLS: the first half of the handshake response.
+/// Appends the TLS request: the first half of the handshake response.
 pub(super) fn write_tls_request(out: &mut Vec<u8>, agreement: Agreement) {
     out.extend_from_slice(&agreement.flags.to_le_bytes());
     out.extend_from_slice(&LARGEST_MESSAGE.to_le_bytes());
@@ -177,10 +177,10 @@ pub(super) fn write_response(
     write_zero_ended(out, method);
 }
 
-/// A zero byte inside would end the field early and let the rest be read as the next one; no name has
-/// one, and [`super::MysqlWire::new`] takes them out.
+/// A zero byte inside would end the field early, and the rest would be read as the next field;
+/// [`super::MysqlWire::new`] replaces zero bytes in names.
 fn write_zero_ended(out: &mut Vec<u8>, text: &str) {
-    debug_assert!(!text.contains('\0'), "names are checked at the door");
+    debug_assert!(!text.contains('\0'), "zero bytes were replaced");
     out.extend_from_slice(text.as_bytes());
     out.push(0);
 }

@@ -1,9 +1,9 @@
-//! Takes rows; gives `INSERT … VALUES` statements of many rows, without waiting for the answer to one
-//! before the next is sent.
+//! Takes rows; appends `INSERT … VALUES` statements of many rows, pipelined: the next one is sent
+//! before the last one is answered.
 //!
-//! The server answers every statement with a few bytes. A caller that reads nothing until the load
-//! has ended must expect the server to stop listening once its answers no longer fit into the
-//! socket's buffers (some hundred statements): it should read what comes while it sends.
+//! The server answers every statement with a few bytes. The caller should read while it sends: once
+//! the answers no longer fit into the socket's buffers (after some hundred statements), the server
+//! stops reading.
 
 use super::constants::{command, head};
 use super::escape;
@@ -19,11 +19,11 @@ const FULL_STATEMENT: usize = 512 * 1024;
 pub(super) struct InsertLoad {
     /// `INSERT INTO t (a, b) VALUES`
     head: String,
-    /// The statement being made; empty between two.
+    /// The statement being assembled; empty between two statements.
     batch: Vec<u8>,
     stage: Stage,
-    /// Answers still owed by the server.
-    owed: usize,
+    /// Statements not answered yet.
+    unanswered: usize,
     affected: u64,
     warnings: u64,
     error: Option<SystemError>,
@@ -31,7 +31,7 @@ pub(super) struct InsertLoad {
 
 #[derive(PartialEq, Eq)]
 enum Stage {
-    Asked,
+    Requested,
     Rows,
     Ended,
 }
@@ -41,8 +41,8 @@ impl InsertLoad {
         let mut load = Self {
             head: head.to_owned(),
             batch: Vec::new(),
-            stage: Stage::Asked,
-            owed: 0,
+            stage: Stage::Requested,
+            unanswered: 0,
             affected: 0,
             warnings: 0,
             error: None,
@@ -57,7 +57,7 @@ impl InsertLoad {
 
     pub(super) fn row(&mut self, row: &Row, packets: &mut Packets, out: &mut Vec<u8>) {
         if self.error.is_some() {
-            return; // what is sent now would only be rolled back
+            return; // further rows would only be rolled back
         }
         if self.batch.is_empty() {
             self.batch.push(command::QUERY);
@@ -81,19 +81,19 @@ impl InsertLoad {
     pub(super) fn end(&mut self, abort: Option<&str>, packets: &mut Packets, out: &mut Vec<u8>) {
         if let Some(reason) = abort {
             self.error
-                .get_or_insert_with(|| refusal::load_given_up(reason));
+                .get_or_insert_with(|| refusal::load_aborted(reason));
         }
         if self.error.is_some() {
             self.batch.clear();
         }
         self.flush(packets, out);
-        if self.owed == 0 {
+        if self.unanswered == 0 {
             self.ping(packets, out);
         }
         self.stage = Stage::Ended;
     }
 
-    /// Takes one message; `Ready` where the load is over and `answer` complete.
+    /// Takes one message; returns `Ready` once the load has ended and `answer` is complete.
     pub(super) fn packet(
         &mut self,
         payload: &[u8],
@@ -116,14 +116,14 @@ impl InsertLoad {
             }
             _ => return Err(refusal::malformed("the answer to an INSERT", payload)),
         }
-        self.owed = self.owed.saturating_sub(1);
+        self.unanswered = self.unanswered.saturating_sub(1);
         match self.stage {
-            Stage::Asked => {
+            Stage::Requested => {
                 self.stage = Stage::Rows;
                 packets.set_pipelined(true);
                 Ok(Some(Progress::BulkReady))
             }
-            Stage::Ended if self.owed == 0 => {
+            Stage::Ended if self.unanswered == 0 => {
                 packets.set_pipelined(false);
                 answer.affected = self.affected;
                 answer.error = self.error.take().or_else(|| self.warning());
@@ -134,11 +134,11 @@ impl InsertLoad {
         }
     }
 
-    /// A server that is not strict changes values and only warns.
+    /// A server without a strict SQL mode changes values and only warns.
     fn warning(&self) -> Option<SystemError> {
         (self.warnings > 0).then(|| {
             let message = format!(
-                "the server changed values of the load, {} warnings; a strict sql_mode says which",
+                "the server changed values of the load ({} warnings); a strict sql_mode reports which",
                 self.warnings
             );
             SystemError::new(ErrorClass::Data, "", message)
@@ -150,15 +150,15 @@ impl InsertLoad {
             packets.begin_command();
             packets.write(out, |out| out.extend_from_slice(&self.batch));
             self.batch.clear();
-            self.owed += 1;
+            self.unanswered += 1;
         }
     }
 
-    /// Nothing to ask, but whoever waits for an answer waits for bytes.
+    /// A PING, so that the caller always has an answer to wait for.
     fn ping(&mut self, packets: &mut Packets, out: &mut Vec<u8>) {
         packets.begin_command();
         packets.append(out, &[command::PING]);
-        self.owed += 1;
+        self.unanswered += 1;
     }
 }
 
@@ -208,7 +208,7 @@ mod tests {
         );
         let expected = r"INSERT INTO t (a, b) VALUES ('it\'s \\',NULL),('2',''),('xxx";
         assert_eq!(&out[5..5 + expected.len()], expected.as_bytes());
-        assert_eq!(load.owed, 2, "the ping and one statement");
+        assert_eq!(load.unanswered, 2, "the ping and one statement");
         out.clear();
         load.end(None, &mut packets, &mut out);
         assert!(out.is_empty(), "nothing was left");

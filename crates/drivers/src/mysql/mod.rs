@@ -1,13 +1,13 @@
-//! Takes requests; gives the bytes of the client/server protocol of MySQL and MariaDB, and the answers
-//! that came back.
+//! Takes requests; returns the bytes of the client/server protocol of MySQL and MariaDB, and the
+//! answers.
 //!
-//! The road of an execution is kept short, because the client's cost is what Assay measures itself by:
-//! parameters go straight into the send buffer, their types only where the server does not know them;
-//! rows are scanned in the receive buffer, and where nobody wants their cells only their headers are.
+//! The client's own cost limits what can be measured, so an execution does little work: parameters
+//! are written directly into the send buffer, their types only if the server does not know them yet;
+//! rows are scanned in the receive buffer, and if their cells are not needed only the packet headers.
 //! A MariaDB server sends a statement's column definitions once (`MARIADB_CLIENT_CACHE_METADATA`).
 //!
-//! The packets this driver needs are few, so they are written out here: `mysql_common` 0.38 brings
-//! fifty crates for them, and panics where a server's public key is empty.
+//! This driver needs few packets, so it has its own codec: `mysql_common` 0.38 depends on fifty
+//! crates, and panics if a server's public key is empty.
 //!
 //! Protocol: "Client/Server Protocol" of the MariaDB documentation, and the chapter of that name in the
 //! source documentation of the MySQL server.

@@ -1,4 +1,4 @@
-//! A statement that the driver sends for itself, with an answer that nobody else sees.
+//! A statement that the driver sends for its own use; its answer does not reach the engine.
 
 use super::column::Column;
 use super::greeting::Agreement;
@@ -22,7 +22,7 @@ impl OwnStatement {
         }
     }
 
-    /// Takes one message; gives the answer once it is complete.
+    /// Takes one message; returns the answer once it is complete.
     pub(super) fn packet(
         &mut self,
         payload: &[u8],
@@ -37,7 +37,7 @@ impl OwnStatement {
         } = self;
         match results.packet(payload, agreement, columns, &mut Vec::new(), answer)? {
             Step::End => return Ok(Some(answer)),
-            Step::WantsFile => packets.append(out, &[]), // it gets none
+            Step::WantsFile => packets.append(out, &[]), // an empty file: none is ever sent
             Step::More => {}
         }
         Ok(None)

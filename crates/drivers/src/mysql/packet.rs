@@ -1,17 +1,17 @@
-//! Takes payloads and gives packets, and the other way round: three bytes of length, one byte of
-//! sequence number, then the payload. A payload of 16 MiB − 1 or more travels in several packets,
-//! the last of which is shorter than that (it may be empty).
+//! Takes payloads and writes packets, and the reverse: three bytes of length, one byte of sequence
+//! number, then the payload. A payload of 16 MiB − 1 or more is split into several packets, the last
+//! of which is shorter than that (it may be empty).
 
 use super::constants::command;
 use super::refusal;
 use crate::SystemError;
 
-/// A packet with a payload this long is followed by another one of the same message.
+/// A packet with a payload this long is followed by another packet of the same message.
 pub(super) const FULL: usize = 0xFF_FFFF;
-/// The largest value `max_allowed_packet` can have in any server: more than this is no message.
+/// The largest possible value of `max_allowed_packet`: a longer message is an error.
 const LONGEST_MESSAGE: usize = 1 << 30;
 
-/// The payload of one message: in the caller's buffer, or joined where it came in several packets.
+/// The payload of one message: in the caller's buffer, or joined from several packets.
 pub(super) enum Payload<'a> {
     Whole(&'a [u8]),
     Joined(Vec<u8>),
@@ -28,7 +28,7 @@ impl std::ops::Deref for Payload<'_> {
     }
 }
 
-/// Both directions of one exchange: they share the sequence number.
+/// Reads and writes packets; both directions share the sequence number.
 #[derive(Default)]
 pub(super) struct Packets {
     sequence: u8,
@@ -48,25 +48,25 @@ impl Packets {
         });
     }
 
-    /// Several commands are under way, and the answer to each counts from its own beginning: the
-    /// order is not looked at.
+    /// Several commands are sent before their answers, and the sequence numbers of each answer start
+    /// again: the sequence is not checked.
     pub(super) fn set_pipelined(&mut self, is_pipelined: bool) {
         self.is_pipelined = is_pipelined;
     }
 
-    /// A command begins: it counts from 0 again.
+    /// A command begins: the sequence number starts at 0.
     pub(super) fn begin_command(&mut self) {
         self.sequence = 0;
     }
 
-    /// Appends one message, whose payload `write` appends to the buffer it is given.
+    /// Appends one message, whose payload `write` appends.
     pub(super) fn write(&mut self, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
         let start = self.open(out);
         write(out);
         if Self::length(out, start) < FULL {
             return Self::close(out, start);
         }
-        // Rare and long: one copy more than needed, and everything else stays simple.
+        // Rare: one extra copy keeps the rest of the code simple.
         let payload = out.split_off(start + Self::HEADER);
         let mut parts = payload.chunks(FULL);
         let first = parts.next().unwrap_or_default();
@@ -80,14 +80,14 @@ impl Packets {
         }
     }
 
-    /// Appends one packet of its own.
+    /// Appends one packet.
     pub(super) fn append(&mut self, out: &mut Vec<u8>, payload: &[u8]) {
         let start = self.open(out);
         set_length(out, start, payload.len());
         out.extend_from_slice(payload);
     }
 
-    /// Appends a header whose length is still to be set; gives its place.
+    /// Appends a header whose length is set later; returns its offset.
     pub(super) fn open(&mut self, out: &mut Vec<u8>) -> usize {
         let start = out.len();
         out.extend_from_slice(&[0, 0, 0, self.sequence]);
@@ -95,8 +95,8 @@ impl Packets {
         start
     }
 
-    /// Ends the packet that [`Packets::open`] began at `start`: it holds all that follows in `out`,
-    /// which must be less than [`FULL`].
+    /// Ends the packet that [`Packets::open`] began at `start`: its payload is the rest of `out`, which
+    /// must be shorter than [`FULL`].
     pub(super) fn close(out: &mut [u8], start: usize) {
         set_length(out, start, Self::length(out, start));
     }
@@ -106,8 +106,8 @@ impl Packets {
         out.len() - start - Self::HEADER
     }
 
-    /// The payload of the first packet of `input`, where it is a message of its own, whole and in order;
-    /// nothing where [`Packets::read`] must look closer. Then [`Packets::passed`], if it is used.
+    /// The payload of the first packet of `input` if it is a complete message in sequence; `None` where
+    /// [`Packets::read`] must handle it. Call [`Packets::passed`] once it is used.
     #[inline]
     pub(super) fn peek<'a>(&self, input: &'a [u8]) -> Option<&'a [u8]> {
         let &[a, b, c, sequence] = input.first_chunk()?;
@@ -120,14 +120,14 @@ impl Packets {
         }
     }
 
-    /// The packet that was peeked at is used.
+    /// The packet returned by [`Packets::peek`] has been used.
     #[inline]
     pub(super) fn passed(&mut self) {
         self.sequence = self.sequence.wrapping_add(1);
     }
 
-    /// Reads one message; gives how many bytes of `input` it used (also where the message is not
-    /// complete: the parts of a long one are kept here) and the payload where it is complete.
+    /// Reads one message; returns how many bytes of `input` it used, and the payload once the message is
+    /// complete. The parts of a long message are buffered here, so bytes are used before that.
     pub(super) fn read<'a>(
         &mut self,
         input: &'a [u8],
@@ -158,7 +158,7 @@ impl Packets {
             }
             self.joined.extend_from_slice(part);
             if length < FULL {
-                // Given away, not kept: one long message must not hold its memory for good.
+                // Moved out, so that one long message does not keep its memory allocated.
                 return Ok((
                     used,
                     Some(Payload::Joined(std::mem::take(&mut self.joined))),
@@ -178,11 +178,13 @@ fn set_length(out: &mut [u8], start: usize, length: usize) {
 mod tests {
     use super::*;
 
-    /// What `Packets::write` makes is what `Packets::read` takes, around the length that decides.
+    /// `Packets::read` returns what `Packets::write` wrote, for lengths around the split.
     #[test]
     fn long_payloads_survive_the_split_into_packets() {
         for length in [0, 1, FULL - 1, FULL, FULL + 1, 2 * FULL, 2 * FULL + 7] {
-            let payload: Vec<u8> = (0..length).map(|at| ((at * 31) >> 3) as u8).collect();
+            let payload: Vec<u8> = (0..length)
+                .map(|at| ((at * 31) >> 3).to_le_bytes()[0])
+                .collect();
             let mut wire = Vec::new();
             Packets::default().write(&mut wire, |out| out.extend_from_slice(&payload));
             assert_eq!(wire.len(), length + Packets::HEADER * (1 + length / FULL));

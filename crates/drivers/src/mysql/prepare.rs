@@ -1,4 +1,4 @@
-//! Takes a statement's text; gives it to the server to prepare, and keeps what the server says of it.
+//! Takes a statement's text; has the server prepare it, and stores the server's description of it.
 
 use super::constants::{command, head};
 use super::refusal::{self, Moment};
@@ -21,7 +21,7 @@ impl MysqlWire {
             out.push(command::STMT_PREPARE);
             out.extend_from_slice(text.as_bytes());
         });
-        self.phase = Phase::PrepareAsked {
+        self.phase = Phase::PrepareSent {
             id,
             text,
             has_values: pieces.contains(&Piece::Value),
@@ -36,7 +36,7 @@ impl MysqlWire {
         answer: &mut Answer,
     ) -> Result<Option<Progress>, SystemError> {
         let (id, preparation) = match std::mem::replace(&mut self.phase, Phase::Over) {
-            Phase::PrepareAsked {
+            Phase::PrepareSent {
                 id,
                 text,
                 has_values,
@@ -53,7 +53,7 @@ impl MysqlWire {
                 answer.transaction = TransactionStatus::Unknown;
                 return Ok(Some(Progress::Ready));
             }
-            Phase::PrepareAsked { id, .. } => {
+            Phase::PrepareSent { id, .. } => {
                 let preparation = Preparation::read(payload, self.server.agreement)
                     .ok_or_else(|| refusal::malformed("a prepared statement", payload))?;
                 (id, preparation)
@@ -76,7 +76,7 @@ impl MysqlWire {
         Ok(self.prepared(id, out, answer))
     }
 
-    /// The server has prepared a statement: a direct one is now executed.
+    /// The server has prepared a statement; a direct statement is executed next.
     fn prepared(&mut self, id: u32, out: &mut Vec<u8>, answer: &mut Answer) -> Option<Progress> {
         if id != DIRECT {
             return Some(Progress::Ready);

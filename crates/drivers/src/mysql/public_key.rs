@@ -1,8 +1,8 @@
-//! Takes the server's RSA public key (PEM) and a short secret; gives the secret encrypted for it,
-//! with the padding OAEP over SHA-1 (RFC 8017, §7.1), which is what these servers decrypt.
+//! Takes the server's RSA public key (PEM) and a short secret; returns the secret encrypted with it,
+//! with OAEP padding over SHA-1 (RFC 8017, §7.1), which these servers expect.
 //!
-//! Only public values meet the secret here, and only once a connection. The key comes from the
-//! server and may hold anything, so every step of reading it can say no.
+//! Only public values are combined with the secret, once per connection. The key comes from the server
+//! and may hold anything, so every step of parsing it can fail.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,7 +11,7 @@ use sha1::Sha1;
 use sha2::Digest as _;
 
 const HASH: usize = 20;
-/// Longer keys exist nowhere; a hostile one would only cost us time.
+/// Longer keys are not in use; a malicious one would only cost time.
 const LONGEST_KEY_BITS: u64 = 16_384;
 
 pub(super) struct PublicKey {
@@ -94,7 +94,7 @@ const INTEGER: u8 = 0x02;
 const BIT_STRING: u8 = 0x03;
 const SEQUENCE: u8 = 0x30;
 
-/// One DER element of the wanted tag: its content, and what follows it.
+/// One DER element with the given tag: its content, and what follows it.
 fn element(der: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
     let (&found, rest) = der.split_first()?;
     let (&short, mut rest) = rest.split_first()?;
@@ -144,11 +144,11 @@ J/Eg5LcobGi2aA2neBUbJBTfJDGsPz5dKwIDAQAB
 -----END RSA PUBLIC KEY-----
 ";
 
-    /// Encrypted apart from this code (Python integers and hashlib) and decrypted by `openssl
-    /// pkeyutl -pkeyopt rsa_padding_mode:oaep`; the digest stands for the 256 bytes.
+    /// Encrypted independently (Python integers and hashlib) and decrypted by `openssl
+    /// pkeyutl -pkeyopt rsa_padding_mode:oaep`; the digest is that of the 256 bytes.
     #[test]
     fn encryption_is_rsa_oaep_with_sha1() {
-        let seed = std::array::from_fn(|at| at as u8);
+        let seed = std::array::from_fn(|at| at.to_le_bytes()[0]);
         for pem in [KEY, KEY_PKCS1] {
             let key = PublicKey::from_pem(pem.as_bytes()).expect("a good key");
             let secret = key
@@ -170,7 +170,7 @@ J/Eg5LcobGi2aA2neBUbJBTfJDGsPz5dKwIDAQAB
     }
 
     #[test]
-    fn a_damaged_key_is_no_key() {
+    fn a_damaged_key_is_rejected() {
         assert!(PublicKey::from_pem(b"").is_none());
         assert!(PublicKey::from_pem(b"-----BEGIN PUBLIC KEY-----\nMAA=\n-----END").is_none());
         for end in 0..KEY.len() - 30 {
@@ -183,7 +183,7 @@ J/Eg5LcobGi2aA2neBUbJBTfJDGsPz5dKwIDAQAB
         for at in 0..body.len() {
             let mut damaged = KEY.as_bytes().to_vec();
             damaged[27 + at] = b'/';
-            let _ = PublicKey::from_pem(&damaged); // whatever it says, it does not panic
+            let _ = PublicKey::from_pem(&damaged); // must not panic
         }
     }
 }

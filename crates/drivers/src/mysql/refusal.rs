@@ -1,13 +1,13 @@
-//! Takes an error packet; gives the error in the engine's words, by the server's error number.
+//! Takes an error packet; returns the error with the engine's class, by the server's error number.
 //!
-//! Numbers: the error references of MySQL and MariaDB, which agree where both have a number. What is
-//! not listed goes by its SQLSTATE.
+//! Numbers: the error references of MySQL and MariaDB, which agree where both have a number. Numbers
+//! not listed are classified by their SQLSTATE.
 
 use super::constants::head;
 use super::scan::Scan;
 use crate::{ErrorClass, SystemError};
 
-/// What was under way when the error came: some numbers mean another thing to a session that begins.
+/// When the error occurred: some numbers mean something else while connecting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Moment {
     Connecting,
@@ -43,8 +43,8 @@ fn is_of_commit(number: u16) -> bool {
     number == 1180
 }
 
-/// A packet whose sequence number is not the next one. A server that ends a session on its own
-/// (shutdown, idle too long) says so in a packet with a number of its own.
+/// A packet whose sequence number is not the next one. A server that ends a session (shutdown, idle
+/// timeout) sends an error packet whose sequence number starts again.
 pub(super) fn out_of_order(expected: u8, found: u8, payload: &[u8]) -> SystemError {
     if payload.first() == Some(&head::ERROR) && payload.len() > 3 {
         let error = read(payload, Moment::Statement);
@@ -56,38 +56,38 @@ pub(super) fn out_of_order(expected: u8, found: u8, payload: &[u8]) -> SystemErr
     )
 }
 
-/// A payload that ended within `what`, or held something else.
-pub(super) fn malformed(what: &str, payload: &[u8]) -> SystemError {
-    SystemError::protocol(what, describe(payload))
+/// A payload that is truncated, or is not `expected`.
+pub(super) fn malformed(expected: &str, payload: &[u8]) -> SystemError {
+    SystemError::protocol(expected, describe(payload))
 }
 
-/// A message that nothing asked for: a server that ends the session says so at any moment.
+/// A message outside a request: a server that ends the session may send one at any time.
 pub(super) fn unasked(payload: &[u8]) -> SystemError {
     if payload.first() == Some(&head::ERROR) {
         let error = read(payload, Moment::Statement);
         return error.lost();
     }
-    malformed("silence", payload)
+    malformed("no message", payload)
 }
 
-/// A request that this session cannot take: a mistake on our side of the wire.
+/// A request that is not valid in this state of the session: an error of the caller.
 pub(super) fn refused(message: &str) -> SystemError {
     SystemError::new(ErrorClass::Other, "", message)
 }
 
-/// A server may ask for any file it likes; it gets none.
+/// A server may request any file of this machine; none is sent.
 pub(super) fn no_file() -> SystemError {
-    let message = "the server asked for a file of this machine (LOAD DATA LOCAL); only a load of \
-                   generated rows is answered";
+    let message = "the server requested a file of this machine (LOAD DATA LOCAL), which is never sent; \
+                   only a bulk load sends rows";
     SystemError::new(ErrorClass::Permission, "", message)
 }
 
-/// The error of a load that the caller ended on purpose.
-pub(super) fn load_given_up(reason: &str) -> SystemError {
+/// The error of a load that the caller aborted.
+pub(super) fn load_aborted(reason: &str) -> SystemError {
     SystemError::new(
         ErrorClass::Other,
         "",
-        format!("the load was given up: {reason}"),
+        format!("the load was aborted: {reason}"),
     )
 }
 
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_decides_and_the_moment_with_it() {
+    fn the_error_number_and_the_moment_decide_the_class() {
         let denied = packet(1045, b"#28000Access denied");
         assert_eq!(
             read(&denied, Moment::Connecting).class,
@@ -187,14 +187,14 @@ mod tests {
 
     /// Before client and server have agreed on the protocol there is no SQLSTATE in the packet.
     #[test]
-    fn a_full_server_is_understood_before_the_greeting() {
+    fn too_many_connections_is_recognized_before_the_greeting() {
         let error = read(&packet(1040, b"Too many connections"), Moment::Connecting);
         assert_eq!(error.class, ErrorClass::TooManyConnections);
         assert_eq!(error.message, "Too many connections");
     }
 
     #[test]
-    fn an_unknown_number_goes_by_its_state() {
+    fn an_unknown_number_is_classified_by_its_sqlstate() {
         let error = read(&packet(9999, b"#23505unheard of"), Moment::Statement);
         assert_eq!(error.class, ErrorClass::Constraint);
     }

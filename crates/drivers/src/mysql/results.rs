@@ -1,8 +1,8 @@
-//! Takes the packets that answer one statement, message by message; counts, digests or keeps the
-//! rows, until the last result has ended.
+//! Takes the messages that answer one statement; counts, hashes or keeps the rows, until the last
+//! result has ended.
 //!
-//! One statement may give several results (procedures, several statements in one text). Rows and
-//! changed rows of all of them add up; the names of columns are those of the first.
+//! One request may return several results (procedures, several statements in one text). Rows and
+//! changed rows of all results add up; the column names are those of the first.
 
 use super::column::Column;
 use super::constants::{MORE_RESULTS, head};
@@ -30,20 +30,20 @@ enum Stage {
 }
 
 pub(super) enum Step {
-    /// Another message belongs to this answer.
+    /// The answer has more messages.
     More,
-    /// The server asks for a file of the client, and waits.
+    /// The server requests a file from the client, and waits.
     WantsFile,
     /// The answer is complete.
     End,
 }
 
-/// What [`Results::skim`] made of a message.
+/// What [`Results::skim`] did with a message.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Skim {
     Passed,
     End,
-    /// It was not looked at: [`Results::packet`] must.
+    /// It was not handled: [`Results::packet`] must.
     Left,
 }
 
@@ -62,8 +62,8 @@ impl Results {
         }
     }
 
-    /// Takes a message of a usual answer whose rows are only counted, without reading more of it than
-    /// that needs. `columns` is how many the server remembers having described.
+    /// Takes a message of a common answer whose rows are only counted, and reads only what that needs.
+    /// `columns` is the number of columns whose definitions the server has already sent.
     #[inline]
     pub(super) fn skim(
         &mut self,
@@ -85,7 +85,7 @@ impl Results {
             {
                 self.stage = Stage::Row;
             }
-            // The definitions come with every answer, and are of no use to this one.
+            // The definitions are sent with every answer; counting rows does not need them.
             (Stage::Head, [count @ 1..=250]) if !agreement.caches_metadata() => {
                 self.stage = Stage::Definition {
                     left: usize::from(*count),
@@ -101,8 +101,8 @@ impl Results {
         Skim::Passed
     }
 
-    /// `columns` are those of the last result with this shape, where the server remembers having
-    /// sent them; they are replaced where it sends others. `text` is memory to write numbers into.
+    /// `columns` are the cached definitions of this statement; they are replaced if the server sends
+    /// others. `text` is a buffer for the text of numbers.
     pub(super) fn packet(
         &mut self,
         payload: &[u8],
@@ -233,7 +233,7 @@ impl Results {
         Ok(self.next_or_end(ok.status, answer))
     }
 
-    /// The EOF packet of servers that do not know better: warnings, then status.
+    /// The EOF packet of servers without `DEPRECATE_EOF`: warnings, then status.
     fn old_end(&mut self, payload: &[u8], answer: &mut Answer) -> Result<Step, SystemError> {
         let mut scan = Scan(&payload[1..]);
         let (Some(_warnings), Some(status)) = (scan.u16(), scan.u16()) else {
@@ -273,7 +273,7 @@ fn skim_end(payload: &[u8], answer: &mut Answer) -> Skim {
     }
 }
 
-/// The statement's error goes into the answer; one that ends the session is everybody's. The packet has no
+/// Puts the statement's error into the answer; returns one that ends the session. The packet has no
 /// status: some errors roll the transaction back, most do not.
 fn failed(payload: &[u8], answer: &mut Answer) -> Result<Step, SystemError> {
     let error = refusal::read(payload, Moment::Statement);

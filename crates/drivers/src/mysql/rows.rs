@@ -1,4 +1,4 @@
-//! Takes one row's payload, text or binary; gives its cells to the answer, scanned in place.
+//! Takes one row's payload, text or binary; reports its cells to the answer, without copying them.
 
 use super::binary_cell;
 use super::column::Column;
@@ -7,7 +7,7 @@ use crate::Answer;
 
 const NULL: u8 = 0xFB;
 
-/// A text row: one length-encoded string for each column, or the mark of NULL.
+/// A text row: for each column a length-encoded string, or the NULL byte.
 pub(super) fn text_row(payload: &[u8], columns: usize, answer: &mut Answer) -> Option<()> {
     let mut scan = Scan(payload);
     answer.begin_row();
@@ -22,8 +22,8 @@ pub(super) fn text_row(payload: &[u8], columns: usize, answer: &mut Answer) -> O
     end(scan, answer)
 }
 
-/// A binary row: a zero, one bit for each NULL (the first two bits mean nothing), then the values
-/// of all other columns. `text` is memory to write numbers into.
+/// A binary row: a zero byte, a NULL bitmap (whose first two bits are unused), then the values that
+/// are not NULL. `text` is a buffer for the text of numbers.
 pub(super) fn binary_row(
     payload: &[u8],
     columns: &[Column],

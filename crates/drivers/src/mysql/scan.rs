@@ -1,6 +1,6 @@
-//! Takes a payload; gives its fields one after the other, or nothing where it ends too early.
+//! Takes a payload; returns its fields in order, or `None` where it ends too early.
 
-/// The part of a payload not read yet.
+/// The unread part of a payload.
 #[derive(Clone, Copy)]
 pub(super) struct Scan<'a>(pub(super) &'a [u8]);
 
@@ -29,8 +29,8 @@ impl<'a> Scan<'a> {
         self.array().map(u32::from_le_bytes)
     }
 
-    /// A *length-encoded integer*: one byte below 251, else a mark and 2, 3 or 8 bytes. The marks
-    /// of NULL (251) and of an error (255) are no integers.
+    /// A *length-encoded integer*: one byte below 251, else a prefix and 2, 3 or 8 bytes. The prefixes
+    /// of NULL (251) and of an error (255) are not integers.
     pub(super) fn length(&mut self) -> Option<u64> {
         match self.u8()? {
             short @ 0..=250 => Some(u64::from(short)),
@@ -49,7 +49,7 @@ impl<'a> Scan<'a> {
         self.take(length)
     }
 
-    /// The text up to a zero byte, which is taken too.
+    /// The text up to a zero byte, which is consumed too.
     pub(super) fn until_zero(&mut self) -> Option<&'a [u8]> {
         let end = self.0.iter().position(|&byte| byte == 0)?;
         let text = &self.0[..end];
@@ -107,6 +107,6 @@ mod tests {
             assert!(scan.0.is_empty());
             assert_eq!(Scan(&bytes[..bytes.len() - 1]).length(), None);
         }
-        assert_eq!(Scan(&[251]).length(), None, "NULL is no length");
+        assert_eq!(Scan(&[251]).length(), None, "251 is NULL");
     }
 }

@@ -1,14 +1,13 @@
-//! Takes a password and the server's nonce; gives the proof of the password that each
-//! authentication method wants.
+//! Takes a password and the server's nonce; returns the scramble for each authentication method.
 //!
 //! Sources: "mysql_native_password" and "caching_sha2_password" in the MySQL server's source
-//! documentation. Both prove knowledge of a hash without sending it: the server holds the hash of
-//! the hash, undoes the exclusive-or with it, and hashes what it finds.
+//! documentation. Both prove knowledge of a hash without sending it: the server stores the hash of
+//! the hash, reverses the exclusive-or with it, and hashes the result.
 
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
-/// `SHA1(password) ^ SHA1(nonce ‖ SHA1(SHA1(password)))`; nothing for no password.
+/// `SHA1(password) ^ SHA1(nonce ‖ SHA1(SHA1(password)))`; empty for an empty password.
 pub(super) fn native(password: &[u8], nonce: &[u8]) -> Vec<u8> {
     if password.is_empty() {
         return Vec::new();
@@ -22,7 +21,7 @@ pub(super) fn native(password: &[u8], nonce: &[u8]) -> Vec<u8> {
     exclusive_or(&once, &mask)
 }
 
-/// `SHA256(password) ^ SHA256(SHA256(SHA256(password)) ‖ nonce)`; nothing for no password.
+/// `SHA256(password) ^ SHA256(SHA256(SHA256(password)) ‖ nonce)`; empty for an empty password.
 pub(super) fn caching_sha2(password: &[u8], nonce: &[u8]) -> Vec<u8> {
     if password.is_empty() {
         return Vec::new();
@@ -36,9 +35,9 @@ pub(super) fn caching_sha2(password: &[u8], nonce: &[u8]) -> Vec<u8> {
     exclusive_or(&once, &mask)
 }
 
-/// The password and a zero byte, hidden by the nonce over and over: what is encrypted for a server
-/// that must see the password over an open line.
-pub(super) fn hidden_password(password: &[u8], nonce: &[u8]) -> Vec<u8> {
+/// The password and a zero byte, XORed with the repeated nonce: this is encrypted with RSA when the
+/// server needs the password over an unencrypted connection.
+pub(super) fn masked_password(password: &[u8], nonce: &[u8]) -> Vec<u8> {
     let nonce = nonce.iter().cycle();
     password
         .iter()
@@ -67,7 +66,7 @@ mod tests {
 
     /// Values computed with Python's hashlib from the formulas of the documentation.
     #[test]
-    fn scrambles_are_the_documented_ones() {
+    fn scrambles_follow_the_documentation() {
         assert_eq!(
             hex(&native(b"secret", NONCE)),
             "ceae550ff6b8f31cc21c11cff4ba84ea241d9ba4"

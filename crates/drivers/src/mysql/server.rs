@@ -1,9 +1,9 @@
-//! Takes the packets a client sends; gives the statements in them, and writes the server's answers: the
-//! other side of [`MysqlWire`](super::MysqlWire).
+//! Takes a client's packets; returns the statements in them, and writes the server's answers: the
+//! server side of [`MysqlWire`](super::MysqlWire).
 //!
-//! It lets everybody in with any password and offers no TLS. Column definitions of a prepared statement
-//! are sent once, where the client can keep them. What it cannot do: cursors (all rows come at once), and
-//! commands about tables, of which it has none.
+//! It accepts any user with any password and offers no TLS. Column definitions of a prepared statement
+//! are sent once if the client can cache them. It does not support cursors (all rows are sent at once)
+//! or commands about tables.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -18,52 +18,52 @@ use crate::null::{Given, Lines, Meaning, Statement};
 use crate::server::{Demand, PIECE_BYTES, WireServer};
 use crate::{ErrorClass, SystemError};
 
-/// The server's side of one session.
+/// The server side of one session.
 pub struct MysqlServer {
     admission: Result<u32, SystemError>,
     pub(super) phase: Phase,
     pub(super) agreement: Agreement,
     pub(super) packets: Packets,
-    /// The beginning of a message of several packets has been read.
+    /// The first packets of a long message have been read.
     is_within: bool,
     is_in_transaction: bool,
     pub(super) statements: HashMap<u32, Statement>,
     pub(super) last_id: u32,
     pub(super) running: Running,
-    /// Statements of a text behind the one that is running.
+    /// Statements of the current text after the running one.
     pub(super) queue: VecDeque<Statement>,
-    /// Rows of the statement under way are being sent: its columns are known to the client.
+    /// The column definitions of the current statement have been sent; rows follow.
     is_begun: bool,
-    /// The table of the load that has just ended, and its rows.
+    /// The table of the last load, and the number of its rows.
     loaded: (String, u64),
 }
 
 pub(super) enum Phase {
     Greeted,
-    /// Whatever comes is the right proof.
-    MethodAsked,
+    /// Any response is accepted as a valid proof.
+    MethodRequested,
     Open,
     /// The client sends a file of rows for this table.
     Rows(String, Lines),
     Over,
 }
 
-/// The statement under way.
+/// The current statement.
 pub(super) enum Running {
     None,
     Text(Statement),
     Prepared(u32),
 }
 
-/// What a packet comes to.
+/// What follows from a packet.
 pub(super) enum Step {
-    Go,
+    Continue,
     Execute,
     Loaded,
 }
 
 impl MysqlServer {
-    /// `admission` is the session's number, or why it is turned away.
+    /// `admission` is the session's number, or the error that refuses it.
     #[must_use]
     pub fn new(admission: Result<u32, SystemError>) -> Self {
         Self {
@@ -91,21 +91,21 @@ impl MysqlServer {
                 self.agreement = response.agreement;
                 if response.needs_method {
                     self.packets.write(out, greeting::write_method);
-                    self.phase = Phase::MethodAsked;
+                    self.phase = Phase::MethodRequested;
                 } else {
                     self.ok(0, out);
                     self.phase = Phase::Open;
                 }
-                Ok(Step::Go)
+                Ok(Step::Continue)
             }
-            Phase::MethodAsked => {
+            Phase::MethodRequested => {
                 self.ok(0, out);
                 self.phase = Phase::Open;
-                Ok(Step::Go)
+                Ok(Step::Continue)
             }
             Phase::Rows(_, lines) if !payload.is_empty() => {
                 lines.take(payload);
-                Ok(Step::Go)
+                Ok(Step::Continue)
             }
             Phase::Rows(..) => {
                 if let Phase::Rows(table, lines) = std::mem::replace(&mut self.phase, Phase::Open) {
@@ -114,7 +114,7 @@ impl MysqlServer {
                 self.ok(self.loaded.1, out);
                 Ok(Step::Loaded)
             }
-            Phase::Over => Err(malformed("silence", payload)),
+            Phase::Over => Err(malformed("no message", payload)),
         }
     }
 
@@ -152,7 +152,7 @@ impl MysqlServer {
                 continue;
             }
             if matches!(self.phase, Phase::Over) {
-                return Ok((used, Step::Go));
+                return Ok((used, Step::Continue));
             }
             if matches!(self.phase, Phase::Open) && !self.is_within {
                 self.packets.begin_command();
@@ -161,11 +161,11 @@ impl MysqlServer {
             used += size;
             let Some(payload) = payload else {
                 self.is_within |= size > 0;
-                return Ok((used, Step::Go));
+                return Ok((used, Step::Continue));
             };
             self.is_within = false;
             match self.packet(&payload, out)? {
-                Step::Go => {}
+                Step::Continue => {}
                 step => return Ok((used, step)),
             }
         }
@@ -212,13 +212,15 @@ impl WireServer for MysqlServer {
     ) -> Result<(usize, Demand<'a>), SystemError> {
         let (used, step) = self.advance(input, out)?;
         let demand = match step {
-            Step::Go if matches!(self.phase, Phase::Over) => Demand::Over,
-            Step::Go => Demand::More,
+            Step::Continue if matches!(self.phase, Phase::Over) => Demand::Over,
+            Step::Continue => Demand::More,
             Step::Loaded => Demand::Loaded {
                 table: &self.loaded.0,
                 rows: self.loaded.1,
             },
-            Step::Execute => Demand::Execute(self.statement().expect("the step says so")),
+            Step::Execute => {
+                Demand::Execute(self.statement().expect("Step::Execute has a statement"))
+            }
         };
         Ok((used, demand))
     }
@@ -281,7 +283,7 @@ impl WireServer for MysqlServer {
         if error.class.ends_the_session() {
             self.phase = Phase::Over;
         } else if error.class == ErrorClass::Deadlock || is_commit {
-            // The whole transaction is rolled back; after another error it goes on.
+            // The whole transaction is rolled back; after other errors it stays open.
             self.is_in_transaction = false;
         }
     }

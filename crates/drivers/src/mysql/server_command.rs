@@ -1,4 +1,4 @@
-//! Takes one command of a client; answers it, or gives the statement that is to be executed.
+//! Takes a command of a client; answers it, or returns the statement that is to be executed.
 
 use super::constants::{capability, command, head};
 use super::scan::Scan;
@@ -47,7 +47,7 @@ impl MysqlServer {
                     .ok_or_else(|| malformed("the end of a statement", payload))?;
                 self.statements.remove(&id);
             }
-            // Values of parameters are passed over; neither has an answer.
+            // Parameter values are ignored; neither command has an answer.
             command::STMT_SEND_LONG_DATA => {}
             command::PING
             | command::INIT_DB
@@ -58,13 +58,13 @@ impl MysqlServer {
                 reply::end_of_rows(self.agreement, self.status(), &mut self.packets, out);
             }
             command::STATISTICS => {
-                let said = b"A null server: it does nothing, and counts nothing";
-                self.packets.append(out, said);
+                let statistics = b"Null server: no statistics";
+                self.packets.append(out, statistics);
             }
             command::QUIT => self.phase = Phase::Over,
-            other => self.refuse("1047", &format!("Unknown command {other:#04x}"), out),
+            unknown => self.refuse("1047", &format!("Unknown command {unknown:#04x}"), out),
         }
-        Ok(Step::Go)
+        Ok(Step::Continue)
     }
 
     fn prepare(&mut self, text: &str, out: &mut Vec<u8>) {
@@ -73,7 +73,11 @@ impl MysqlServer {
             return self.refuse("1065", "Query was empty", out);
         };
         if found.next().is_some() {
-            return self.refuse("1064", "one statement at a time can be prepared", out);
+            return self.refuse(
+                "1064",
+                "expected one statement to prepare, found several",
+                out,
+            );
         }
         if matches!(statement.meaning, Meaning::Load { .. }) {
             let message = "This command is not supported in the prepared statement protocol yet";
@@ -108,7 +112,7 @@ impl MysqlServer {
         }
     }
 
-    /// Takes the next statement of a text, where one waits.
+    /// Starts the next statement of the current text, if any.
     pub(super) fn next_of_query(&mut self, out: &mut Vec<u8>) -> Option<Step> {
         let statement = self.queue.pop_front()?;
         let Meaning::Load { table, file, .. } = statement.meaning else {
@@ -122,8 +126,8 @@ impl MysqlServer {
             });
             self.phase = Phase::Rows(table, Lines::default());
         } else {
-            self.refuse("1148", "The client has switched off LOCAL INFILE", out);
+            self.refuse("1148", "The client has disabled LOCAL INFILE", out);
         }
-        Some(Step::Go)
+        Some(Step::Continue)
     }
 }

@@ -1,8 +1,8 @@
-//! What is wrong with the bytes that a client sent.
+//! The errors for bytes of a client that violate the protocol.
 
 use crate::{ErrorClass, SystemError};
 
-/// What came in the place of what was expected.
+/// The client sent something other than `expected`.
 pub(super) fn malformed(expected: &str, payload: &[u8]) -> SystemError {
     let start = &payload[..payload.len().min(16)];
     let message = format!(
@@ -12,7 +12,7 @@ pub(super) fn malformed(expected: &str, payload: &[u8]) -> SystemError {
     SystemError::new(ErrorClass::Protocol, "", message)
 }
 
-/// An error of the packets: they speak of the server, and it was the client.
+/// An error of [`Packets`], whose message names the server where the client sent the bytes.
 pub(super) fn of_client(error: SystemError) -> SystemError {
     let message = error.message.replace("the server sent", "the client sent");
     SystemError { message, ..error }

@@ -1,20 +1,22 @@
-//! Writes the server's greeting; takes the client's response, whoever it is.
+//! Writes the null server's greeting; takes the client's response and returns its capabilities.
 
 use super::constants::{AUTOCOMMIT, UTF8MB4_BIN, capability, extended, head};
 use super::greeting::Agreement;
 use super::scan::Scan;
 
 const METHOD: &[u8] = b"mysql_native_password\0";
-/// Every password is right, so this is no secret.
+/// Any password is accepted, so the nonce need not be random.
 const NONCE: &[u8; 20] = b"null-server-any-key!";
-/// That of a server whose clients speak as those of a real one do.
+/// With the zero byte at its end.
+const NONCE_BYTES: u8 = 21;
+/// A version for which clients use the same protocol as with a real server.
 const VERSION: &str = concat!(
     "5.5.5-11.4.0-MariaDB-Assay-null-",
     env!("CARGO_PKG_VERSION"),
     "\0"
 );
 
-/// What is offered. The flag `LONG_PASSWORD` is left out: so says a server that it has extended ones.
+/// The capabilities offered. `LONG_PASSWORD` is cleared, which announces extended flags.
 const OFFERED: u32 = capability::FOUND_ROWS
     | capability::LONG_FLAG
     | capability::CONNECT_WITH_DB
@@ -31,17 +33,17 @@ const OFFERED: u32 = capability::FOUND_ROWS
 
 /// Appends the payload of the greeting (handshake version 10).
 pub(super) fn write(session_id: u32, out: &mut Vec<u8>) {
-    let [low, high] = [OFFERED as u16, (OFFERED >> 16) as u16];
+    let [a, b, c, d] = OFFERED.to_le_bytes();
     out.push(10);
     out.extend_from_slice(VERSION.as_bytes());
     out.extend_from_slice(&session_id.to_le_bytes());
     out.extend_from_slice(&NONCE[..8]);
     out.push(0);
-    out.extend_from_slice(&low.to_le_bytes());
+    out.extend_from_slice(&[a, b]);
     out.push(UTF8MB4_BIN);
     out.extend_from_slice(&AUTOCOMMIT.to_le_bytes());
-    out.extend_from_slice(&high.to_le_bytes());
-    out.push(NONCE.len() as u8 + 1);
+    out.extend_from_slice(&[c, d]);
+    out.push(NONCE_BYTES);
     out.extend_from_slice(&[0; 6]);
     out.extend_from_slice(&extended::CACHE_METADATA.to_le_bytes());
     out.extend_from_slice(&NONCE[8..]);
@@ -49,11 +51,11 @@ pub(super) fn write(session_id: u32, out: &mut Vec<u8>) {
     out.extend_from_slice(METHOD);
 }
 
-/// What a client answered.
+/// The client's response to the greeting.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Response {
     pub(super) agreement: Agreement,
-    /// It has another method in mind, and waits to be told ours.
+    /// It used another authentication method, and waits for a switch request.
     pub(super) needs_method: bool,
 }
 
@@ -63,7 +65,7 @@ pub(super) fn read(payload: &[u8]) -> Option<Response> {
     let flags = scan.u32()?;
     scan.take(4 + 1 + 19)?; // largest message, character set, reserved
     let last_reserved = scan.u32()?;
-    // Who leaves out the one flag answers the others.
+    // A client that clears this flag sends extended flags.
     let is_plain = flags & capability::LONG_PASSWORD != 0;
     let agreement = Agreement::of(
         flags & OFFERED,
@@ -96,7 +98,7 @@ pub(super) fn read(payload: &[u8]) -> Option<Response> {
     })
 }
 
-/// Appends the payload that asks for our method of authentication.
+/// Appends the payload that requests this server's authentication method.
 pub(super) fn write_method(out: &mut Vec<u8>) {
     out.push(head::END);
     out.extend_from_slice(METHOD);

@@ -1,4 +1,4 @@
-//! Takes an OK packet; gives the counts it holds.
+//! Takes an OK packet; returns its counts, its status and its info text.
 
 use super::constants::IN_TRANSACTION;
 use super::scan::Scan;
@@ -9,11 +9,11 @@ pub(super) struct ServerOk {
     pub(super) affected: u64,
     pub(super) status: u16,
     pub(super) warnings: u16,
-    /// "Records: 3  Deleted: 0  Skipped: 0  Warnings: 0" after a load; mostly empty.
+    /// "Records: 3  Deleted: 0  Skipped: 0  Warnings: 0" after a load; otherwise mostly empty.
     pub(super) info: String,
 }
 
-/// Where the session's transaction stands, by the bits of the server's status.
+/// The state of the session's transaction, by the server's status bits.
 #[inline]
 pub(super) fn transaction(status: u16) -> TransactionStatus {
     match status & IN_TRANSACTION {
@@ -31,7 +31,7 @@ impl ServerOk {
         scan.length()?; // last inserted id
         let status = scan.u16()?;
         let warnings = scan.u16()?;
-        // Documented as the rest of the packet; sent with its length before it.
+        // Documented as the rest of the packet, but sent with a length prefix.
         let info = if scan.0.is_empty() {
             b""
         } else {

@@ -1,4 +1,4 @@
-//! Takes what there is to answer; writes the payloads of the server's packets.
+//! Takes results and errors; appends the null server's packets.
 
 use super::constants::{column_type, head};
 use super::greeting::Agreement;
@@ -7,7 +7,7 @@ use super::results::Format;
 use super::scan::{write_length, write_text};
 use crate::{Certainty, ErrorClass, SystemError};
 
-/// The character set of what is no text.
+/// The character set of binary data and numbers.
 const BINARY: u16 = 63;
 
 #[inline]
@@ -21,7 +21,7 @@ pub(super) fn ok(head: u8, affected: u64, status: u16, packets: &mut Packets, ou
     });
 }
 
-/// The end of rows: an OK packet of another head, or the packet of old.
+/// The end of rows: an OK packet with the head 0xFE, or an EOF packet.
 #[inline]
 pub(super) fn end_of_rows(
     agreement: Agreement,
@@ -84,7 +84,7 @@ pub(super) fn row(
     });
 }
 
-/// An error; before the protocol is agreed on (`is_early`) it has no SQLSTATE.
+/// An error; before the capabilities are negotiated (`is_early`) it has no SQLSTATE.
 pub(super) fn error(error: &SystemError, is_early: bool, packets: &mut Packets, out: &mut Vec<u8>) {
     let is_unknown = error.certainty == Certainty::Unknown && !error.class.ends_the_session();
     let (usual, state) = match is_unknown {
@@ -103,7 +103,7 @@ pub(super) fn error(error: &SystemError, is_early: bool, packets: &mut Packets, 
     });
 }
 
-/// An error number, and its SQLSTATE, that a driver reads as this class (see `refusal`).
+/// An error number and SQLSTATE that the driver maps to this class (see `refusal`).
 fn number_of(class: ErrorClass) -> (u16, &'static str) {
     match class {
         ErrorClass::ConnectionRefused | ErrorClass::LostConnection => (1053, "08S01"),
@@ -130,11 +130,11 @@ mod tests {
     use crate::mysql::refusal::{self, Moment};
 
     #[test]
-    fn the_driver_reads_each_class_as_it_was_meant() {
+    fn the_driver_reads_each_class_that_the_server_writes() {
         for class in ErrorClass::ALL {
             let mut out = Vec::new();
-            let said = SystemError::new(class, "", "so it is");
-            error(&said, false, &mut Packets::default(), &mut out);
+            let sent = SystemError::new(class, "", "message text");
+            error(&sent, false, &mut Packets::default(), &mut out);
             let moment = match class {
                 ErrorClass::Authentication => Moment::Connecting,
                 _ => Moment::Statement,
@@ -147,7 +147,7 @@ mod tests {
                 }
                 class => class,
             };
-            assert_eq!((read.class, &*read.message), (expected, "so it is"));
+            assert_eq!((read.class, &*read.message), (expected, "message text"));
         }
     }
 }

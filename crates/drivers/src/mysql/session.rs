@@ -1,5 +1,5 @@
-//! Takes the server's side of the opening of a session; gives the client's, until it is ready for the
-//! first request: greeting, TLS where asked for, authentication, and the session's own statements.
+//! Takes the server's messages while a session opens; writes the client's, until the session is ready
+//! for the first request: greeting, TLS if requested, authentication, and the session statements.
 
 use super::authentication::Authentication;
 use super::constants::head;
@@ -9,7 +9,7 @@ use super::packet::Packets;
 use super::refusal::{self, Moment};
 use crate::{ConnectOptions, ErrorClass, Keep, Progress, SystemError};
 
-/// What is known of the server once it has greeted.
+/// What is known about the server from its greeting.
 #[derive(Default)]
 pub(super) struct Server {
     pub(super) version: String,
@@ -17,14 +17,14 @@ pub(super) struct Server {
     pub(super) agreement: Agreement,
 }
 
-/// Where the opening stands.
+/// The state of a session that is being opened.
 pub(super) enum Opening {
-    /// The server speaks first.
-    Silent,
-    /// Our wish for TLS is out, and the greeting waits for it.
-    TlsAsked(Box<Greeting>),
+    /// Waiting for the server's greeting.
+    AwaitingGreeting,
+    /// The TLS request was sent; the greeting is answered inside TLS.
+    TlsRequested(Box<Greeting>),
     Authenticating(Authentication),
-    /// The session's statement of this index is under way.
+    /// The session statement of this index is running.
     Preparing {
         statement: usize,
         own: Box<OwnStatement>,
@@ -32,7 +32,7 @@ pub(super) enum Opening {
 }
 
 impl Opening {
-    /// Takes one message; gives what the caller must do, where it must do anything.
+    /// Takes one message; returns what the caller must do, if anything.
     pub(super) fn packet(
         &mut self,
         payload: &[u8],
@@ -42,10 +42,10 @@ impl Opening {
         out: &mut Vec<u8>,
     ) -> Result<Option<Progress>, SystemError> {
         match self {
-            Self::Silent => self.greeted(payload, options, server, packets, out),
-            Self::TlsAsked(_) => Err(SystemError::protocol(
+            Self::AwaitingGreeting => self.greeted(payload, options, server, packets, out),
+            Self::TlsRequested(_) => Err(SystemError::protocol(
                 "TLS to begin",
-                "bytes in the clear before it",
+                "unencrypted bytes before it",
             )),
             Self::Authenticating(authentication) => match payload.first() {
                 Some(&head::OK) => Ok(self.next_statement(0, options, packets, out)),
@@ -68,7 +68,7 @@ impl Opening {
                     Some(Some(error)) => {
                         let text = &options.session_statements[statement];
                         let message =
-                            format!("{} (in the session's own statement: {text})", error.message);
+                            format!("{} (in the session statement: {text})", error.message);
                         Err(SystemError { message, ..error })
                     }
                 }
@@ -99,18 +99,18 @@ impl Opening {
             agreement,
         };
         if !agreement.has_tls() {
-            // Where TLS was asked for and is not offered, the session goes on in the clear if the
-            // caller lets it; a line that was to be made private by TLS is not.
+            // If TLS was requested but is not offered, the session continues unencrypted if the
+            // caller allows it; it is then not private.
             let is_private = options.is_private && !options.wants_tls;
             self.respond(&greeting, is_private, options, agreement, packets, out);
             return Ok(None);
         }
         packets.write(out, |out| greeting::write_tls_request(out, agreement));
-        *self = Self::TlsAsked(Box::new(greeting));
+        *self = Self::TlsRequested(Box::new(greeting));
         Ok(Some(Progress::StartTls))
     }
 
-    /// TLS is up: nobody listens from here on.
+    /// TLS is established: the connection is private from now on.
     pub(super) fn secured(
         &mut self,
         options: &ConnectOptions,
@@ -118,7 +118,7 @@ impl Opening {
         packets: &mut Packets,
         out: &mut Vec<u8>,
     ) {
-        if let Self::TlsAsked(greeting) = std::mem::replace(self, Self::Silent) {
+        if let Self::TlsRequested(greeting) = std::mem::replace(self, Self::AwaitingGreeting) {
             self.respond(&greeting, true, options, server.agreement, packets, out);
         }
     }

@@ -1,5 +1,5 @@
-//! Prepared statements of one session: what the server calls them, what it was told of their
-//! parameters, and what it told of their columns.
+//! A prepared statement of one session: takes parameter values and appends the execution; keeps the
+//! server's id, the parameter types already sent, and the column definitions received.
 
 use super::column::Column;
 use super::constants::{column_type as kind, command};
@@ -12,23 +12,22 @@ use super::typed_value::write_typed;
 use crate::{ErrorClass, SystemError};
 use assay_values::Value;
 
-/// How a statement that was asked to be prepared is executed.
+/// How a statement for which Prepare was requested is executed.
 pub(super) enum Statement {
     Prepared(Prepared),
-    /// The server's protocol for prepared statements does not take this kind of statement, which
-    /// has no parameters: it goes as text.
+    /// The server cannot prepare this kind of statement, which has no parameters: it is sent as text.
     Text(String),
 }
 
 pub(super) struct Prepared {
     server_id: u32,
     parameter_count: usize,
-    /// Types the server was told with the last execution, two bytes each; empty before the first.
+    /// Parameter types sent with the last execution, two bytes each; empty before the first.
     bound: Vec<u8>,
-    /// The last execution as it was sent, without types, where each parameter had a value of fixed size:
-    /// the next one of that kind is a copy with other values.
+    /// The last execution as it was sent, if it had no types and each parameter had a value of fixed
+    /// size: the next execution of that kind is a copy with other values.
     whole: Vec<u8>,
-    /// As the server sent them last.
+    /// The definitions that the server sent last.
     pub(super) columns: Vec<Column>,
 }
 
@@ -74,9 +73,8 @@ impl Prepared {
         self.server_id
     }
 
-    /// Appends the payload of an execution; there must be as many parameters as the server counted.
-    /// Types go along only where the server does not know them yet; a NULL leaves its parameter's
-    /// type as it is.
+    /// Appends the payload of an execution; the number of parameters must match the server's. Types
+    /// are sent only if the server does not know them yet; a NULL does not change its parameter's type.
     fn write(&mut self, parameters: &[Value], out: &mut Vec<u8>) {
         out.push(command::STMT_EXECUTE);
         out.extend_from_slice(&self.server_id.to_le_bytes());
@@ -108,24 +106,24 @@ impl Prepared {
                 Value::Int(number) => out.extend_from_slice(&number.to_le_bytes()),
                 Value::Double(number) => out.extend_from_slice(&number.to_le_bytes()),
                 Value::Text(text) => write_text(out, text.as_bytes()),
-                other => write_typed(other, out),
+                typed => write_typed(typed, out),
             }
         }
     }
 
-    /// Keeps an execution to be patched, as it was sent with its packet header.
+    /// Keeps an execution with its packet header, to be patched by later ones.
     fn keep(&mut self, parameters: &[Value], packet: &[u8]) {
         let is_fixed =
             |value: &Value| matches!(value, Value::Bool(_) | Value::Int(_) | Value::Double(_));
         let bytes = Packets::HEADER + self.head_bytes() + sizes(parameters);
-        // One that told types is longer; the next one of its kind will not be.
+        // An execution that sends types is longer; it is not kept.
         if packet.len() == bytes && parameters.iter().all(is_fixed) {
             self.whole.clear();
             self.whole.extend_from_slice(packet);
         }
     }
 
-    /// Bytes of an execution that come before the values, where no types are told.
+    /// Length of an execution before the values, without types.
     fn head_bytes(&self) -> usize {
         match self.parameter_count {
             0 => 10,
@@ -133,8 +131,8 @@ impl Prepared {
         }
     }
 
-    /// Appends a copy of the last execution with these values; says whether they are of its kind, and
-    /// leaves `out` as it was where one is not.
+    /// Appends a copy of the last execution with these values; returns false, and leaves `out` unchanged,
+    /// if a value has another type.
     #[inline]
     fn patch(&self, parameters: &[Value], out: &mut Vec<u8>) -> bool {
         if self.whole.is_empty() {
@@ -144,22 +142,22 @@ impl Prepared {
         out.extend_from_slice(&self.whole);
         let mut rest = &mut out[start + Packets::HEADER + self.head_bytes()..];
         for (bound, value) in self.bound.chunks_exact(2).zip(parameters) {
-            let behind = match (bound[0], value) {
+            let following = match (bound[0], value) {
                 (kind::LONGLONG, Value::Int(number)) => put(rest, number.to_le_bytes()),
                 (kind::DOUBLE, Value::Double(number)) => put(rest, number.to_le_bytes()),
                 (kind::TINY, Value::Bool(truth)) => put(rest, [(*truth).into()]),
                 _ => None,
             };
-            let Some(behind) = behind else {
+            let Some(following) = following else {
                 out.truncate(start);
                 return false;
             };
-            rest = behind;
+            rest = following;
         }
         true
     }
 
-    /// Whether the server must be told types.
+    /// Stores the types of these values; returns whether they must be sent.
     fn bind(&mut self, parameters: &[Value]) -> bool {
         let is_first = self.bound.is_empty();
         if is_first {
@@ -186,7 +184,7 @@ impl Prepared {
     }
 }
 
-/// Bytes of values of fixed size.
+/// The total size of values of fixed size.
 fn sizes(parameters: &[Value]) -> usize {
     let size = |value: &Value| match value {
         Value::Bool(_) => 1,
@@ -195,21 +193,21 @@ fn sizes(parameters: &[Value]) -> usize {
     parameters.iter().map(size).sum()
 }
 
-/// Bytes in the place of as many others; gives what stands behind them.
+/// Overwrites the first bytes of `at`; returns what follows them.
 #[inline]
 fn put<const SIZE: usize>(at: &mut [u8], bytes: [u8; SIZE]) -> Option<&mut [u8]> {
-    let (place, behind) = at.split_first_chunk_mut()?;
+    let (place, following) = at.split_first_chunk_mut()?;
     *place = bytes;
-    Some(behind)
+    Some(following)
 }
 
-/// A preparation under way: the definitions of parameters and of columns follow its first answer.
+/// An incomplete preparation: the definitions of parameters and columns follow the first answer.
 pub(super) struct Preparation {
     prepared: Prepared,
-    /// Packets that tell nothing we need: definitions of parameters, and what ends them.
-    to_pass: usize,
+    /// Packets to skip: the definitions of parameters, and the packet that ends them.
+    to_skip: usize,
     columns: usize,
-    /// Packets after the last definition.
+    /// Packets that end the column definitions.
     to_end: usize,
 }
 
@@ -229,10 +227,10 @@ impl Preparation {
             whole: Vec::new(),
             columns: Vec::with_capacity(columns),
         };
-        let to_pass = parameters + ends(parameters);
+        let to_skip = parameters + ends(parameters);
         Some(Self {
             prepared,
-            to_pass,
+            to_skip,
             columns,
             to_end: ends(columns),
         })
@@ -240,8 +238,8 @@ impl Preparation {
 
     /// Takes one of the packets that follow.
     pub(super) fn packet(&mut self, payload: &[u8]) -> Result<(), SystemError> {
-        if self.to_pass > 0 {
-            self.to_pass -= 1;
+        if self.to_skip > 0 {
+            self.to_skip -= 1;
         } else if self.columns > 0 {
             let column = Column::read_named(payload)
                 .ok_or_else(|| refusal::malformed("a column definition", payload))?;
@@ -254,7 +252,7 @@ impl Preparation {
     }
 
     pub(super) fn is_complete(&self) -> bool {
-        self.to_pass + self.columns + self.to_end == 0
+        self.to_skip + self.columns + self.to_end == 0
     }
 
     pub(super) fn finish(self) -> Prepared {

@@ -1,4 +1,4 @@
-//! The statements of one session, by the ids that the engine gives them; and the one that is prepared for a
+//! The prepared statements of one session by the engine's ids, and the statement that is prepared for a
 //! single execution.
 
 use super::constants::command;
@@ -6,15 +6,15 @@ use super::packet::Packets;
 use super::statement::Statement;
 use assay_values::Value;
 
-/// The statement of a [`crate::Request::Direct`], which no id of the engine is.
+/// The id of the statement of a [`crate::Request::Direct`]; the engine does not use it.
 pub(super) const DIRECT: u32 = u32::MAX;
 
 #[derive(Default)]
 pub(super) struct Statements {
-    /// `None` where Prepare failed or was never asked.
+    /// `None` where Prepare failed or was never requested.
     by_id: Vec<Option<Statement>>,
     direct: Option<Statement>,
-    /// The values of the direct statement, until the server has prepared it.
+    /// The parameter values of the direct statement, until the server has prepared it.
     pub values: Vec<Value>,
 }
 
@@ -39,7 +39,7 @@ impl Statements {
         *self.place(id) = Some(statement);
     }
 
-    /// Forgets a statement, and tells the server to, which does not answer that.
+    /// Removes a statement here and on the server, which does not answer the request.
     pub fn close(&mut self, id: u32, packets: &mut Packets, out: &mut Vec<u8>) {
         if let Some(Statement::Prepared(old)) = self.place(id).take() {
             packets.begin_command();

@@ -1,4 +1,4 @@
-//! Takes a value that is neither a number nor a text; gives its bytes as a parameter of an execution.
+//! Takes a value that is neither a number nor text; appends its bytes as a parameter of an execution.
 
 use super::scan::{write_length, write_text};
 use assay_values::Value;
@@ -26,11 +26,11 @@ pub(super) fn write_typed(value: &Value, out: &mut Vec<u8>) {
             out.extend_from_slice(&[0; 5]); // not negative, no days
             write_clock(seconds, fraction, out);
         }
-        other => {
-            // The length of a number is one byte; what it is shows when it is written.
+        decimal_or_text => {
+            // The length prefix of a short text is one byte, filled in after writing.
             let start = out.len();
             out.push(0);
-            other.write_text(out);
+            decimal_or_text.write_text(out);
             match u8::try_from(out.len() - start - 1) {
                 Ok(length @ ..=250) => out[start] = length,
                 _ => {
@@ -43,7 +43,7 @@ pub(super) fn write_typed(value: &Value, out: &mut Vec<u8>) {
     }
 }
 
-/// Year, month and day of so many seconds since 1970.
+/// Year, month and day of a time in seconds since 1970.
 fn write_day(seconds: i64, out: &mut Vec<u8>) {
     let at = moment_of(seconds);
     let byte = |number: i64| u8::try_from(number).unwrap_or(0);
@@ -70,7 +70,7 @@ mod tests {
     use assay_values::{Decimal, Value};
 
     #[test]
-    fn moments_are_as_long_as_they_need_to_be() {
+    fn dates_and_times_omit_trailing_zeros() {
         let decimal = Decimal::parse("-1.50")
             .map(Value::Decimal)
             .expect("it is one");

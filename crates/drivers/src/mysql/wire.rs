@@ -1,4 +1,4 @@
-//! Takes requests; gives the packets of each, and says when the next may come.
+//! Takes requests; appends their packets, and reports when the next request may be sent.
 
 use std::ops::ControlFlow;
 
@@ -16,7 +16,7 @@ use super::statement::Preparation;
 use super::statements::{DIRECT, Statements};
 use crate::{Answer, BulkForm, Cancel, ConnectOptions, Progress, Request, SystemError, Wire};
 
-/// One session with a MySQL or MariaDB server, or with anything that speaks their protocol.
+/// One session with a MySQL or MariaDB server, or another server with their protocol.
 pub struct MysqlWire {
     pub(super) options: ConnectOptions,
     pub(super) server: Server,
@@ -25,21 +25,21 @@ pub struct MysqlWire {
     pub(super) statements: Statements,
     /// Columns of the last result in text.
     pub(super) columns: Vec<Column>,
-    /// Memory to write numbers into.
+    /// Buffer for the text of numbers.
     pub(super) text: Vec<u8>,
 }
 
-/// Where the session stands.
+/// The state of the session.
 pub(super) enum Phase {
     Opening(Opening),
     Idle,
-    /// A statement's results are coming; of a prepared one where there is an id.
+    /// A statement's results are being read; `id` is that of a prepared statement.
     Results {
         results: Results,
         id: Option<u32>,
     },
-    /// Prepare was sent; the text is kept for servers that do not prepare every kind of statement.
-    PrepareAsked {
+    /// Prepare was sent; the text is kept for servers that cannot prepare every kind of statement.
+    PrepareSent {
         id: u32,
         text: String,
         has_values: bool,
@@ -55,10 +55,11 @@ pub(super) enum Phase {
 }
 
 impl MysqlWire {
+    /// A session that has not been connected yet.
     #[must_use]
     pub fn new(mut options: ConnectOptions) -> Self {
-        // The protocol ends names with a zero byte, and no name there has one: with a mark in its
-        // place the server refuses the name in its own words.
+        // A zero byte ends a name in the protocol. It is replaced by U+FFFD, so that the server
+        // reports the name as unknown.
         for name in [&mut options.user, &mut options.database] {
             *name = name.replace('\0', "\u{fffd}");
         }
@@ -66,7 +67,7 @@ impl MysqlWire {
             options,
             server: Server::default(),
             packets: Packets::default(),
-            phase: Phase::Opening(Opening::Silent),
+            phase: Phase::Opening(Opening::AwaitingGreeting),
             statements: Statements::default(),
             columns: Vec::new(),
             text: Vec::new(),
@@ -84,7 +85,7 @@ impl MysqlWire {
 }
 
 impl Wire for MysqlWire {
-    /// The server speaks first.
+    /// The server sends first.
     fn connected(&mut self, _out: &mut Vec<u8>) {}
 
     fn secured(&mut self, out: &mut Vec<u8>) {
@@ -97,14 +98,14 @@ impl Wire for MysqlWire {
     fn request(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Result<(), SystemError> {
         if !matches!(self.phase, Phase::Idle) {
             return Err(refusal::refused(
-                "a request before the session was ready for it",
+                "a request was made before the session was ready",
             ));
         }
         match *request {
             Request::Execute { id, parameters } => {
                 let Some(statement) = self.statements.get_mut(id) else {
                     return Err(refusal::refused(
-                        "the statement was not prepared in this session",
+                        "the statement is not prepared in this session",
                     ));
                 };
                 let format = statement.write(parameters, &mut self.packets, out)?;
@@ -118,7 +119,7 @@ impl Wire for MysqlWire {
             Request::Begin | Request::Commit | Request::Rollback => {
                 self.query(request.sql().unwrap_or_default(), out);
             }
-            // The protocol compiles and binds in two requests; the second follows the first one's answer.
+            // The protocol prepares and executes in two requests; the second is sent after the first is answered.
             Request::Direct { pieces, parameters } => {
                 self.statements.values = parameters.to_vec();
                 self.prepare(DIRECT, pieces, out);

@@ -1,4 +1,4 @@
-//! Takes the packets that a server sends; fills the answer, and says when it is complete.
+//! Takes the packets that a server sends; fills the answer, and reports when it is complete.
 
 use super::packet::Packets;
 use super::refusal;
@@ -9,7 +9,7 @@ use super::wire::{MysqlWire, Phase};
 use crate::{Answer, Progress, SystemError};
 
 impl MysqlWire {
-    /// Takes one message; gives what the caller must do, where it must do anything.
+    /// Takes one message; returns what the caller must do, if anything.
     fn packet(
         &mut self,
         payload: &[u8],
@@ -29,7 +29,7 @@ impl MysqlWire {
                     Step::More => None,
                     Step::End => Some(Progress::Ready),
                     Step::WantsFile => {
-                        // An empty file; the server's answer to it is still to come.
+                        // An empty file; the server's answer to it follows.
                         packets.append(out, &[]);
                         answer.error = Some(refusal::no_file());
                         None
@@ -38,7 +38,7 @@ impl MysqlWire {
             }
             Phase::FileLoad(load) => load.packet(payload, agreement, packets, out, answer)?,
             Phase::InsertLoad(load) => load.packet(payload, packets, answer)?,
-            Phase::PrepareAsked { .. } | Phase::Preparing { .. } => {
+            Phase::PrepareSent { .. } | Phase::Preparing { .. } => {
                 self.prepare_packet(payload, out, answer)?
             }
             Phase::Opening(opening) => {
@@ -52,8 +52,8 @@ impl MysqlWire {
         Ok(progress)
     }
 
-    /// Passes over the messages of a usual answer whose rows are only counted: gives their bytes, and
-    /// whether the answer is complete. All other messages are left for [`MysqlWire::packet`].
+    /// Skips the messages of a common answer whose rows are only counted: returns their length in bytes,
+    /// and whether the answer is complete. All other messages are left to [`MysqlWire::packet`].
     #[inline]
     pub(super) fn skim(
         &mut self,
@@ -87,7 +87,7 @@ impl MysqlWire {
         (used, false)
     }
 
-    /// The request under way is answered; what was prepared for it alone is given back.
+    /// The current request is answered; a statement prepared only for it is closed.
     #[inline]
     fn answered(&mut self, out: &mut Vec<u8>) {
         if let Phase::Results {
@@ -99,8 +99,8 @@ impl MysqlWire {
         self.phase = Phase::Idle;
     }
 
-    /// What the caller may do where no message is under way.
-    fn standing(&self) -> Progress {
+    /// What the caller may do when no further message is complete.
+    fn progress(&self) -> Progress {
         match &self.phase {
             Phase::Idle => Progress::Ready,
             Phase::FileLoad(load) if load.takes_rows() => Progress::BulkReady,
@@ -120,15 +120,15 @@ impl MysqlWire {
             let (size, payload) = self.packets.read(&input[used..])?;
             used += size;
             let Some(payload) = payload else {
-                return Ok((used, self.standing()));
+                return Ok((used, self.progress()));
             };
             match self.packet(&payload, out, answer)? {
                 None => {}
-                // What came in the clear must not pass for what comes under TLS.
+                // Bytes received unencrypted must not be taken for TLS data.
                 Some(Progress::StartTls) if used < input.len() => {
                     return Err(SystemError::protocol(
                         "TLS to begin",
-                        "bytes in the clear before it",
+                        "unencrypted bytes before it",
                     ));
                 }
                 Some(progress) => return Ok((used, progress)),

@@ -1,12 +1,12 @@
-//! Waiting for just so long.
+//! Takes an instant; waits until it is reached or the wait is cancelled.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Waits until that instant; false if it was cancelled before.
+/// Waits until that instant; returns false if cancelled before.
 ///
-/// A sleeping thread is woken some 60 µs late: it sleeps until shortly before, and then asks the clock
-/// again and again, letting others run in between.
+/// A sleeping thread wakes up some 60 µs late: it sleeps until shortly before, then polls the clock and
+/// yields in between.
 pub(super) fn wait_until(instant: Instant, is_cancelled: &AtomicBool) -> bool {
     const WOKEN_LATE: Duration = Duration::from_micros(100);
     const LONGEST_SLEEP: Duration = Duration::from_millis(20);

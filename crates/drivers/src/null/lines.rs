@@ -1,13 +1,13 @@
-//! Takes the bytes of a bulk load whose rows are lines, cut anywhere; gives how many rows they hold.
+//! Takes the bytes of a bulk load in text form, in pieces of any length; returns the number of rows.
 
-/// Rows that are lines: tab between values, a backslash before what would end one.
+/// Counts rows that are lines: tab between values, a backslash before a newline that belongs to a value.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     rows: u64,
-    /// Of the line that is not complete: its length, and its first bytes.
+    /// Length and first bytes of the incomplete line.
     length: usize,
     beginning: [u8; 2],
-    /// It ends in an odd number of backslashes: the next byte belongs to the last one.
+    /// The incomplete line ends in an odd number of backslashes: the next byte is escaped.
     is_escaped: bool,
 }
 
@@ -25,7 +25,7 @@ impl Lines {
         self.extend(bytes);
     }
 
-    /// The count; a last line needs no end.
+    /// The number of rows; the last line needs no newline.
     pub(crate) fn finish(mut self) -> u64 {
         if self.length > 0 {
             self.end_line();
@@ -34,7 +34,7 @@ impl Lines {
     }
 
     fn end_line(&mut self) {
-        // A line of these two signs says that the rows are at their end.
+        // `\.` marks the end of the rows.
         let is_mark = self.length == 2 && self.beginning == *br"\.";
         self.rows += u64::from(!is_mark);
         self.length = 0;

@@ -1,4 +1,4 @@
-//! Takes the words of a statement that brings rows; gives the table, and how many rows it holds itself.
+//! Takes the words of a statement that adds rows; returns the table, and the number of rows in the statement.
 
 use super::meaning::{Meaning, Statement};
 use super::selection::selection;
@@ -26,7 +26,7 @@ pub(super) fn file_of(mut words: Words<'_>) -> String {
     inner.replace("\\\\", "\\")
 }
 
-/// What stands behind COPY: the table, perhaps its columns, and where from or where to.
+/// Parses what follows COPY: the table, optional columns, the source or the target.
 pub(super) fn copying(mut rest: Words<'_>) -> Statement {
     let table = rest.next().map(plain).unwrap_or_default();
     let top: Vec<&str> = rest.clone().at_top().collect();
@@ -43,7 +43,7 @@ pub(super) fn copying(mut rest: Words<'_>) -> Statement {
     meaning.bare()
 }
 
-/// What stands behind INSERT: the table, and rows between parentheses.
+/// Parses what follows INSERT: the table, and rows in parentheses.
 pub(super) fn insertion(mut rest: Words<'_>) -> Statement {
     let into = rest.next().unwrap_or_default();
     let table = if is_word(into, "into") {

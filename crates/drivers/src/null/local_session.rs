@@ -1,5 +1,5 @@
-//! Takes the statements of one session in this process; waits as long as the null system is to take for each,
-//! and gives what it answers. What a statement looks like is the driver's affair.
+//! Takes the statements of one session in this process; waits as long as the null system's options set, and
+//! returns the answers. Parsing statements is up to the driver.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use super::delay;
 use super::meaning::Statement;
-use super::model::{Given, PlannedReply, ServerModel, SessionModel, told_by};
+use super::model::{Given, PlannedReply, ServerModel, SessionModel, caused_by_option};
 use crate::{Answer, Canceller, ErrorClass, LocalOptions, SystemError};
 
 pub(crate) struct LocalSession {
@@ -16,7 +16,7 @@ pub(crate) struct LocalSession {
     is_cancelled: Arc<AtomicBool>,
 }
 
-/// A bulk load under way: the table of the statement, if it names one, and the rows so far.
+/// The current bulk load: the table, if the statement names one, and the rows so far.
 struct Bulk {
     table: Option<String>,
     rows: u64,
@@ -24,7 +24,7 @@ struct Bulk {
 
 impl LocalSession {
     /// # Errors
-    /// Where an option says something impossible, or the site has as many sessions as it takes.
+    /// Where an option is invalid, or the site has reached its limit of sessions.
     pub fn open(site: &LocalOptions<'_>) -> Result<Self, SystemError> {
         Ok(Self {
             model: ServerModel::shared(site.options)?.open_session()?,
@@ -33,15 +33,15 @@ impl LocalSession {
         })
     }
 
-    /// Executes a statement; where it ends well, `give` puts its rows into the answer.
+    /// Executes a statement; if it succeeds, `write_rows` puts its rows into the answer.
     ///
     /// # Errors
-    /// Where the session is lost in it.
+    /// Where the session is lost during the statement.
     pub fn execute(
         &mut self,
         statement: &Statement,
         answer: &mut Answer,
-        give: impl FnOnce(Given, &mut Answer),
+        write_rows: impl FnOnce(Given, &mut Answer),
     ) -> Result<(), SystemError> {
         self.is_cancelled.store(false, Ordering::Relaxed);
         let began = Instant::now();
@@ -50,17 +50,17 @@ impl LocalSession {
             return Err(SystemError::new(
                 ErrorClass::LostConnection,
                 "",
-                told_by("lose"),
+                caused_by_option("lose"),
             ));
         };
         if !delay::wait_until(began + after, &self.is_cancelled) {
-            answer.error = Some(SystemError::new(ErrorClass::Timeout, "", "broken off"));
+            answer.error = Some(SystemError::new(ErrorClass::Timeout, "", "cancelled"));
         } else if error.is_some() {
             answer.error = error;
         } else {
             let given = self.model.answer(statement);
             answer.affected = given.affected;
-            give(given, answer);
+            write_rows(given, answer);
         }
         Ok(())
     }
@@ -70,24 +70,24 @@ impl LocalSession {
     }
 
     /// # Errors
-    /// Where no load is under way.
+    /// Where no bulk load is open.
     pub fn bulk_row(&mut self) -> Result<(), SystemError> {
         match &mut self.bulk {
             Some(bulk) => bulk.rows += 1,
-            None => return Err(SystemError::protocol("a bulk load under way", "a row")),
+            None => return Err(SystemError::protocol("an open bulk load", "a row")),
         }
         Ok(())
     }
 
     /// # Errors
-    /// Where no load is under way.
+    /// Where no bulk load is open.
     pub fn bulk_end(
         &mut self,
         abort: Option<&str>,
         answer: &mut Answer,
     ) -> Result<(), SystemError> {
         let Some(bulk) = self.bulk.take() else {
-            return Err(SystemError::protocol("a bulk load under way", "its end"));
+            return Err(SystemError::protocol("an open bulk load", "its end"));
         };
         if let Some(reason) = abort {
             answer.error = Some(SystemError::new(ErrorClass::Other, "", reason));

@@ -1,12 +1,12 @@
-//! Takes nothing; holds what a statement can mean to a system that does nothing.
+//! The kinds of statements that the null system distinguishes.
 
 use crate::TransactionStatus;
 
-/// A statement as the null systems understand it.
+/// A statement as the null systems parse it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
     pub(crate) meaning: Meaning,
-    /// Names of the columns of its rows; none where it gives no rows.
+    /// Names of the columns it returns; empty where it returns no rows.
     pub(crate) columns: Box<[Box<str>]>,
 }
 
@@ -15,11 +15,11 @@ pub(crate) enum Meaning {
     /// `SELECT count(*) FROM table`.
     Count(String),
     Read,
-    /// Asks for the system's own tables, of which there are none.
+    /// Reads system tables, of which there are none.
     Catalogue,
     Create(String),
     Drop(String),
-    /// `DELETE FROM table` or `TRUNCATE TABLE table`, whole.
+    /// `DELETE FROM table` without a condition, or `TRUNCATE TABLE table`.
     Empty(String),
     /// Rows follow: `COPY table FROM STDIN`, `LOAD DATA LOCAL INFILE file INTO TABLE table`.
     Load {
@@ -27,14 +27,14 @@ pub(crate) enum Meaning {
         file: String,
         is_binary: bool,
     },
-    /// Makes or changes anything else of the schema, or sets something.
+    /// Any other DDL statement, or SET.
     Schema(&'static str),
-    /// Adds so many rows, which it names.
+    /// Adds this many rows.
     Insert {
         table: String,
         rows: u64,
     },
-    /// Reports one row as changed. No row is: this is no database.
+    /// Reports one row as changed; the null system stores no rows.
     Change(Change),
     Begin,
     Commit,
@@ -54,7 +54,7 @@ impl Meaning {
         matches!(self, Self::Commit | Self::Rollback)
     }
 
-    /// Where a session's transaction stands behind it.
+    /// State of the session's transaction after the statement.
     pub(crate) fn after(&self, before: TransactionStatus) -> TransactionStatus {
         match self {
             Self::Begin => TransactionStatus::Open,

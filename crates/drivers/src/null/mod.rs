@@ -1,8 +1,8 @@
-//! A system that does nothing, as slowly and as badly as it is told: the whole tool can be tried and
-//! tested with nothing installed, and the measurer can be measured.
+//! The null system: takes any statement, does nothing, and answers with the delays and errors that its
+//! options set (see [`options`]). The whole tool can be tried and tested with nothing installed, and the
+//! cost of the load generator itself can be measured.
 //!
-//! It accepts any statement. What it remembers is how many rows were put into each table, so that
-//! a load can be verified; what it answers otherwise is told by its options (see [`options`]).
+//! It stores only the number of rows of each table, so that a load can be verified.
 
 mod delay;
 mod lines;
@@ -34,7 +34,7 @@ pub(crate) use meaning::{Change, Meaning};
 pub use model::{Given, PlannedReply, ServerModel, SessionModel};
 pub(crate) use tuples::Tuples;
 
-/// One session.
+/// A session of the null system.
 pub struct NullConnection {
     session: LocalSession,
     prepared: Vec<Option<Statement>>,
@@ -42,10 +42,11 @@ pub struct NullConnection {
 }
 
 impl NullConnection {
+    /// Files that a session has open: none.
     pub const OPEN_FILES: u32 = 0;
 
     /// # Errors
-    /// Where an option says something impossible, or the site has as many sessions as it takes.
+    /// Where an option is invalid, or the site has reached its limit of sessions.
     pub fn open(site: &LocalOptions<'_>) -> Result<Self, SystemError> {
         Ok(Self {
             session: LocalSession::open(site)?,
@@ -58,7 +59,7 @@ impl NullConnection {
         let transaction = &mut self.transaction;
         self.session.execute(statement, answer, |given, answer| {
             *transaction = statement.meaning.after(*transaction);
-            give(statement, given, answer);
+            write_rows(statement, given, answer);
         })?;
         answer.transaction = self.transaction;
         Ok(())
@@ -70,7 +71,7 @@ fn statement_of(pieces: &[Piece]) -> Statement {
     Statement::of(&text, Literals::Doubled)
 }
 
-fn give(statement: &Statement, given: Given, answer: &mut Answer) {
+fn write_rows(statement: &Statement, given: Given, answer: &mut Answer) {
     statement
         .columns
         .iter()

@@ -1,5 +1,5 @@
-//! Takes the statements of one session, one after the other; gives what becomes of each, as the
-//! options of the site tell. It never waits: the caller does.
+//! Takes the statements of one session in order; returns the planned reply to each, by the options of
+//! the site. It never waits: the caller does.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,50 +12,53 @@ use super::options::Options;
 use super::site::{SessionPlace, Site};
 use crate::{Certainty, ErrorClass, SystemError};
 
-/// A null system to which sessions come: what it is told to do, and the tables they share.
+/// A null system: its options, and the tables that its sessions share.
 pub struct ServerModel {
     options: Options,
     site: Arc<Site>,
 }
 
-/// One session with a [`ServerModel`]; it leaves when it is dropped.
+/// One session of a [`ServerModel`]; dropping it closes the session.
 pub struct SessionModel {
     options: Options,
     site: Arc<Site>,
-    /// The session's number among all there were, from 1.
+    /// The session's number among all ever opened, from 1.
     ordinal: u64,
     /// When the first of the site's open sessions was opened.
     since: Instant,
     random: Random,
-    /// Statements executed so far, but for those of the schema.
+    /// Statements executed so far, without DDL.
     executed: u64,
 }
 
-/// What becomes of a statement.
+/// How the null system replies to a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlannedReply {
-    /// The session is lost in it.
+    /// The session is lost during the statement.
     Lost,
-    /// It is answered so long after it came: by this error, or else well ([`SessionModel::answer`]).
+    /// It is answered this long after it arrived: with this error, or else by [`SessionModel::answer`].
     Answered {
+        /// Time from the statement's arrival to its answer.
         after: Duration,
+        /// The error of the answer; `None` if the statement succeeds.
         error: Option<SystemError>,
     },
 }
 
-/// What a statement that ended well gives.
+/// What a statement that succeeded returns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Given {
     /// How many rows; each column of a row holds the row's number.
     pub rows: u64,
     /// The number of the first row.
     pub first: u64,
+    /// How many rows the statement reports as changed.
     pub affected: u64,
 }
 
 impl ServerModel {
     /// # Errors
-    /// Where an option is unknown or says what it cannot mean.
+    /// Where an option is unknown or its value invalid.
     pub fn new(options: &BTreeMap<String, String>) -> Result<Self, SystemError> {
         Ok(Self {
             options: Options::parse(options)?,
@@ -74,10 +77,10 @@ impl ServerModel {
         })
     }
 
-    /// Lets one more session in.
+    /// Opens one more session.
     ///
     /// # Errors
-    /// Where there are as many as the server takes.
+    /// Where the site has reached its limit of sessions.
     pub fn open_session(&self) -> Result<SessionModel, SystemError> {
         let SessionPlace { ordinal, since } = self.site.enter(self.options.refuse_after)?;
         Ok(SessionModel {
@@ -92,13 +95,13 @@ impl ServerModel {
 }
 
 impl SessionModel {
-    /// The session's number among all there were, from 1.
+    /// The session's number among all ever opened, from 1.
     #[must_use]
     pub fn ordinal(&self) -> u64 {
         self.ordinal
     }
 
-    /// What becomes of a statement that comes at `now`.
+    /// The reply to a statement that arrives at `now`.
     pub fn plan_reply(&mut self, statement: &Statement, now: Instant) -> PlannedReply {
         let at_once = PlannedReply::Answered {
             after: Duration::ZERO,
@@ -131,14 +134,16 @@ impl SessionModel {
         let (executed, random) = (self.executed, &mut self.random);
         let mut failures = self.options.failures.iter_mut();
         let failure = failures.find_map(|failure| {
-            // To give up a transaction cannot fail: who is told to do it could do nothing more.
+            // A rollback never fails: a client could do nothing about it.
             let fires = failure.trigger.fires(executed, age, random)
                 && statement.meaning != Meaning::Rollback;
             fires.then(|| {
                 let (class, certainty) = (failure.class, failure.certainty);
                 match certainty {
-                    Certainty::Undone => SystemError::new(class, "", told_by("fail")),
-                    Certainty::Unknown => SystemError::new(class, "", told_by("unknown")).unknown(),
+                    Certainty::Undone => SystemError::new(class, "", caused_by_option("fail")),
+                    Certainty::Unknown => {
+                        SystemError::new(class, "", caused_by_option("unknown")).unknown()
+                    }
                 }
             })
         });
@@ -148,7 +153,8 @@ impl SessionModel {
         }
     }
 
-    /// Does what the statement says, and gives what it answers.
+    /// Executes the statement and returns its result.
+    #[must_use]
     pub fn answer(&self, statement: &Statement) -> Given {
         let rows = |rows, first| Given {
             rows,
@@ -195,7 +201,7 @@ impl SessionModel {
         }
     }
 
-    /// So many rows have been loaded into a table.
+    /// Counts rows that were loaded into a table.
     pub fn loaded(&self, table: &str, rows: u64) {
         self.site.tables().add(table.to_owned(), rows);
     }
@@ -207,6 +213,6 @@ impl Drop for SessionModel {
     }
 }
 
-pub(super) fn told_by(option: &str) -> String {
-    format!("told to by the option {option}")
+pub(super) fn caused_by_option(option: &str) -> String {
+    format!("caused by the option {option}")
 }

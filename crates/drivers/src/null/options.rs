@@ -1,20 +1,20 @@
-//! What the null system is told to do, as the site document spells it.
+//! Takes the null system's options from the site document; returns them parsed.
 //!
 //! | option | form | what it does |
 //! |---|---|---|
-//! | `delay` | `constant:1ms`, `uniform:1ms..3ms`, `exponential:1ms`, `lognormal:1ms,0.5` | time of each statement: fixed; between two; by its mean; by its median and the deviation of its logarithm |
-//! | `stall` | `1.4s@5s`, `1.4s@#1000`, `1.4s@0.01` | the site stands still from 5 s on; the session's 1000th statement, or each hundredth at random, takes so much longer |
-//! | `fail` | `deadlock@#10`, `timeout@0.01`, `data@5s` | the session's 10th statement, a share at random, or the first one after 5 s gets an error of the class |
+//! | `delay` | `constant:1ms`, `uniform:1ms..3ms`, `exponential:1ms`, `lognormal:1ms,0.5` | duration of each statement: fixed; a range; by its mean; by its median and the standard deviation of its logarithm |
+//! | `stall` | `1.4s@5s`, `1.4s@#1000`, `1.4s@0.01` | the site stalls for 1.4 s from second 5 on; the session's 1000th statement, or each statement with probability 0.01, takes 1.4 s longer |
+//! | `fail` | `deadlock@#10`, `timeout@0.01`, `data@5s` | the session's 10th statement, each statement with probability 0.01, or the first statement after 5 s gets an error of this class |
 //! | `unknown` | `timeout@#10`, `timeout@0.01` | the same, and it is unknown whether the statement took effect |
 //! | `lose` | `#100`, `0.001`, `5s` | the session is lost at that statement |
-//! | `rows` | `3` | rows that each SELECT returns |
-//! | `refuse_after` | `100` | sessions at a time; more are refused |
-//! | `seed` | `1` | of all that is random |
-//! | `site` | any word | sessions of the same words are sessions of the same site |
+//! | `rows` | `3` | number of rows that each SELECT returns |
+//! | `refuse_after` | `100` | number of open sessions beyond which more are refused |
+//! | `seed` | `1` | seed of all random numbers |
+//! | `site` | any text | sessions with the same options, this one included, share a site |
 //!
-//! `stall`, `fail` and `unknown` take several, separated by commas. Times count from the first of the sessions that
-//! the site now has. Statements that make, change or drop tables and indexes are done at once, never fail
-//! and are not counted: what is told is about the work, and the work can be prepared. Nor does ROLLBACK fail.
+//! `stall`, `fail` and `unknown` take several values, separated by commas. Times count from the opening of the
+//! oldest session that is still open. DDL statements take no time, never fail and are not counted, so that
+//! the schema can always be created. ROLLBACK never fails either.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -49,7 +49,7 @@ pub(super) struct Failure {
 }
 
 impl Stall {
-    /// The pause of a statement that begins at this age of the site, with this stall in it.
+    /// The delay of a statement that begins at this age of the site, including this stall.
     pub(super) fn lengthen(
         &mut self,
         pause: Duration,
@@ -58,7 +58,7 @@ impl Stall {
         random: &mut Random,
     ) -> Duration {
         if let Trigger::At(from) = self.trigger {
-            // The site as a whole stands still: whoever comes or is at work meanwhile, waits.
+            // The whole site stalls: statements that run or arrive meanwhile wait.
             let until = from + self.duration;
             let meets = age < until && age + pause >= from;
             return if meets { pause.max(until - age) } else { pause };
@@ -69,7 +69,7 @@ impl Stall {
 }
 
 impl Options {
-    /// Whether nothing is told of how statements are answered: each is at once, and well.
+    /// Whether every statement succeeds without delay.
     pub(super) fn is_plain(&self) -> bool {
         self.delay == Distribution::ZERO
             && self.stalls.is_empty()
@@ -78,7 +78,7 @@ impl Options {
     }
 
     /// # Errors
-    /// Where an option is unknown or says what it cannot mean.
+    /// Where an option is unknown or its value invalid.
     pub(super) fn parse(given: &BTreeMap<String, String>) -> Result<Self, SystemError> {
         let mut options = Self {
             delay: Distribution::ZERO,

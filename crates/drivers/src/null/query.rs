@@ -1,18 +1,18 @@
-//! Takes the text a client sent, of one statement or of several; gives them one by one, and how many
-//! parameters a text has.
+//! Takes a text of one or several statements; returns the statements in order, and the number of
+//! parameters in the text.
 
 use super::meaning::Statement;
 use super::words::Words;
 use crate::lexis::{self, Literals, is_identifier};
 
-/// The statements of a text, those that say nothing left out.
+/// The statements of a text, without empty ones.
 pub(crate) fn statements(text: &str, literals: Literals) -> impl Iterator<Item = Statement> {
     Parts { text, literals }
         .filter(move |part| Words::new(part, literals).next().is_some())
         .map(move |part| Statement::of(part, literals))
 }
 
-/// How many parameters a text has: question marks, or the highest number behind a dollar.
+/// The number of parameters in a text: its question marks, or the highest number after a dollar.
 pub(crate) fn parameters(text: &str, literals: Literals) -> u16 {
     let bytes = text.as_bytes();
     let (mut count, mut highest, mut at) = (0_u16, 0_u16, 0);
@@ -29,7 +29,7 @@ pub(crate) fn parameters(text: &str, literals: Literals) -> u16 {
             }
             _ => {}
         }
-        at = lexis::behind(bytes, at, literals);
+        at = lexis::end_of_token(bytes, at, literals);
     }
     match literals {
         Literals::Doubled => highest,
@@ -52,12 +52,12 @@ impl<'a> Iterator for Parts<'a> {
         }
         let bytes = self.text.as_bytes();
         let mut at = 0;
-        // Mostly there is none at all, and then nothing needs to be read.
+        // Most texts have no semicolon and need not be scanned.
         if memchr::memchr(b';', bytes).is_none() {
             at = bytes.len();
         }
         while at < bytes.len() && bytes[at] != b';' {
-            at = lexis::behind(bytes, at, self.literals);
+            at = lexis::end_of_token(bytes, at, self.literals);
         }
         let (part, rest) = self.text.split_at(at.min(bytes.len()));
         self.text = rest.strip_prefix(';').unwrap_or(rest);
@@ -71,11 +71,13 @@ mod tests {
     use crate::null::Meaning;
 
     fn meanings(text: &str, literals: Literals) -> Vec<Meaning> {
-        statements(text, literals).map(|one| one.meaning).collect()
+        statements(text, literals)
+            .map(|statement| statement.meaning)
+            .collect()
     }
 
     #[test]
-    fn a_semicolon_in_a_literal_or_a_comment_parts_nothing() {
+    fn a_semicolon_in_a_literal_or_a_comment_ends_no_statement() {
         let text = "begin; select ';'; /* ; */ commit -- ;\n;;";
         let expected = [Meaning::Begin, Meaning::Read, Meaning::Commit];
         assert_eq!(meanings(text, Literals::Doubled), expected);

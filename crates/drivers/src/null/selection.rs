@@ -1,10 +1,10 @@
-//! Takes the words of a statement that gives rows; gives what its columns are called, and which table it
-//! asks.
+//! Takes the words of a statement that returns rows; returns the names of its columns, and the table it
+//! reads.
 
 use super::meaning::{Meaning, Statement};
 use super::words::{Words, first_words, is_word, plain};
 
-/// Beginnings of the names under which systems keep their own tables.
+/// Prefixes of the names of system tables.
 const CATALOGUES: [&str; 5] = [
     "pg_",
     "information_schema.",
@@ -13,7 +13,7 @@ const CATALOGUES: [&str; 5] = [
     "sys.",
 ];
 
-/// A statement that begins with SELECT, of which `list` is what follows the word.
+/// Parses a statement that begins with SELECT; `list` is what follows that word.
 pub(super) fn selection(whole: Words<'_>, mut list: Words<'_>) -> Statement {
     let mut columns = Vec::new();
     let (mut name, mut function, mut depth) = (None, None, 0_u32);
@@ -44,7 +44,7 @@ pub(super) fn selection(whole: Words<'_>, mut list: Words<'_>) -> Statement {
     }
     columns.push(column_name(name));
     let table = table.and_then(|()| list.next()).map(plain);
-    let is_catalogue = |table: &str| CATALOGUES.iter().any(|one| table.starts_with(one));
+    let is_catalogue = |table: &str| CATALOGUES.iter().any(|prefix| table.starts_with(prefix));
     match table {
         Some(table) if is_catalogue(&table) => Meaning::Catalogue.with(columns),
         Some(table) if columns.len() == 1 && &*columns[0] == "count" => {
@@ -61,7 +61,7 @@ pub(super) fn selection(whole: Words<'_>, mut list: Words<'_>) -> Statement {
     }
 }
 
-/// What an expression is called whose last word is `name`.
+/// The column name of an expression whose last word is `name`.
 fn column_name(name: Option<&str>) -> Box<str> {
     let last = name.and_then(|name| name.rsplit('.').next());
     match last {
@@ -74,7 +74,7 @@ fn column_name(name: Option<&str>) -> Box<str> {
     }
 }
 
-/// How many values the first `(…)` holds.
+/// The number of values in the first `(…)`.
 pub(super) fn width_of_group(words: Words<'_>) -> usize {
     let mut depth = 0_u32;
     let mut width = 1;

@@ -1,4 +1,4 @@
-//! What the sessions of one null site share: their number, its age, its tables.
+//! What the sessions of one null site share: their number, the site's age, its tables.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::tables::Tables;
 use crate::{ErrorClass, SystemError};
 
-/// Sites of this process, by their options: sessions told the same belong together.
+/// Sites of this process, by their options: sessions with equal options share a site.
 static SITES: LazyLock<Mutex<Sites>> = LazyLock::new(Mutex::default);
 
 type Sites = HashMap<BTreeMap<String, String>, Arc<Site>>;
@@ -22,13 +22,13 @@ pub(super) struct Site {
 struct Sessions {
     open: u64,
     opened: u64,
-    /// When the first of the open ones was opened.
+    /// When the first of the open sessions was opened.
     since: Option<Instant>,
 }
 
 /// A session's place at its site.
 pub(super) struct SessionPlace {
-    /// The session's number among all there were.
+    /// The session's number among all ever opened.
     pub ordinal: u64,
     /// When the first of the open sessions was opened.
     pub since: Instant,
@@ -43,14 +43,14 @@ impl Site {
     /// Opens a session.
     ///
     /// # Errors
-    /// Where the site has as many sessions as it takes.
+    /// Where the site has reached its limit of sessions.
     pub(super) fn enter(&self, most: Option<u64>) -> Result<SessionPlace, SystemError> {
         let mut sessions = locked(&self.sessions);
         if let Some(most) = most.filter(|&most| sessions.open >= most) {
             return Err(SystemError::new(
                 ErrorClass::TooManyConnections,
                 "",
-                format!("there are {most} sessions already, as the option refuse_after allows"),
+                format!("the option refuse_after allows {most} sessions, and all of them are open"),
             ));
         }
         if sessions.open == 0 {
@@ -73,7 +73,7 @@ impl Site {
     }
 }
 
-/// A thread that panicked leaves these values whole: they change by single assignments.
+/// A thread that panicked leaves these values consistent: they change by single assignments.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,5 +1,5 @@
-//! Takes the text of a statement; gives what it means to a system that does nothing, as far as its
-//! words tell, and the columns it asks for.
+//! Takes the text of a statement; returns its kind and the names of its columns, as far as its
+//! keywords show them.
 
 use super::loading::{copying, file_of, insertion};
 use super::meaning::{Change, Meaning, Statement};
@@ -49,7 +49,7 @@ impl Statement {
         statement
     }
 
-    /// Whether it prepares the work and is none itself.
+    /// Whether it only changes the schema or loads rows.
     pub(super) fn is_schema(&self) -> bool {
         matches!(
             self.meaning,
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_called_what_the_statement_calls_them() {
+    fn columns_have_the_names_in_the_statement() {
         assert_eq!(names("SELECT 1"), ["n"]);
         assert_eq!(names("select * from t"), ["n"]);
         assert_eq!(
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_words_tell_what_is_meant() {
+    fn the_first_words_decide_the_meaning() {
         assert_eq!(
             of("select count(*) from \"T\";").0,
             Meaning::Count("t".into())

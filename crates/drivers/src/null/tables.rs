@@ -1,4 +1,4 @@
-//! The tables of a null site: their names and how many rows each was given, and nothing else.
+//! The tables of a null site: their names and numbers of rows.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use std::collections::HashMap;
 pub(super) struct Tables(HashMap<String, u64>);
 
 impl Tables {
-    /// Rows of a table, if there is such a one.
+    /// The number of rows of a table, if it exists.
     pub(super) fn rows(&self, table: &str) -> Option<u64> {
         self.0.get(table).copied()
     }
@@ -15,7 +15,7 @@ impl Tables {
         *self.0.entry(table).or_default() += rows;
     }
 
-    /// Adds rows to a table if there is such a one.
+    /// Adds rows to a table if it exists.
     pub(super) fn extend(&mut self, table: &str, rows: u64) {
         if let Some(known) = self.0.get_mut(table) {
             *known += rows;
@@ -30,7 +30,7 @@ impl Tables {
         self.0.remove(table);
     }
 
-    /// Returns how many rows it had.
+    /// Removes all rows; returns how many there were.
     pub(super) fn empty(&mut self, table: &str) -> u64 {
         self.0
             .get_mut(table)

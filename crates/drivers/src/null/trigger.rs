@@ -1,4 +1,4 @@
-//! When something happens: at a statement, at a time, or by chance.
+//! When a stall or a failure happens: at a statement, at a time, or at random.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ pub(super) enum Trigger {
     Statement(u64),
     /// The first statement at this age of the site or later; once per session.
     At(Duration),
-    /// That has happened in this session.
+    /// An `At` that has fired in this session.
     Past,
     /// Each statement with this probability.
     Share(f64),
@@ -32,7 +32,7 @@ impl Trigger {
         }
     }
 
-    /// Whether it happens at this statement of the session, at this age of the site.
+    /// Whether it fires at this statement of the session, at this age of the site.
     pub(super) fn fires(&mut self, statement: u64, age: Duration, random: &mut Random) -> bool {
         match *self {
             Self::Statement(number) => statement == number,

@@ -1,17 +1,17 @@
-//! Takes the bytes of a bulk load in the binary form of `COPY`, cut anywhere; gives how many rows they
-//! hold.
+//! Takes the bytes of a bulk load in the binary form of `COPY`, in pieces of any length; returns the
+//! number of rows.
 
-/// Rows in the binary form of `COPY`: a header, then for each row the number of its values and before
-/// each value its length, at last −1 (PostgreSQL manual, COPY, "Binary Format").
+/// Counts rows in the binary form of `COPY`: a header, then for each row the number of its values and
+/// before each value its length; −1 ends the rows (PostgreSQL manual, COPY, "Binary Format").
 #[derive(Debug)]
 pub(crate) struct Tuples {
     rows: u64,
-    /// Bytes of the header, of a value or of its length that are still to come.
+    /// Bytes still missing of the header, of a value or of its length.
     left: usize,
     reading: Reading,
-    /// The bytes so far of a number that was cut.
+    /// The bytes read so far of an incomplete number.
     number: Vec<u8>,
-    /// Values of the row under way that are still to come.
+    /// Values still missing of the current row.
     values: u16,
 }
 
@@ -33,7 +33,7 @@ enum After {
 
 impl Default for Tuples {
     fn default() -> Self {
-        /// The signature, and the flags.
+        /// The signature and the flags.
         const HEADER_BYTES: usize = 11 + 4;
         Self {
             rows: 0,
@@ -57,7 +57,7 @@ impl Tuples {
             ) {
                 self.number.extend_from_slice(part);
             }
-            // A value of no length is over before it has begun.
+            // A value of length 0 ends at once.
             while self.left == 0 && self.reading != Reading::End {
                 self.step();
             }

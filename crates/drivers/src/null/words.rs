@@ -1,5 +1,5 @@
-//! Takes the text of a statement; gives its words one by one: names with their quotes and points,
-//! literals whole, and every other sign by itself. Blanks and comments are passed over.
+//! Takes the text of a statement; returns its words in order: names with their quotes and dots, whole
+//! literals, and every other character as a word. Blanks and comments are skipped.
 
 use crate::lexis::{self, Literals, is_identifier};
 
@@ -19,7 +19,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Those outside parentheses.
+    /// The words outside parentheses.
     pub(super) fn at_top(&mut self) -> impl Iterator<Item = &'a str> {
         let mut depth = 0_u32;
         self.by_ref().filter(move |&word| {
@@ -48,18 +48,18 @@ impl<'a> Iterator for Words<'a> {
                 self.at = start + length.unwrap_or(rest.len());
                 return Some(&self.text[start..self.at]);
             }
-            self.at = lexis::behind(bytes, start, self.literals);
+            self.at = lexis::end_of_token(bytes, start, self.literals);
             let is_comment = self.at > start + 1 && first != b'\'' && first != b'$';
             if !first.is_ascii_whitespace() && !is_comment {
-                // What is no name begins and ends with a byte of ASCII.
+                // Everything but a name begins and ends with an ASCII byte.
                 return Some(&self.text[start..self.at]);
             }
         }
     }
 }
 
-pub(super) fn is_word(word: &str, wanted: &str) -> bool {
-    word.eq_ignore_ascii_case(wanted)
+pub(super) fn is_word(word: &str, expected: &str) -> bool {
+    word.eq_ignore_ascii_case(expected)
 }
 
 /// A word in lower case and without quotes.
@@ -67,7 +67,7 @@ pub(super) fn plain(word: &str) -> String {
     word.replace(['"', '`'], "").to_lowercase()
 }
 
-/// The words that can matter, up to a semicolon.
+/// The first words of a statement, up to a semicolon.
 pub(super) fn first_words(words: Words<'_>) -> Vec<String> {
     const MOST: usize = 64;
     words

@@ -1,7 +1,7 @@
-//! Takes the server's demands for proof of who we are; writes the answers.
+//! Takes the server's authentication messages; writes the answers.
 //!
-//! Trust, password in the clear (only where nobody can listen), MD5, and SCRAM-SHA-256 (RFC 7677, RFC
-//! 5802). In SCRAM the server proves itself too, and is not believed before it has.
+//! Methods: trust, clear-text password (only over a private connection), MD5, and SCRAM-SHA-256 (RFC
+//! 7677, RFC 5802). In SCRAM the server authenticates itself too, and is trusted only after that.
 
 use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
@@ -11,24 +11,24 @@ use super::message::Fields;
 use super::outgoing::cold;
 use crate::{ConnectOptions, ErrorClass, SystemError};
 
-/// How far the proof has come.
+/// The state of the authentication.
 #[derive(Default)]
 pub(super) enum Authentication {
-    /// Nothing that must be ended was begun.
+    /// No exchange of several messages is open.
     #[default]
     Open,
-    /// We sent our name and nonce; the server owes salt and its nonce.
+    /// The client's nonce was sent; the server's nonce and salt follow.
     Begun(Box<ScramSha256>),
-    /// We sent our proof; the server owes its own.
+    /// The client's proof was sent; the server's proof follows.
     Answered(Box<ScramSha256>),
 }
 
 impl Authentication {
-    /// Reads one authentication message; says whether the server is satisfied.
+    /// Reads one authentication message; returns whether the authentication is complete.
     ///
     /// # Errors
-    /// Where a password is needed and there is none, the method is one we do not have, or the server
-    /// fails to prove that it knows the password.
+    /// Where no password is given but one is needed, the method is not supported, or the server fails
+    /// to prove that it knows the password.
     pub fn read(
         &mut self,
         body: &[u8],
@@ -40,11 +40,11 @@ impl Authentication {
         match (code, std::mem::take(self)) {
             (0, Self::Open) => return Ok(true),
             (3, Self::Open) => {
-                let password = password(options, "in the clear")?;
+                let password = password(options, "in clear text")?;
                 if !options.is_private {
                     return Err(refused(
-                        "the server asks for the password in the clear over a connection that can be \
-                         listened to; use TLS, or scram-sha-256 in the server's pg_hba.conf",
+                        "the server requires the password in clear text over an unencrypted connection; \
+                         use TLS, or scram-sha-256 in the server's pg_hba.conf",
                     ));
                 }
                 cold(out, |buffer| {
@@ -72,11 +72,11 @@ impl Authentication {
             }
             (2 | 6 | 7 | 8 | 9, Self::Open) => {
                 return Err(refused(
-                    "the server asks for Kerberos, GSSAPI or SSPI, which we do not have",
+                    "the server requires Kerberos, GSSAPI or SSPI, which this driver does not support",
                 ));
             }
             (code, _) => {
-                let found = format_args!("authentication message {code} out of its turn");
+                let found = format_args!("authentication message {code} out of order");
                 return Err(SystemError::protocol(
                     "the next step of the authentication",
                     found,
@@ -87,7 +87,7 @@ impl Authentication {
     }
 }
 
-/// Chooses the one mechanism we have from the server's list, and opens it.
+/// Starts SCRAM-SHA-256 if it is in the server's list of mechanisms.
 fn begin(
     fields: &mut Fields<'_>,
     options: &ConnectOptions,
@@ -97,7 +97,7 @@ fn begin(
         match fields.text()? {
             b"" => {
                 return Err(refused(
-                    "the server has no authentication mechanism of ours (SCRAM-SHA-256)",
+                    "the server does not offer the authentication mechanism SCRAM-SHA-256",
                 ));
             }
             mechanism if mechanism == SCRAM_SHA_256.as_bytes() => break,
@@ -115,7 +115,7 @@ fn begin(
 fn password<'a>(options: &'a ConnectOptions, how: &str) -> Result<&'a str, SystemError> {
     options.password.as_deref().ok_or_else(|| {
         refused(&format!(
-            "the server asks user \"{}\" for a password {how}, and none is given",
+            "the server requires a password {how} for user \"{}\", but none is given",
             options.user
         ))
     })
@@ -127,6 +127,6 @@ fn refused(message: &str) -> SystemError {
 
 fn not_proven(error: &std::io::Error) -> SystemError {
     refused(&format!(
-        "the server's side of SCRAM-SHA-256 does not hold: {error}"
+        "the server failed SCRAM-SHA-256 authentication: {error}"
     ))
 }

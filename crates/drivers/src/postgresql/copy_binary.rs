@@ -1,23 +1,23 @@
-//! Takes rows and the types of their columns; gives the tuples of COPY's binary format, which costs the
-//! server no reading of digits and us no writing of them (PostgreSQL manual, COPY, "Binary Format").
+//! Takes rows and the types of their columns; returns the tuples of COPY's binary format, so that neither
+//! side converts numbers to or from text (PostgreSQL manual, COPY, "Binary Format").
 //!
-//! A value that its column's type cannot hold is refused here, because the server would take its bytes
-//! for another value.
+//! A value that its column's type cannot hold is rejected here, because the server would read its bytes
+//! as another value.
 
 use assay_values::calendar::{parse_date, parse_timestamp};
 use assay_values::{Cell, ColumnType, Row};
 
-/// The server counts from the beginning of the year 2000: days and microseconds from 1970 to then.
+/// The server's epoch is 2000-01-01: days and microseconds from 1970 to it.
 const DAYS_TO_2000: i32 = 10_957;
 const US_TO_2000: i64 = 946_684_800_000_000;
 
 /// Signature, flags, no extension.
 pub(super) const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
-/// In the place of a row's number of cells.
+/// Sent instead of a row's number of cells to end the rows.
 pub(super) const TRAILER: &[u8] = b"\xff\xff";
 
-/// The statement of a bulk load in binary; `None` where a type has no form here or the statement is not
-/// plainly `COPY … FROM STDIN`: then rows go as text, which every column takes.
+/// The statement of a bulk load in binary; `None` where a type is not supported here or the statement
+/// does not end in `FROM STDIN`: then rows are sent as text, which works for every type.
 pub(super) fn statement(text: &str, types: &[ColumnType]) -> Option<String> {
     let end = text.len().checked_sub("FROM STDIN".len())?;
     let is_plain = text
@@ -36,7 +36,7 @@ impl BinaryRow {
     pub fn new(types: &[ColumnType]) -> Self {
         let fields: Box<[Field]> = types
             .iter()
-            .map(|&of| Field::of(of).expect("the statement was made for types that have a form"))
+            .map(|&of| Field::of(of).expect("`statement` accepted these types"))
             .collect();
         let count = u16::try_from(fields.len())
             .unwrap_or(u16::MAX)
@@ -44,7 +44,7 @@ impl BinaryRow {
         Self { fields, count }
     }
 
-    /// Appends the tuple; an error says which column holds what it cannot.
+    /// Appends the tuple; an error names the column whose type cannot hold its value.
     #[inline]
     pub fn write(&self, row: &Row, out: &mut Vec<u8>) -> Result<(), String> {
         if row.len() != self.fields.len() {
@@ -64,7 +64,7 @@ impl BinaryRow {
     }
 }
 
-/// How the server's type is spelled in binary.
+/// The binary form of a column's type.
 #[derive(Clone, Copy, Debug)]
 enum Field {
     Int2,
@@ -92,7 +92,7 @@ impl Field {
             ColumnType::Date => Some(Self::Date),
             ColumnType::Timestamp => Some(Self::Timestamp),
             ColumnType::Bool => Some(Self::Bool),
-            // Its text is its bytes.
+            // The cell holds the raw bytes.
             ColumnType::Bytes => Some(Self::Text),
             ColumnType::Decimal { .. } => None,
         }
@@ -165,7 +165,7 @@ impl Field {
     }
 }
 
-/// A value of fixed size behind its length, in one append.
+/// Appends a value of fixed size with its length.
 #[inline]
 fn sized<const SIZE: usize>(out: &mut Vec<u8>, bytes: [u8; SIZE]) {
     let length = u32::try_from(SIZE).expect("SIZE is at most 8");

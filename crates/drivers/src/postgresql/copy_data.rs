@@ -1,6 +1,6 @@
-//! Takes rows; gives CopyData messages, written straight into the send buffer.
+//! Takes rows; appends CopyData messages to the send buffer.
 //!
-//! Rows share a message until the send buffer holds 64 KiB; the message's length is kept right after
+//! Rows share a message until the send buffer holds 64 KiB; the message's length is updated after
 //! every row, so that the buffer can be sent at any time.
 
 use assay_values::{ColumnType, Row};
@@ -9,20 +9,20 @@ use super::copy_binary::{self, BinaryRow};
 use super::copy_text;
 use crate::{ErrorClass, SystemError};
 
-/// Below this the caller does not send, so that an open message is still ours to patch.
+/// Below this size the caller does not send, so an open message can still be extended.
 const SEND_AT_BYTES: usize = 64 * 1024;
 
-/// A bulk load whose rows the server takes now.
+/// A bulk load in which the server accepts rows.
 pub(super) struct CopyData {
     form: Form,
-    /// The message that is open at the end of the send buffer: where it begins, and where it ended when
-    /// we last looked; a buffer of another length was sent.
+    /// The open message at the end of the send buffer: where it begins, and where it ended after the
+    /// last row; a buffer of another length has been sent.
     open: Option<(usize, usize)>,
     rows: u64,
 }
 
 enum Form {
-    /// Of each column whether it holds bytes; empty: none does.
+    /// For each column, whether it holds bytes; empty: none does.
     Text(Box<[bool]>),
     Binary(BinaryRow),
 }
@@ -33,7 +33,7 @@ impl CopyData {
     }
 
     /// # Panics
-    /// If one of the types cannot travel so: [`copy_binary::statement`] has looked at them.
+    /// If a type has no binary form: [`copy_binary::statement`] must have accepted them.
     pub fn binary(types: &[ColumnType]) -> Self {
         Self::of(Form::Binary(BinaryRow::new(types)))
     }
@@ -47,7 +47,7 @@ impl CopyData {
     }
 
     /// # Errors
-    /// Where the row cannot be expressed; then nothing of it is in `out`.
+    /// Where a column's type cannot hold its value; then nothing of the row is in `out`.
     #[inline]
     pub fn row(&mut self, row: &Row, out: &mut Vec<u8>) -> Result<(), SystemError> {
         let start = match self.open {
@@ -74,8 +74,7 @@ impl CopyData {
             }
         }
         self.rows += 1;
-        let length =
-            u32::try_from(out.len() - start - 1).expect("readers bound a row far below 4 GiB");
+        let length = u32::try_from(out.len() - start - 1).expect("rows are far below 4 GiB");
         out[start + 1..start + 5].copy_from_slice(&length.to_be_bytes());
         self.open = Some((start, out.len()));
         written
@@ -102,7 +101,7 @@ impl CopyData {
 mod tests {
     use super::*;
 
-    const EXPRESSED: &str = "a row of cells that fit";
+    const WRITTEN: &str = "a row of cells that fit";
 
     fn row(cells: &[Option<&[u8]>]) -> Row {
         let mut row = Row::new();
@@ -116,42 +115,42 @@ mod tests {
     }
 
     #[test]
-    fn rows_share_a_message_and_mistakable_bytes_are_escaped() {
+    fn rows_share_a_message_and_special_bytes_are_escaped() {
         let (mut copy, mut out) = (CopyData::text(&[]), Vec::new());
         copy.row(&row(&[Some(b"a\tb\\"), None]), &mut out)
-            .expect(EXPRESSED);
+            .expect(WRITTEN);
         assert_eq!(out, b"d\0\0\0\x0ea\\tb\\\\\t\\N\n");
         copy.row(&row(&[Some(b""), Some(b"\r\n\xff")]), &mut out)
-            .expect(EXPRESSED);
+            .expect(WRITTEN);
         assert_eq!(out, b"d\0\0\0\x15a\\tb\\\\\t\\N\n\t\\r\\n\xff\n");
     }
 
     #[test]
     fn a_buffer_that_was_sent_or_is_full_begins_a_new_message() {
         let (mut copy, mut out) = (CopyData::text(&[]), Vec::new());
-        copy.row(&row(&[Some(b"a")]), &mut out).expect(EXPRESSED);
+        copy.row(&row(&[Some(b"a")]), &mut out).expect(WRITTEN);
         out.clear();
-        copy.row(&row(&[Some(b"b")]), &mut out).expect(EXPRESSED);
+        copy.row(&row(&[Some(b"b")]), &mut out).expect(WRITTEN);
         assert_eq!(out, b"d\0\0\0\x06b\n");
         copy.row(&row(&[Some(&[b'x'; SEND_AT_BYTES])]), &mut out)
-            .expect(EXPRESSED);
+            .expect(WRITTEN);
         let full = out.len();
-        copy.row(&row(&[Some(b"c")]), &mut out).expect(EXPRESSED);
+        copy.row(&row(&[Some(b"c")]), &mut out).expect(WRITTEN);
         assert_eq!(out[full..], *b"d\0\0\0\x06c\n");
     }
 
     #[test]
-    fn binary_rows_have_a_header_before_the_first_and_a_trailer_behind_the_last() {
+    fn binary_rows_begin_with_a_header_and_end_with_a_trailer() {
         let types = [ColumnType::Int, ColumnType::Char(2)];
         let (mut copy, mut out) = (CopyData::binary(&types), Vec::new());
         let mut cells = Row::new();
         cells.push_int(258);
         cells.push_bytes(b"ab");
-        copy.row(&cells, &mut out).expect(EXPRESSED);
+        copy.row(&cells, &mut out).expect(WRITTEN);
         cells.clear();
         cells.push_null();
         cells.push_null();
-        copy.row(&cells, &mut out).expect(EXPRESSED);
+        copy.row(&cells, &mut out).expect(WRITTEN);
         copy.end(&mut out);
         let rows =
             b"\0\x02\0\0\0\x04\0\0\x01\x02\0\0\0\x02ab\0\x02\xff\xff\xff\xff\xff\xff\xff\xff";
@@ -167,14 +166,14 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_cannot_be_expressed_is_told_with_its_number_and_left_out() {
+    fn a_row_that_does_not_fit_is_reported_by_number_and_not_written() {
         let (mut copy, mut out) = (CopyData::binary(&[ColumnType::SmallInt]), Vec::new());
         let mut row_of = |number, out: &mut Vec<u8>| {
             let mut cells = Row::new();
             cells.push_int(number);
             copy.row(&cells, out)
         };
-        row_of(1, &mut out).expect(EXPRESSED);
+        row_of(1, &mut out).expect(WRITTEN);
         let sent = out.clone();
         let error = row_of(40_000, &mut out).expect_err("it has more than 16 bits");
         assert_eq!(

@@ -1,12 +1,12 @@
-//! Takes rows; gives lines of COPY's text format.
+//! Takes rows; appends lines of COPY's text format.
 //!
-//! Cells are parted by a tab, rows by a line feed, NULL is `\N`, and the four bytes that would be
-//! mistaken are escaped (PostgreSQL manual, COPY, "Text Format").
+//! Cells are separated by a tab, rows by a line feed, NULL is `\N`, and the four special bytes are
+//! escaped (PostgreSQL manual, COPY, "Text Format").
 
 use assay_values::{Cell, Row};
 
-/// Appends one line. `is_bytes`: of each column whether it holds bytes, which are spelled in
-/// hexadecimal; false for those it does not reach to.
+/// Appends one line. `is_bytes`: for each column, whether it holds bytes, which are written in
+/// hexadecimal; false for columns beyond its end.
 pub(super) fn row(row: &Row, is_bytes: &[bool], out: &mut Vec<u8>) {
     for (index, cell) in row.cells().enumerate() {
         if index > 0 {
@@ -22,7 +22,7 @@ pub(super) fn row(row: &Row, is_bytes: &[bool], out: &mut Vec<u8>) {
     out.push(b'\n');
 }
 
-/// The backslash of `\x` is one of the bytes that are escaped.
+/// Appends bytes as `\x…`; that backslash is escaped too.
 fn hexadecimal(bytes: &[u8], out: &mut Vec<u8>) {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     out.extend_from_slice(br"\\x");
@@ -32,7 +32,7 @@ fn hexadecimal(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// What stands behind the backslash for each byte; 0 for those that stand for themselves.
+/// What follows the backslash for each byte; 0 for bytes that are not escaped.
 const ESCAPES: [u8; 256] = {
     let mut table = [0; 256];
     table[b'\\' as usize] = b'\\';

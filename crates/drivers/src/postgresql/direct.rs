@@ -1,5 +1,5 @@
-//! Takes statements that are not prepared; gives the bytes that send them, one bound to its values, or
-//! several in one text.
+//! Takes statements that are not prepared; appends the messages that execute them: one statement with
+//! bound values, or several statements in one text.
 
 use assay_values::{Piece, Value};
 
@@ -9,18 +9,18 @@ use super::parameter::ParameterType;
 use super::statement;
 use crate::{ErrorClass, SystemError};
 
-/// No result format codes (all text), which ends Bind; Describe and Execute of the unnamed portal, without a
-/// row limit.
+/// The end of Bind, without result format codes (all text); then Describe and Execute of the unnamed portal,
+/// without a row limit.
 const TAIL: &[u8] = b"\0\0D\0\0\0\x06P\0E\0\0\0\x09\0\0\0\0\0";
-/// How much of the tail belongs to Bind.
+/// Bytes of the tail that belong to Bind.
 const TAIL_IN_BIND_BYTES: usize = 2;
 
-/// Appends Parse and Bind of the unnamed statement, Describe and Execute, without Sync. Values go as text
-/// and without types, as pgbench sends them: the server takes each for a quoted literal.
+/// Appends Parse and Bind of the unnamed statement, Describe and Execute, without Sync. Values are sent as
+/// text without types, as pgbench does: the server treats each as a quoted literal.
 ///
 /// # Errors
-/// Where there are not as many values as places, or a message would be larger than the server takes; `out`
-/// is then as it was.
+/// Where the number of values differs from the number of placeholders, or a message would exceed the
+/// server's limit; `out` is then unchanged.
 pub(super) fn write(
     pieces: &[Piece],
     parameters: &[Value],
@@ -30,7 +30,7 @@ pub(super) fn write(
     write_text(&text, count, parameters, out)
 }
 
-/// The same of a text that has `count` placeholders.
+/// The same for a text with `count` placeholders.
 ///
 /// # Errors
 /// As [`write`].
@@ -49,7 +49,7 @@ pub(super) fn write_text(
             format!("the statement has {count} values (at most 65535), {found} were given");
         return Err(SystemError::new(ErrorClass::Data, "", message));
     };
-    // The length itself, the empty name and the text, each with its end, and the count of types.
+    // The length itself, the empty name and the text, each with a zero byte, and the count of types.
     let length = message::length_of(text, 4 + 1 + 1 + 2)?;
     let start = out.len();
     out.push(b'P');
@@ -58,7 +58,7 @@ pub(super) fn write_text(
     out.extend_from_slice(text.as_bytes());
     out.extend_from_slice(b"\0\0\0");
     let bind = out.len();
-    // Of the unnamed statement to the unnamed portal; no format codes: all values are texts.
+    // The unnamed statement to the unnamed portal; no format codes: all values are text.
     out.extend_from_slice(b"B\0\0\0\0\0\0\0\0");
     out.extend_from_slice(&counted.to_be_bytes());
     for value in parameters {
@@ -75,7 +75,7 @@ pub(super) fn write_text(
     Ok(())
 }
 
-/// Several statements in one text, which the server executes as one transaction and answers one by one.
+/// Several statements in one text, which the server executes as one transaction and answers in order.
 #[derive(Default)]
 pub(super) struct Together {
     /// Where in the pipeline's bytes the message begins.
@@ -83,14 +83,14 @@ pub(super) struct Together {
 }
 
 impl Together {
-    pub fn is_under_way(&self) -> bool {
+    pub fn is_open(&self) -> bool {
         self.query_at.is_some()
     }
 
-    /// Appends a statement to the message, which is begun with the first one.
+    /// Appends a statement to the message, which begins with the first statement.
     ///
     /// # Errors
-    /// Where the message would be larger than the server takes; `out` is then as it was.
+    /// Where the message would exceed the server's limit; `out` is then unchanged.
     pub fn add(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SystemError> {
         let Some(query_at) = self.query_at else {
             let start = out.len();
@@ -98,7 +98,7 @@ impl Together {
             self.query_at = Some(start);
             return Ok(());
         };
-        // Length and text without the byte of the tag; `;` takes the place of the zero byte that ended it.
+        // Length and text without the tag byte; `;` replaces the zero byte that ended the text.
         let length = message::length_of(text, out.len() - query_at - 1 + 1)?;
         out.pop();
         out.push(b';');

@@ -1,6 +1,7 @@
-//! Takes the messages that answer one request; fills the answer, and says when the next may come.
+//! Takes the messages that answer one request; fills the answer, and reports when the next request may be
+//! sent.
 //!
-//! Every request ends in ReadyForQuery, also after an error: the server skips what was still to do. A
+//! Every request ends in ReadyForQuery, also after an error: the server skips the rest of the request. A
 //! pipeline is one such exchange with several answers.
 
 use super::kept::Kept;
@@ -10,21 +11,21 @@ use super::rows;
 use super::statement::Statement;
 use crate::{Answer, Progress, SystemError, TransactionStatus};
 
-/// A request that was sent and is not yet answered. Plain numbers: one begins and ends with every
-/// statement, and has nothing to give back.
+/// A request that was sent and is not answered yet. It holds plain numbers only, since one is made for
+/// every statement.
 #[derive(Clone, Copy)]
 pub(super) struct Exchange {
-    pub asked: Asked,
-    /// The server said that the statement is done (or that there was none).
+    pub sent: Sent,
+    /// The server reported that the statement is complete (or that the text was empty).
     pub(super) is_complete: bool,
-    /// The data are on their way from the server: they count as rows, not as changed ones.
+    /// The server sends COPY data: they count as returned rows, not as changed rows.
     pub(super) copies_out: bool,
-    /// The server waited for rows, as a bulk load expects.
+    /// The server requested rows, as a bulk load expects.
     pub(super) took_rows: bool,
 }
 
 #[derive(Clone, Copy)]
-pub(super) enum Asked {
+pub(super) enum Sent {
     Text,
     Prepare {
         id: u32,
@@ -32,36 +33,33 @@ pub(super) enum Asked {
     Execute {
         id: u32,
     },
-    /// Parsed, bound and executed in one go.
+    /// Parsed, bound and executed in one exchange.
     Direct,
     Bulk,
     Pipeline {
-        /// Answers still to come.
+        /// Answers not received yet.
         owed: usize,
     },
 }
 
 impl Exchange {
-    pub fn new(asked: Asked) -> Self {
+    pub fn new(sent: Sent) -> Self {
         Self {
-            asked,
+            sent,
             is_complete: false,
             copies_out: false,
             took_rows: false,
         }
     }
 
-    /// Passes over the messages of a usual answer whose rows are only counted. Gives how many bytes they
-    /// had, and whether the answer is complete; any other message, and one whose end is missing, is
-    /// left for [`Exchange::read`].
+    /// Skips the messages of a common answer whose rows are only counted. Returns their length in bytes,
+    /// and whether the answer is complete; other messages, and an incomplete one, are left to
+    /// [`Exchange::read`].
     #[inline]
     pub fn skim(&mut self, input: &[u8], answer: &mut Answer) -> (usize, bool) {
         let mut at = 0;
         if answer.wants_cells()
-            || !matches!(
-                self.asked,
-                Asked::Execute { .. } | Asked::Direct | Asked::Text
-            )
+            || !matches!(self.sent, Sent::Execute { .. } | Sent::Direct | Sent::Text)
         {
             return (0, false);
         }
@@ -72,9 +70,9 @@ impl Exchange {
             };
             match tag {
                 tag::DATA_ROW => answer.pass_row(),
-                // No columns are named where no cells are wanted.
+                // Column names are not needed where cells are not.
                 tag::BIND_COMPLETE | tag::ROW_DESCRIPTION | tag::NO_DATA => {}
-                tag::PARSE_COMPLETE if matches!(self.asked, Asked::Direct) => {}
+                tag::PARSE_COMPLETE if matches!(self.sent, Sent::Direct) => {}
                 tag::COMMAND_COMPLETE if !self.copies_out => {
                     self.is_complete = true;
                     answer.affected = answer.affected.saturating_add(rows::affected(body));
@@ -90,10 +88,10 @@ impl Exchange {
         (at, false)
     }
 
-    /// Reads one message; `None` where more must follow.
+    /// Reads one message; returns `None` if more messages follow.
     ///
     /// # Errors
-    /// Where the session is over, or a message came that has no place here.
+    /// Where the session has ended, or the message is not valid in this state.
     #[inline]
     pub fn read(
         &mut self,
@@ -122,24 +120,24 @@ impl Exchange {
         Ok(None)
     }
 
-    /// A statement is done: in a pipeline that is an answer.
+    /// A statement is complete: in a pipeline that is an answer.
     #[inline]
     pub(super) fn one_answered(&mut self) -> Result<Option<Progress>, SystemError> {
-        let Asked::Pipeline { owed } = &mut self.asked else {
+        let Sent::Pipeline { owed } = &mut self.sent else {
             return Ok(None);
         };
         self.copies_out = false;
-        *owed = owed.checked_sub(1).ok_or_else(|| {
-            SystemError::protocol("the end of the pipeline", "an answer to nothing")
-        })?;
+        *owed = owed
+            .checked_sub(1)
+            .ok_or_else(|| SystemError::protocol("the end of the pipeline", "another answer"))?;
         Ok(Some(Progress::Answered))
     }
 
     /// The prepared statement whose execution is being answered.
     pub(super) fn statement<'a>(&self, kept: &'a Kept) -> Option<&'a Statement> {
-        let id = match self.asked {
-            Asked::Execute { id } => id,
-            Asked::Pipeline { owed } => {
+        let id = match self.sent {
+            Sent::Execute { id } => id,
+            Sent::Pipeline { owed } => {
                 let number = kept.pipeline.len().checked_sub(owed)?;
                 (*kept.pipeline.get(number)?)?
             }
@@ -160,7 +158,7 @@ impl Exchange {
     }
 }
 
-/// What ReadyForQuery says of the session's transaction.
+/// The state of the session's transaction in ReadyForQuery.
 #[inline]
 pub(super) fn transaction(status: &[u8]) -> TransactionStatus {
     match status.first() {
@@ -171,11 +169,11 @@ pub(super) fn transaction(status: &[u8]) -> TransactionStatus {
     }
 }
 
-/// The error of a session that nobody had asked anything.
+/// Reads a message outside a request; an error ends the session.
 pub(super) fn while_idle(message: Message<'_>) -> Result<(), SystemError> {
     match message.tag {
         tag::NOTICE | tag::NOTIFICATION | tag::PARAMETER_STATUS => Ok(()),
         tag::ERROR => Err(refusal::read(message.body)?.error.lost()),
-        _ => Err(message.unexpected("silence until the next request")),
+        _ => Err(message.unexpected("no message before the next request")),
     }
 }

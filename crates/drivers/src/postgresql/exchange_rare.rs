@@ -1,7 +1,7 @@
 //! Takes the messages that a usual execution does not see (errors, descriptions, questions for rows) and the
 //! one that ends a request; fills the answer.
 
-use super::exchange::{Asked, Exchange, transaction};
+use super::exchange::{Exchange, Sent, transaction};
 use super::kept::{Description, Kept};
 use super::message::{Fields, Message, tag};
 use super::outgoing::copy_fail;
@@ -12,7 +12,7 @@ use super::statement::Statement;
 use crate::{Answer, ErrorClass, Progress, SystemError};
 
 impl Exchange {
-    /// The messages that the usual execution does not see.
+    /// Reads a message that a common execution does not have.
     #[cold]
     pub(super) fn read_rare(
         &mut self,
@@ -33,10 +33,10 @@ impl Exchange {
                     _ => error,
                 };
                 answer.error.get_or_insert(error);
-                if let Asked::Pipeline { owed } = &mut self.asked
+                if let Sent::Pipeline { owed } = &mut self.sent
                     && *owed > 0
                 {
-                    *owed = 0; // the server passes over the rest
+                    *owed = 0; // the server skips the rest
                     return Ok(Some(Progress::Answered));
                 }
             }
@@ -44,13 +44,13 @@ impl Exchange {
                 self.is_complete = true;
                 return self.one_answered();
             }
-            tag::ROW_DESCRIPTION => match self.asked {
-                Asked::Prepare { .. } => {
+            tag::ROW_DESCRIPTION => match self.sent {
+                Sent::Prepare { .. } => {
                     let columns = &mut kept.description.columns;
                     rows::columns(message.body, |column| columns.push(column))?;
                 }
                 _ if answer.wants_columns() => {
-                    // Of several result sets the last one names the columns.
+                    // With several result sets, the columns are those of the last.
                     answer.forget_columns();
                     rows::columns(message.body, |column| {
                         answer.typed_column(&column.name, column.cell_type);
@@ -59,7 +59,7 @@ impl Exchange {
                 _ => {}
             },
             tag::PARAMETER_DESCRIPTION => {
-                if let Asked::Prepare { .. } = self.asked {
+                if let Sent::Prepare { .. } = self.sent {
                     kept.description.types = parameter_types(message.body)?;
                 }
             }
@@ -67,7 +67,7 @@ impl Exchange {
             tag::COPY_OUT => self.copies_out = true,
             tag::COPY_DATA if self.copies_out => answer.pass_row(),
             tag::PARSE_COMPLETE => {
-                // A text of a pipeline is parsed as well, and has no types to declare.
+                // In a pipeline a text is parsed as well, and declares no types.
                 if self.statement(kept).is_some() && !kept.declaring.is_empty() {
                     kept.declaring.remove(0);
                 }
@@ -83,7 +83,7 @@ impl Exchange {
         Ok(None)
     }
 
-    /// The server waits for rows. Only a bulk load has them, and only in the format it asked for.
+    /// The server requests rows. Only a bulk load sends them, and only in the format it requested.
     fn copy_in(
         &mut self,
         body: &[u8],
@@ -91,25 +91,25 @@ impl Exchange {
         out: &mut Vec<u8>,
     ) -> Result<Option<Progress>, SystemError> {
         let is_text = Fields(body).byte()? == 0;
-        if let Asked::Pipeline { .. } = self.asked {
-            // What follows in the pipeline is already on its way, and would be taken for rows.
+        if let Sent::Pipeline { .. } = self.sent {
+            // The rest of the pipeline has been sent already, and would be read as rows.
             return Err(SystemError::protocol(
                 "the answer to a statement in a pipeline",
-                "a question for rows (COPY … FROM STDIN)",
+                "a request for rows (COPY … FROM STDIN)",
             ));
         }
-        let reason = match self.asked {
-            Asked::Bulk if is_text == kept.bulk_types.is_empty() => {
+        let reason = match self.sent {
+            Sent::Bulk if is_text == kept.bulk_types.is_empty() => {
                 self.took_rows = true;
                 return Ok(Some(Progress::BulkReady));
             }
-            Asked::Bulk => "rows are sent in the text format of COPY",
+            Sent::Bulk => "rows are sent in the text format of COPY",
             _ => "COPY … FROM STDIN is for bulk loads only",
         };
         copy_fail(reason, out);
         kept.gave_up = Some(SystemError::new(ErrorClass::Other, "", reason));
-        if matches!(self.asked, Asked::Execute { .. } | Asked::Direct) {
-            // The Sync that came with the execution was dropped as part of the rows.
+        if matches!(self.sent, Sent::Execute { .. } | Sent::Direct) {
+            // The server dropped the Sync of the execution as part of the rows.
             out.extend_from_slice(b"S\0\0\0\x04");
         }
         Ok(None)
@@ -123,8 +123,8 @@ impl Exchange {
     ) -> Result<Progress, SystemError> {
         answer.transaction = transaction(status);
         if let Some(error) = &answer.error {
-            // A transaction that the error aborted would not go on.
-            if let Asked::Prepare { id } = self.asked
+            // Only outside a transaction: otherwise the error has aborted it.
+            if let Sent::Prepare { id } = self.sent
                 && kept.description.count > 0
                 && refusal::is_of_types(&error.code)
                 && status == b"I"
@@ -135,17 +135,18 @@ impl Exchange {
             }
             return Ok(Progress::Ready);
         }
-        match self.asked {
-            Asked::Prepare { id } => {
-                let told = std::mem::take(&mut kept.description);
-                let statement = Statement::new(id, told.text, told.types, told.columns)?;
+        match self.sent {
+            Sent::Prepare { id } => {
+                let described = std::mem::take(&mut kept.description);
+                let statement =
+                    Statement::new(id, described.text, described.types, described.columns)?;
                 kept.statements[id as usize] = Some(statement);
             }
-            Asked::Pipeline { owed: 0 } => {}
-            Asked::Pipeline { owed } => {
+            Sent::Pipeline { owed: 0 } => {}
+            Sent::Pipeline { owed } => {
                 let found = format_args!("the end of the pipeline");
                 return Err(SystemError::protocol(
-                    &format!("{owed} more answers"),
+                    &format!("{owed} further answers"),
                     found,
                 ));
             }
@@ -155,8 +156,9 @@ impl Exchange {
                     "ReadyForQuery before it",
                 ));
             }
-            Asked::Bulk if !self.took_rows => {
-                let message = "expected COPY … FROM STDIN, found a statement that takes no rows";
+            Sent::Bulk if !self.took_rows => {
+                let message =
+                    "expected COPY … FROM STDIN, found a statement that does not request rows";
                 answer.error = Some(SystemError::new(ErrorClass::Other, "", message));
             }
             _ => {}
@@ -173,7 +175,7 @@ fn parameter_types(body: &[u8]) -> Result<Box<[ParameterType]>, SystemError> {
         .collect()
 }
 
-/// The error of a statement, or `Err` with it where it ends the session.
+/// The error of a statement; `Err` if it ends the session.
 fn of_statement(refusal: Refusal) -> Result<SystemError, SystemError> {
     let Refusal {
         mut error,
@@ -182,7 +184,7 @@ fn of_statement(refusal: Refusal) -> Result<SystemError, SystemError> {
     match (is_fatal, error.class.ends_the_session()) {
         (true, true) => Err(error),
         (true, false) => Err(error.lost()),
-        // The server itself failed to reach another (a foreign table): ours is still there.
+        // The server lost another server (of a foreign table); this session continues.
         (false, true) => {
             error.class = ErrorClass::Other;
             Ok(error)

@@ -1,4 +1,4 @@
-//! Takes what a session has prepared, queued and declared; keeps it for the answers to come.
+//! What a session has prepared, queued and declared, as needed to read later answers.
 
 use assay_values::ColumnType;
 
@@ -7,18 +7,18 @@ use super::rows::Column;
 use super::statement::Statement;
 use crate::SystemError;
 
-/// The statement that is being prepared, and what the server told of it.
+/// The statement that is being prepared, and the server's description of it so far.
 #[derive(Default)]
 pub(super) struct Description {
     pub text: Box<str>,
-    /// Parameters in the text.
+    /// Number of parameters in the text.
     pub count: usize,
     pub types: Box<[ParameterType]>,
     pub columns: Vec<Column>,
 }
 
 impl Description {
-    /// Nothing was told yet.
+    /// A description without types and columns yet.
     pub fn of(text: String, count: usize) -> Self {
         Self {
             text: text.into(),
@@ -28,28 +28,28 @@ impl Description {
     }
 }
 
-/// What a session keeps that a usual exchange does not need.
+/// State of a session that a common exchange does not need.
 #[derive(Default)]
 pub(super) struct Kept {
-    /// By statement id; `None` where Prepare failed or was never asked.
+    /// By statement id; `None` where Prepare failed or was never requested.
     pub statements: Vec<Option<Statement>>,
     pub description: Description,
-    /// The pipeline under way: the prepared statement of each request, none where it went as text.
+    /// The current pipeline: the prepared statement of each request, `None` where it was sent as text.
     pub pipeline: Vec<Option<u32>>,
-    /// The texts of the pipeline that is being written, where it has such.
+    /// The text statements of the pipeline that is being written, if any.
     pub together: super::direct::Together,
-    /// The statements whose types were declared anew, in the order in which the server will agree to it.
+    /// The statements whose types were declared again, in the order of the server's answers.
     pub declaring: Vec<u32>,
-    /// Of the columns of the bulk load, where its rows go in binary; none: they go as text.
+    /// Column types of the bulk load, if its rows are sent in binary; empty: as text.
     pub bulk_types: Box<[ColumnType]>,
-    /// Where rows go as text, of each column whether it holds bytes.
+    /// If rows are sent as text, for each column whether it holds bytes.
     pub bulk_bytes: Box<[bool]>,
-    /// Why we told the server to give up the rows; it words that as a cancelled query, which it is not.
+    /// Why the load was aborted: the server reports that as a cancelled query.
     pub gave_up: Option<SystemError>,
 }
 
 impl Kept {
-    /// What was declared and not agreed to did not come to be.
+    /// Declarations that the server has not confirmed did not take effect.
     #[cold]
     pub fn undeclare(&mut self) {
         for id in self.declaring.drain(..) {

@@ -1,8 +1,8 @@
-//! Takes the bytes a server sent; gives whole messages and their fields, borrowed from those bytes.
+//! Takes the bytes a server sent; returns whole messages and their fields, borrowed from those bytes.
 //!
-//! A message is a tag byte, a four-byte length that counts itself, and a body; numbers are big-endian
+//! A message is a tag byte, a four-byte length that includes itself, and a body; numbers are big-endian
 //! (PostgreSQL manual, "Frontend/Backend Protocol", "Message Formats"). Tag and length are checked as
-//! soon as they are there, so that a server of another protocol is refused instead of waited for.
+//! soon as they arrive, so that a server with another protocol is an error and not a hang.
 
 use crate::{ErrorClass, SystemError};
 
@@ -29,7 +29,7 @@ pub(super) mod tag {
     pub const READY: u8 = b'Z';
     pub const ROW_DESCRIPTION: u8 = b'T';
 
-    /// Every tag above; any other byte is not the beginning of a message we asked for.
+    /// Every tag above; a message with any other tag is an error.
     pub const ALL: &[u8] = b"RK23CdcGHDIEvnNAtS1ZT";
 }
 
@@ -38,7 +38,7 @@ pub(super) const LARGEST_BYTES: usize = 0x3fff_ffff;
 
 const IS_TAG: [bool; 256] = table_of(tag::ALL);
 
-/// Which bytes are among these tags.
+/// For each byte, whether it is one of these tags.
 pub(super) const fn table_of(tags: &[u8]) -> [bool; 256] {
     let mut table = [false; 256];
     let mut index = 0;
@@ -56,12 +56,12 @@ pub(super) struct Message<'a> {
 }
 
 impl Message<'_> {
-    /// Bytes it took on the wire.
+    /// Its length in bytes, with tag and length field.
     pub fn size(&self) -> usize {
         5 + self.body.len()
     }
 
-    /// The error for a message that has no place where it came.
+    /// The error for a message that is not valid in this state.
     pub fn unexpected(&self, expected: &str) -> SystemError {
         SystemError::protocol(
             expected,
@@ -70,7 +70,7 @@ impl Message<'_> {
     }
 }
 
-/// The first message of `input`, or `None` where its end has not arrived.
+/// The first message of `input`; `None` if it is incomplete.
 ///
 /// # Errors
 /// Where `input` does not begin with a message of this protocol.
@@ -79,7 +79,7 @@ pub(super) fn first(input: &[u8]) -> Result<Option<Message<'_>>, SystemError> {
     first_among(&IS_TAG, input)
 }
 
-/// The same, of the side whose messages have these tags.
+/// The same with other valid tags.
 ///
 /// # Errors
 /// As [`first`].
@@ -111,10 +111,10 @@ fn not_a_message(input: &[u8]) -> SystemError {
     )
 }
 
-/// The length of a message to the server that holds `text`, and `around_bytes` more.
+/// The length of a message to the server that holds `text` and `around_bytes` more bytes.
 ///
 /// # Errors
-/// Where the server would not take so long a message, or the text would end early.
+/// Where the message would exceed the server's limit, or the text holds a zero byte.
 pub(super) fn length_of(text: &str, around_bytes: usize) -> Result<u32, SystemError> {
     let length = text.len() + around_bytes;
     if length > LARGEST_BYTES {
@@ -129,11 +129,11 @@ pub(super) fn length_of(text: &str, around_bytes: usize) -> Result<u32, SystemEr
 
 #[cold]
 pub(super) fn too_large(bytes: usize) -> SystemError {
-    let message = format!("a message of {bytes} bytes; the server takes at most {LARGEST_BYTES}");
+    let message = format!("a message of {bytes} bytes; the server accepts at most {LARGEST_BYTES}");
     SystemError::new(ErrorClass::Data, "", message)
 }
 
-/// Reads the fields of a body one after the other; every read past the end is an error, not a panic.
+/// Reads the fields of a body in order; a read past the end is an error, not a panic.
 pub(super) struct Fields<'a>(pub &'a [u8]);
 
 impl<'a> Fields<'a> {
@@ -162,7 +162,7 @@ impl<'a> Fields<'a> {
         Ok(i32::from_be_bytes(*taken))
     }
 
-    /// A count of things, which the protocol keeps in 16 bits.
+    /// A count, which has 16 bits in the protocol.
     pub fn count(&mut self) -> Result<usize, SystemError> {
         // Counts are declared Int16 and used as unsigned (a statement can have 65,535 parameters).
         self.int16().map(|count| usize::from(count.cast_unsigned()))
@@ -183,5 +183,5 @@ impl<'a> Fields<'a> {
 
 #[cold]
 fn too_short() -> SystemError {
-    SystemError::protocol("a whole message", "one that ends inside a field")
+    SystemError::protocol("a complete message", "a message that ends inside a field")
 }

@@ -1,11 +1,11 @@
-//! Takes requests; gives the bytes of PostgreSQL's protocol, version 3, and reads the answers.
+//! Takes requests; writes the bytes of PostgreSQL's protocol, version 3, and reads the answers.
 //!
-//! The road of an execution is kept short, because the client's cost is what Assay measures itself by:
-//! one append of bytes made at Prepare, the parameters patched between them (`statement`), one send; the
-//! answer is scanned in the receive buffer (`exchange`, `rows`), without an allocation or a copy.
-//! Everything that happens once a session goes through the `postgres-protocol` crate.
+//! The client's own cost limits what can be measured, so an execution does little work: bytes made at
+//! Prepare are appended, the parameters are patched into them (`statement`), and sent at once; the answer
+//! is scanned in the receive buffer (`exchange`, `rows`), without allocating or copying. What happens once
+//! per session uses the `postgres-protocol` crate.
 //!
-//! Protocol: PostgreSQL manual, chapter "Frontend/Backend Protocol". Texts are UTF-8, answers are in the
+//! Protocol: PostgreSQL manual, chapter "Frontend/Backend Protocol". Text is UTF-8, answers are in the
 //! protocol's text format.
 
 mod authentication;

@@ -1,4 +1,4 @@
-//! Takes what a client says seldom; appends its bytes.
+//! Takes the contents of infrequent client messages; appends their bytes.
 
 use bytes::BytesMut;
 use postgres_protocol::message::frontend;
@@ -23,7 +23,7 @@ pub(super) fn copy_fail(reason: &str, out: &mut Vec<u8>) {
     cold(out, |buffer| frontend::copy_fail(&reason, buffer)).expect("it holds no zero byte");
 }
 
-/// Appends what the protocol crate builds in a buffer of its own kind; for what happens once a session.
+/// Appends a message that the protocol crate builds in its own buffer; for messages off the hot path.
 pub(super) fn cold(
     out: &mut Vec<u8>,
     build: impl FnOnce(&mut BytesMut) -> std::io::Result<()>,
@@ -33,7 +33,7 @@ pub(super) fn cold(
         SystemError::new(
             ErrorClass::Data,
             "",
-            format!("the request cannot be expressed: {error}"),
+            format!("the protocol cannot express the request: {error}"),
         )
     })?;
     out.extend_from_slice(&buffer);

@@ -1,11 +1,10 @@
-//! Takes one parameter and the type the server described; gives its bytes in a Bind message.
+//! Takes a parameter value and the type the server described; appends its bytes in a Bind message.
 //!
-//! Numbers and booleans travel in binary: no digits to make here, none to read there. A text where the
-//! server expects something else travels as text, so that the server judges it and words the refusal.
+//! Numbers and booleans are sent in binary, so that neither side converts digits. Text where the server
+//! expects another type is sent as text, so that the server checks it and reports the error.
 //!
-//! A number beyond its type, or where the server took an unknown for a text, a date or a float, means
-//! what the literal in its place would mean: its own type has to be declared first
-//! ([`ParameterType::of_literal`]).
+//! A number that its type cannot hold, or where the server inferred text, a date or a float, must mean the
+//! same as a literal in its place: its own type is declared first ([`ParameterType::of_literal`]).
 
 use assay_values::Value;
 
@@ -19,18 +18,18 @@ pub(super) enum ParameterType {
     Int8,
     Float4,
     Float8,
-    /// Of a number that no integer type holds, which as a literal is of this type; other values are not.
+    /// The type of a literal that no integer type holds; other values need their own type.
     Numeric,
     Bytea,
-    /// What a quoted literal is where it stands: the server finds its type. A number is none.
+    /// A quoted literal, whose type the server infers. A number must not be sent as one.
     Quoted,
-    /// Everything else, spelled as a literal of that type would be.
+    /// Any other type, written as its literal.
     Text,
-    /// The server could not tell: nothing fits before a type is declared.
+    /// The server could not infer the type: a type must be declared before a value can be sent.
     Unknown,
 }
 
-/// How a value was written: the format code its parameter needs.
+/// The format in which a value was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     Text = 0,
@@ -38,7 +37,7 @@ pub(super) enum Format {
 }
 
 impl ParameterType {
-    /// By the object id in the server's catalogue `pg_type`, which is the same on every server.
+    /// The type of an object id in the catalogue `pg_type`; the ids are the same on every server.
     pub fn from_oid(oid: u32) -> Self {
         match oid {
             16 => Self::Bool,
@@ -48,9 +47,9 @@ impl ParameterType {
             23 => Self::Int4,
             700 => Self::Float4,
             701 => Self::Float8,
-            // Unknown and text, which is also what an unknown beside nothing better is taken for; dates
-            // and times, network addresses and positions in the log, for which an unknown beside one of
-            // them is taken (`date - ?`); and arrays (`array || ?`).
+            // Unknown and text, which the server infers if nothing else determines the type; dates and
+            // times, network addresses and log positions, which it infers from the other operand
+            // (`date - ?`); and arrays (`array || ?`).
             25 | 705 | 1082 | 1083 | 1114 | 1184 | 1266 | 650 | 869 | 3220 | 1005 | 1007 | 1009
             | 1016 | 1021 | 1022 | 1231 => Self::Quoted,
             _ => Self::Text,
@@ -75,7 +74,7 @@ impl ParameterType {
     /// The type of a value that is written as a literal (PostgreSQL manual, 4.1.2.6).
     pub fn of_literal(value: &Value) -> Self {
         match value {
-            // A number that came back from the server as text.
+            // A number that the server returned as text.
             Value::Text(text) if is_fraction(text) => Self::Numeric,
             Value::Decimal(_) => Self::Numeric,
             Value::Bytes(_) => Self::Bytea,
@@ -104,7 +103,7 @@ impl ParameterType {
         }
     }
 
-    /// A value that is written in binary, with the size that all of them have; none where sizes differ.
+    /// A binary value of this type's fixed size; `None` where sizes differ.
     pub fn zero(self) -> Option<Value> {
         match self {
             Self::Bool => Some(Value::Bool(false)),
@@ -114,12 +113,12 @@ impl ParameterType {
         }
     }
 
-    /// Puts `value` in the place of another one of this type, whose length and bytes `at` begins with;
-    /// gives what stands behind it, or nothing where this value needs another form.
+    /// Overwrites a value of this type, with whose length and bytes `at` begins; returns what follows it,
+    /// or `None` if this value needs another form.
     #[inline]
     #[expect(
         clippy::cast_possible_truncation,
-        reason = "what does not fit is left to `write`"
+        reason = "values that do not fit are left to `write`"
     )]
     pub fn patch<'a>(self, value: &Value, at: &'a mut [u8]) -> Option<&'a mut [u8]> {
         match (self, value) {
@@ -139,8 +138,8 @@ impl ParameterType {
         }
     }
 
-    /// Appends length and bytes of `value`; none where its own type has to be declared first, which may
-    /// leave bytes behind.
+    /// Appends length and bytes of `value`; `None` if its own type has to be declared first: `out` may then
+    /// hold partial bytes.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "as the server casts")]
     pub fn write(self, value: &Value, out: &mut Vec<u8>) -> Option<Format> {
@@ -173,7 +172,7 @@ impl ParameterType {
                 out.extend_from_slice(&length.to_be_bytes());
                 out.extend_from_slice(bytes);
             }
-            // Of a function's types for an unknown the server takes float8 (`abs(?) / 2`).
+            // For an unknown argument of an overloaded function the server chooses float8 (`abs(?) / 2`).
             (Self::Int2 | Self::Int4 | Self::Float8, Value::Int(_))
             | (
                 Self::Quoted,
@@ -189,43 +188,43 @@ impl ParameterType {
     }
 }
 
-/// Whether a text is spelled as a number with a point.
+/// Whether a text is a number with a decimal point.
 fn is_fraction(text: &str) -> bool {
     let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let parts = text.strip_prefix('-').unwrap_or(text).split_once('.');
-    parts.is_some_and(|(before, behind)| is_digits(before) && is_digits(behind))
+    parts.is_some_and(|(before, after)| is_digits(before) && is_digits(after))
 }
 
-/// The integer that this number is.
+/// The number as an integer, if it is whole and fits.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
-    reason = "what an i64 does not hold is told apart before"
+    reason = "the bounds are checked before"
 )]
 fn whole(number: f64) -> Option<i64> {
     let is_held = number >= i64::MIN as f64 && number < i64::MAX as f64;
     (is_held && number.fract() == 0.0).then_some(number as i64)
 }
 
-/// Whether the rounded number is as finite, and as far from zero, as the number itself.
+/// Whether rounding to 32 bits neither overflows nor underflows to zero.
 #[expect(
     clippy::cast_possible_truncation,
-    reason = "the loss is what is asked about"
+    reason = "the loss is what is checked"
 )]
 fn fits_float4(number: f64) -> bool {
     let rounded = number as f32;
     rounded.is_finite() == number.is_finite() && (rounded == 0.0) == (number == 0.0)
 }
 
-/// Bytes in the place of as many others, behind their length; gives what stands behind them.
+/// Overwrites the bytes after a length field; returns what follows them.
 #[inline]
 fn put<const SIZE: usize>(at: &mut [u8], bytes: [u8; SIZE]) -> Option<&mut [u8]> {
-    let (place, behind) = at.get_mut(4..)?.split_first_chunk_mut()?;
+    let (place, following) = at.get_mut(4..)?.split_first_chunk_mut()?;
     *place = bytes;
-    Some(behind)
+    Some(following)
 }
 
-/// A value of fixed size behind its length, in one append.
+/// Appends a value of fixed size with its length.
 #[inline]
 fn sized<const SIZE: usize>(out: &mut Vec<u8>, bytes: [u8; SIZE]) {
     out.extend_from_slice(

@@ -1,4 +1,4 @@
-//! Takes a value; gives its length and its text, spelled as a literal would be.
+//! Takes a value; appends its length and its text, written as a literal.
 
 use std::io::Write as _;
 
@@ -16,7 +16,7 @@ pub(super) fn write_text(value: &Value, out: &mut Vec<u8>) {
         Value::List(values) => write_array(values, out),
         other => other.write_text(out),
     }
-    // A text beyond 4 GiB gets a wrong length here, and its message is refused as too large as a whole.
+    // The length of a text beyond 4 GiB is wrong here, but its message is rejected as too large.
     let length = u32::try_from(out.len() - start - 4).unwrap_or(u32::MAX);
     out[start..start + 4].copy_from_slice(&length.to_be_bytes());
 }

@@ -1,9 +1,9 @@
-//! Takes an ErrorResponse; gives the server's error, its class, and whether the session is over.
+//! Takes an ErrorResponse; returns the server's error, its class, and whether the session has ended.
 
 use super::message::Fields;
 use crate::{ErrorClass, SystemError};
 
-/// What the server said no to.
+/// An error that the server reported.
 pub(super) struct Refusal {
     pub error: SystemError,
     /// FATAL and PANIC end the session; ERROR leaves it usable.
@@ -21,7 +21,7 @@ pub(super) fn read(body: &[u8]) -> Result<Refusal, SystemError> {
     loop {
         match fields.byte()? {
             0 => break,
-            // V is S untranslated, and comes after it from every server since 9.6.
+            // V is S untranslated, and follows it since server 9.6.
             b'S' | b'V' => severity = fields.text()?,
             b'C' => code = fields.text()?,
             b'M' => message = fields.text()?,
@@ -44,7 +44,7 @@ pub(super) fn read(body: &[u8]) -> Result<Refusal, SystemError> {
     add("; ", detail);
     add("; hint: ", hint);
     add("; at character ", position);
-    // Of the contexts only that of a load tells more than the statement does: it names the row.
+    // Only the context of a load adds information: it names the row.
     add(
         "; ",
         context
@@ -81,7 +81,7 @@ pub(super) fn class(code: &str) -> ErrorClass {
             ErrorClass::UnknownObject
         }
         "42501" => ErrorClass::Permission,
-        // statement_timeout and a cancel share a code; the other is lock_timeout.
+        // statement_timeout and a cancel share a code; the other code is lock_timeout.
         "57014" | "55P03" => ErrorClass::Timeout,
         "57P01" | "57P02" | "57P03" | "57P04" | "57P05" | "25P03" | "25P04" => {
             ErrorClass::LostConnection
@@ -101,16 +101,16 @@ pub(super) fn class(code: &str) -> ErrorClass {
     }
 }
 
-/// Whether an SQLSTATE says that the server itself cannot tell whether the statement was done: transaction
+/// Whether an SQLSTATE means that the server does not know whether the statement took effect: transaction
 /// resolution unknown, statement completion unknown.
 fn is_of_unknown_end(code: &str) -> bool {
     ["08007", "40003"].contains(&code)
 }
 
-/// Whether an SQLSTATE says that the types of what was parsed do not go together, or are not known:
-/// values may have others.
+/// Whether an SQLSTATE means that the types of the parsed statement do not match or cannot be inferred;
+/// with the types of the values it may succeed.
 pub(super) fn is_of_types(code: &str) -> bool {
-    // Datatype mismatch, cannot coerce, ambiguous and undefined function (an operator is one),
+    // Datatype mismatch, cannot coerce, ambiguous and undefined function (or operator),
     // ambiguous parameter, indeterminate datatype.
     ["42804", "42846", "42725", "42883", "42P08", "42P18"].contains(&code)
 }
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_words_of_the_server_and_the_row_of_a_load_are_kept() {
+    fn the_message_of_the_server_and_the_row_of_a_load_are_kept() {
         let body = b"SFEHLER\0VERROR\0C22P02\0Minvalid input\0Hlook\0Fnumutils.c\0\
                      WCOPY t, line 2, column a: \"x\"\nmore\0\0";
         let refusal = read(body).expect("the message is well formed");

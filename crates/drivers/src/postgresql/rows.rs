@@ -1,11 +1,11 @@
-//! Takes the messages that carry an answer's rows and counts; tells them to the answer, in place.
+//! Takes the messages with an answer's rows and counts; reports them to the answer without copying.
 
 use assay_values::CellType;
 
 use super::message::Fields;
 use crate::{Answer, SystemError};
 
-/// One DataRow. Where nobody wants the cells, they are not even looked at.
+/// Reads one DataRow. Cells that are not needed are not parsed.
 #[inline]
 pub(super) fn row(body: &[u8], answer: &mut Answer) -> Result<(), SystemError> {
     if !answer.wants_cells() {
@@ -30,9 +30,9 @@ pub(super) struct Column {
     pub cell_type: CellType,
 }
 
-/// The columns of a RowDescription, one by one.
-pub(super) fn columns(body: &[u8], mut give: impl FnMut(Column)) -> Result<(), SystemError> {
-    /// Table and column number before the type; type size, type modifier and format behind it.
+/// Reports each column of a RowDescription.
+pub(super) fn columns(body: &[u8], mut on_column: impl FnMut(Column)) -> Result<(), SystemError> {
+    /// Table and column number before the type; type size, type modifier and format after it.
     const BEFORE_THE_TYPE_BYTES: usize = 6;
     const BEHIND_THE_TYPE_BYTES: usize = 8;
     let mut fields = Fields(body);
@@ -41,12 +41,12 @@ pub(super) fn columns(body: &[u8], mut give: impl FnMut(Column)) -> Result<(), S
         fields.bytes(BEFORE_THE_TYPE_BYTES)?;
         let cell_type = cell_type(fields.int32()?);
         fields.bytes(BEHIND_THE_TYPE_BYTES)?;
-        give(Column { name, cell_type });
+        on_column(Column { name, cell_type });
     }
     Ok(())
 }
 
-/// By the object id of the type.
+/// The cell type of a type's object id.
 fn cell_type(oid: i32) -> CellType {
     match oid {
         17 => CellType::HexBytes,
@@ -63,7 +63,7 @@ fn cell_type(oid: i32) -> CellType {
 /// none (`SELECT 5` returns five).
 #[inline]
 pub(super) fn affected(body: &[u8]) -> u64 {
-    // Four letters tell them from all others.
+    // Four letters identify the tags with a count of changed rows.
     let (b"UPDA" | b"INSE" | b"DELE" | b"MERG" | b"COPY") = body.first_chunk().unwrap_or(b"none")
     else {
         return 0;

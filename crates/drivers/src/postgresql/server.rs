@@ -1,9 +1,9 @@
-//! Takes the bytes a client sends; gives the statements in them, and writes the server's answers: the
-//! other side of [`PostgresqlWire`](super::PostgresqlWire).
+//! Takes a client's bytes; returns the statements in them, and writes the server's answers: the server
+//! side of [`PostgresqlWire`](super::PostgresqlWire).
 //!
-//! It lets everybody in, declines TLS, and reads both forms of query, `COPY … FROM STDIN` included.
-//! What it cannot do: several portals of one statement half read (a row limit of Execute is passed
-//! over), `COPY … TO`, function calls, and cancelling.
+//! It accepts any user, declines TLS, and supports the simple and the extended query protocol and
+//! `COPY … FROM STDIN`. It does not support suspended portals (a row limit of Execute is ignored),
+//! `COPY … TO`, function calls, and cancel requests.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -19,22 +19,22 @@ use crate::null::{Given, Statement, query};
 use crate::server::{Demand, PIECE_BYTES, WireServer};
 use crate::{ErrorClass, SystemError};
 
-/// The server's side of one session.
+/// The server side of one session.
 pub struct PostgresqlServer {
     pub(super) admission: Result<u32, SystemError>,
     pub(super) phase: Phase,
     pub(super) status: Status,
     pub(super) statements: HashMap<Box<[u8]>, Arc<Prepared>>,
-    /// The portal without a name, which is the usual one.
+    /// The unnamed portal, which most clients use.
     pub(super) portal: Option<Portal>,
     pub(super) portals: HashMap<Box<[u8]>, Portal>,
     pub(super) running: Running,
-    /// Statements of a simple query behind the one that is running.
+    /// Statements of a simple query after the running one.
     pub(super) queue: VecDeque<Statement>,
-    /// Rows of the statement under way that were sent.
+    /// Rows of the current statement that were sent.
     sent: u64,
     pub(super) copy: Option<Copy>,
-    /// The table of the load that has just ended, and its rows.
+    /// The table of the last load, and the number of its rows.
     pub(super) loaded: (String, u64),
 }
 
@@ -42,22 +42,22 @@ pub struct PostgresqlServer {
 pub(super) enum Phase {
     Opening,
     Open,
-    /// An error has ended a batch of the extended protocol: all up to its Sync is passed over.
+    /// An error has ended a batch of the extended protocol: messages up to its Sync are skipped.
     Skipping,
     Over,
 }
 
-/// The statement under way.
+/// The current statement.
 pub(super) enum Running {
     None,
-    /// Of a simple query.
+    /// A statement of a simple query.
     Simple(Statement),
-    /// Of the portal without a name.
+    /// The statement of the unnamed portal.
     Unnamed,
     Named(Box<[u8]>),
 }
 
-/// What a message comes to.
+/// What follows from a message.
 pub(super) enum Step {
     Go,
     Execute,
@@ -66,7 +66,7 @@ pub(super) enum Step {
 }
 
 impl PostgresqlServer {
-    /// `admission` is the session's number, or why it is turned away.
+    /// `admission` is the session's number, or the error that refuses it.
     #[must_use]
     pub fn new(admission: Result<u32, SystemError>) -> Self {
         Self {
@@ -120,10 +120,14 @@ impl PostgresqlServer {
                 out.extend_from_slice(b"3\0\0\0\x04");
             }
             tag::TERMINATE => return Ok(Step::Over),
-            // Rows that were still on their way when their load ended.
+            // Rows that were sent before the client learned that their load had ended.
             tag::FLUSH | tag::COPY_DATA | tag::COPY_DONE | tag::COPY_FAIL => {}
             tag::FUNCTION_CALL => {
-                let error = SystemError::new(ErrorClass::Other, "0A000", "no function calls here");
+                let error = SystemError::new(
+                    ErrorClass::Other,
+                    "0A000",
+                    "function calls are not supported",
+                );
                 self.refuse(&error, out);
                 self.phase = Phase::Open;
                 reply::ready(self.status, out);
@@ -133,7 +137,7 @@ impl PostgresqlServer {
         Ok(Step::Go)
     }
 
-    /// Takes the next statement of a simple query, where one waits.
+    /// Starts the next statement of a simple query, if any.
     fn next_of_query(&mut self, out: &mut Vec<u8>) -> Option<Step> {
         let statement = self.queue.pop_front()?;
         if self.status == Status::Failed && !statement.meaning.ends_transaction() {
@@ -164,13 +168,13 @@ impl PostgresqlServer {
         }
     }
 
-    /// Refuses a message of the extended protocol.
+    /// Answers a message of the extended protocol with an error.
     #[cold]
     pub(super) fn refuse(&mut self, error: &SystemError, out: &mut Vec<u8>) {
         self.end_with(error, false, out);
     }
 
-    /// Answers what is under way with an error.
+    /// Answers the current request with an error.
     pub(super) fn end_with(&mut self, error: &SystemError, is_simple: bool, out: &mut Vec<u8>) {
         self.queue.clear();
         let is_fatal = error.class.ends_the_session();
@@ -221,7 +225,7 @@ impl PostgresqlServer {
 }
 
 impl WireServer for PostgresqlServer {
-    /// The client speaks first.
+    /// The client sends first.
     fn connected(&mut self, _out: &mut Vec<u8>) {}
 
     #[inline]
@@ -238,7 +242,9 @@ impl WireServer for PostgresqlServer {
                 table: &self.loaded.0,
                 rows: self.loaded.1,
             },
-            Step::Execute => Demand::Execute(self.statement().expect("the step says so")),
+            Step::Execute => {
+                Demand::Execute(self.statement().expect("Step::Execute has a statement"))
+            }
         };
         Ok((used, demand))
     }
@@ -289,7 +295,7 @@ impl WireServer for PostgresqlServer {
             .statement()
             .is_some_and(|statement| statement.meaning.ends_transaction())
         {
-            // A COMMIT that fails has rolled back.
+            // A failed COMMIT rolls back.
             self.status = Status::Idle;
         }
         (self.running, self.sent) = (Running::None, 0);

@@ -1,4 +1,4 @@
-//! Takes the rows of a `COPY … FROM STDIN` as a client sends them; gives how many there were.
+//! Takes the data of a `COPY … FROM STDIN` as a client sends it; returns the number of rows.
 
 use crate::null::{Lines, Tuples};
 
@@ -26,7 +26,7 @@ impl Copy {
         }
     }
 
-    /// Whether a simple query began it.
+    /// Whether it belongs to a simple query.
     pub(super) fn is_simple(&self) -> bool {
         self.is_simple
     }
@@ -38,7 +38,7 @@ impl Copy {
         }
     }
 
-    /// The table, and the count.
+    /// The table and the number of rows.
     pub(super) fn finish(self) -> (String, u64) {
         let rows = match self.rows {
             Rows::Text(lines) => lines.finish(),

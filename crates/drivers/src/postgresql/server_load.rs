@@ -29,7 +29,7 @@ impl PostgresqlServer {
         Some(Copy::new(table, *is_binary, is_simple))
     }
 
-    /// A message while rows of a load come.
+    /// Reads a message while rows of a load are expected.
     pub(super) fn copying(
         &mut self,
         message: Message<'_>,

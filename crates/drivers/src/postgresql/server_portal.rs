@@ -1,4 +1,4 @@
-//! Takes Parse and Bind messages; keeps what an execution of them must know.
+//! Takes Parse and Bind messages; keeps what their execution needs.
 
 use std::sync::Arc;
 
@@ -9,19 +9,19 @@ use crate::null::Statement;
 /// A prepared statement.
 pub(super) struct Prepared {
     pub(super) statement: Statement,
-    /// Object ids of the parameters' types.
+    /// Object ids of the parameter types.
     pub(super) types: Box<[u32]>,
 }
 
-/// `bigint`: what a parameter is taken to be where the client does not say, and what each column is.
+/// `bigint`: the type of parameters whose type the client does not declare, and of each column.
 pub(super) const INT8: u32 = 20;
 
 impl Prepared {
-    /// `types` are those that the client names, 0 where it leaves the choice.
+    /// `types` are those that the client declares; 0: the server chooses.
     pub(super) fn new(statement: Statement, parameters: u16, mut types: Vec<u32>) -> Self {
         types.resize(usize::from(parameters).max(types.len()), 0);
-        for one in types.iter_mut().filter(|one| **one == 0) {
-            *one = INT8;
+        for oid in types.iter_mut().filter(|oid| **oid == 0) {
+            *oid = INT8;
         }
         Self {
             statement,
@@ -30,20 +30,20 @@ impl Prepared {
     }
 }
 
-/// A statement whose parameters are bound. Their values are passed over.
+/// A statement whose parameters are bound. Their values are ignored.
 pub(super) struct Portal {
     pub(super) prepared: Arc<Prepared>,
     formats: Formats,
 }
 
-/// In which format the client wants the columns.
+/// The format that the client requests for each column.
 enum Formats {
     All { is_binary: bool },
     Each(Box<[bool]>),
 }
 
 impl Portal {
-    /// `fields` are those of Bind behind the names.
+    /// `fields` are those of Bind after the names.
     ///
     /// # Errors
     /// Where the message ends inside a field.

@@ -1,10 +1,10 @@
-//! Takes what there is to answer; writes the server's messages.
+//! Takes results and errors; appends the null server's messages.
 
 use super::server_portal::INT8;
 use crate::null::{Change, Meaning, Statement};
 use crate::{Certainty, ErrorClass, SystemError};
 
-/// Where the session's transaction stands, as ReadyForQuery tells it.
+/// The state of the session's transaction, as in ReadyForQuery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Status {
     Idle = b'I' as isize,
@@ -13,7 +13,7 @@ pub(super) enum Status {
 }
 
 impl Status {
-    /// Behind a statement that went well.
+    /// The state after a statement that succeeded.
     #[inline]
     pub(super) fn after(self, meaning: &Meaning) -> Self {
         match meaning {
@@ -37,7 +37,7 @@ pub(super) fn message(tag: u8, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8
     let start = out.len();
     out.extend_from_slice(&[0; 4]);
     write(out);
-    let length = u32::try_from(out.len() - start).expect("what a null server says is short");
+    let length = u32::try_from(out.len() - start).expect("a null server's messages are short");
     out[start..start + 4].copy_from_slice(&length.to_be_bytes());
 }
 
@@ -46,7 +46,7 @@ pub(super) fn ready(status: Status, out: &mut Vec<u8>) {
     out.extend_from_slice(&[b'Z', 0, 0, 0, 5, status as u8]);
 }
 
-/// RowDescription, or NoData where the statement gives no rows.
+/// RowDescription, or NoData if the statement returns no rows.
 pub(super) fn columns(statement: &Statement, is_binary: impl Fn(usize) -> bool, out: &mut Vec<u8>) {
     if statement.columns.is_empty() {
         return out.extend_from_slice(b"n\0\0\0\x04");
@@ -64,7 +64,7 @@ pub(super) fn columns(statement: &Statement, is_binary: impl Fn(usize) -> bool, 
     });
 }
 
-/// As many as a real server's query can have.
+/// The limit of a real server.
 const MOST_COLUMNS: usize = 1664;
 
 fn count(columns: usize) -> u16 {
@@ -88,14 +88,15 @@ pub(super) fn row(
                 out.extend_from_slice(&8_u32.to_be_bytes());
                 out.extend_from_slice(&number.to_be_bytes());
             } else {
-                out.extend_from_slice(&[0, 0, 0, digits.len() as u8]);
+                let length = u32::try_from(digits.len()).expect("a number has few digits");
+                out.extend_from_slice(&length.to_be_bytes());
                 out.extend_from_slice(digits);
             }
         }
     });
 }
 
-/// The digits of a number, at the end of `place`.
+/// The digits of a number, written at the end of `place`.
 pub(crate) fn decimal(mut number: u64, place: &mut [u8; 20]) -> &[u8] {
     let mut at = place.len();
     loop {
@@ -108,7 +109,7 @@ pub(crate) fn decimal(mut number: u64, place: &mut [u8; 20]) -> &[u8] {
     }
 }
 
-/// CommandComplete, with a count behind the words where there is one.
+/// CommandComplete, with an optional count after the command.
 #[inline]
 pub(super) fn complete(words: &str, count: Option<u64>, out: &mut Vec<u8>) {
     message(b'C', out, |out| {
@@ -120,7 +121,7 @@ pub(super) fn complete(words: &str, count: Option<u64>, out: &mut Vec<u8>) {
     });
 }
 
-/// CommandComplete of a statement that began in `status`.
+/// CommandComplete of a statement that was started in `status`.
 #[inline]
 pub(super) fn end_of(
     meaning: &Meaning,
@@ -150,13 +151,13 @@ pub(super) fn parameter_types(types: &[u32], out: &mut Vec<u8>) {
     message(b't', out, |out| {
         let count = u16::try_from(types.len()).unwrap_or(u16::MAX);
         out.extend_from_slice(&count.to_be_bytes());
-        for one in types.iter().take(count.into()) {
-            out.extend_from_slice(&one.to_be_bytes());
+        for oid in types.iter().take(count.into()) {
+            out.extend_from_slice(&oid.to_be_bytes());
         }
     });
 }
 
-/// CopyInResponse. How many columns there are nobody here knows, and no client asks.
+/// CopyInResponse. The number of columns is unknown here, and clients ignore it.
 pub(super) fn copy_in(is_binary: bool, out: &mut Vec<u8>) {
     out.extend_from_slice(&[b'G', 0, 0, 0, 7, u8::from(is_binary), 0, 0]);
 }
@@ -184,7 +185,7 @@ pub(super) fn error(error: &SystemError, is_fatal: bool, out: &mut Vec<u8>) {
     });
 }
 
-/// An SQLSTATE that a driver reads as this class (see `refusal`).
+/// An SQLSTATE that the driver maps to this class (see `refusal`).
 fn code_of(class: ErrorClass) -> &'static str {
     match class {
         ErrorClass::ConnectionRefused | ErrorClass::LostConnection => "57P01",
@@ -210,7 +211,7 @@ mod tests {
     use crate::postgresql::refusal;
 
     #[test]
-    fn the_driver_reads_each_class_as_it_was_meant() {
+    fn the_driver_reads_each_class_that_the_server_writes() {
         for class in ErrorClass::ALL {
             let read = refusal::class(code_of(class));
             let expected = match class {

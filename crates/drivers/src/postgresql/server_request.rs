@@ -1,5 +1,5 @@
 //! Takes the requests of the extended protocol (Parse, Bind, Describe, Execute); keeps statements and
-//! portals, and says when one is to be executed.
+//! portals, and returns when a statement is to be executed.
 
 use std::sync::Arc;
 
@@ -82,7 +82,7 @@ impl PostgresqlServer {
             return Ok(());
         }
         let message = format!(
-            "there is no \"{}\" to describe",
+            "prepared statement or portal \"{}\" does not exist",
             String::from_utf8_lossy(name)
         );
         self.refuse(

@@ -1,4 +1,4 @@
-//! Takes what a client says before its first request; writes the welcome.
+//! Takes a client's messages before its first request; writes the server's answers.
 
 use super::message::Fields;
 use super::server::{Phase, PostgresqlServer};
@@ -6,25 +6,25 @@ use super::server_errors::refused_client;
 use super::server_reply::{self as reply, Status, message};
 use crate::SystemError;
 
-/// A message of a session that begins; it has no tag.
+/// The first message of a session; it has no tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Opening {
-    /// The wish for TLS, or for the encryption of Kerberos.
+    /// A request for TLS or GSSAPI encryption.
     Encryption,
-    /// A session of its own that is to break off another's statement.
+    /// A separate connection that cancels another session's statement.
     Cancel,
-    /// With the highest minor version of the protocol that the client speaks.
+    /// With the highest minor version of the protocol that the client supports.
     Startup { minor: u16 },
 }
 
-/// The server takes no longer one (its `MAX_STARTUP_PACKET_LENGTH`).
+/// The longest such message (the server's `MAX_STARTUP_PACKET_LENGTH`).
 const LONGEST_BYTES: usize = 10_000;
 const CANCEL: u32 = 80_877_102;
 const TLS: u32 = 80_877_103;
 const KERBEROS: u32 = 80_877_104;
 const MAJOR: u32 = 3;
 
-/// The first message and its size, or `None` where its end has not arrived.
+/// The first message and its size; `None` if it is incomplete.
 ///
 /// # Errors
 /// Where `input` does not begin with a message of this protocol.
@@ -41,10 +41,10 @@ pub(super) fn first(input: &[u8]) -> Result<Option<(usize, Opening)>, SystemErro
         _ if code >> 16 == MAJOR => Opening::Startup {
             minor: (code & 0xffff) as u16,
         },
-        _ => return Err(not_ours(input)),
+        _ => return Err(other_protocol(input)),
     };
     if !(8..=LONGEST_BYTES).contains(&length) {
-        return Err(not_ours(input));
+        return Err(other_protocol(input));
     }
     Ok((input.len() >= length).then_some((length, opening)))
 }
@@ -79,7 +79,7 @@ impl PostgresqlServer {
     }
 }
 
-fn not_ours(input: &[u8]) -> SystemError {
+fn other_protocol(input: &[u8]) -> SystemError {
     let sample = input[..input.len().min(16)].escape_ascii();
     refused_client(
         "the beginning of a session of protocol 3",
@@ -87,10 +87,10 @@ fn not_ours(input: &[u8]) -> SystemError {
     )
 }
 
-/// Everybody is let in, without a password.
+/// Accepts the session without a password.
 pub(super) fn welcome(session_id: u32, minor: u16, out: &mut Vec<u8>) {
     if minor > 0 {
-        // We speak the oldest of the protocol's minor versions.
+        // This server supports only minor version 0 of the protocol.
         message(b'v', out, |out| out.extend_from_slice(&[0; 8]));
     }
     message(b'R', out, |out| out.extend_from_slice(&[0; 4]));

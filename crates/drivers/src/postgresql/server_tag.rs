@@ -1,4 +1,4 @@
-//! The tags of what a client sends.
+//! The tags of a client's messages.
 
 pub(super) const BIND: u8 = b'B';
 pub(super) const CLOSE: u8 = b'C';

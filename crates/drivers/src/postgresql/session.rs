@@ -1,10 +1,10 @@
-//! Takes the messages of a PostgreSQL session; knows where it stands, and what it has prepared.
+//! Takes the messages of a PostgreSQL session; keeps its state and its prepared statements.
 
 use assay_values::{Piece, Value};
 use postgres_protocol::message::frontend;
 
 use super::copy_data::CopyData;
-use super::exchange::{self, Asked, Exchange};
+use super::exchange::{self, Exchange, Sent};
 use super::kept::{Description, Kept};
 use super::message;
 use super::outgoing::{cold, copy_fail, refused};
@@ -12,30 +12,30 @@ use super::startup::{self, Server, Startup};
 use super::statement::{self, Statement};
 use crate::{Answer, ConnectOptions, Progress, SystemError};
 
-/// One session with a PostgreSQL server, or with anything that speaks its protocol.
+/// One session with a PostgreSQL server, or another server with its protocol.
 pub struct PostgresqlWire {
     pub(super) options: ConnectOptions,
     pub(super) phase: Phase,
-    /// While the session begins.
+    /// The state of a session that is being opened.
     pub(super) startup: Startup,
     pub(super) server: Server,
     pub(super) kept: Kept,
-    /// The bulk load whose rows the server takes now.
+    /// The bulk load in which the server accepts rows.
     pub(super) copy: Option<CopyData>,
 }
 
-/// Where the session stands.
+/// The state of the session.
 #[derive(Clone, Copy)]
 pub(super) enum Phase {
-    /// No bytes have gone either way.
+    /// Nothing was sent or received.
     New,
-    /// The server owes its yes or no to TLS.
-    TlsAsked,
+    /// TLS was requested; the server's answer follows.
+    TlsRequested,
     /// TLS is being set up by the caller.
     TlsBegun,
     Starting,
     Idle,
-    /// So many requests of a pipeline were written, and its end was not.
+    /// This many requests of a pipeline were written, but not its end.
     Queueing(usize),
     Busy(Exchange),
     /// An error ended the session.
@@ -43,10 +43,11 @@ pub(super) enum Phase {
 }
 
 impl PostgresqlWire {
+    /// A session that has not been connected yet.
     #[must_use]
     pub fn new(mut options: ConnectOptions) -> Self {
-        // No name there has a zero byte, and the startup message cannot carry one: with a mark in its
-        // place the server refuses the name in its own words.
+        // A zero byte ends a name in the startup message. It is replaced by U+FFFD, so that the
+        // server reports the name as unknown.
         for name in [&mut options.user, &mut options.database] {
             *name = name.replace('\0', "\u{fffd}");
         }
@@ -60,7 +61,7 @@ impl PostgresqlWire {
         }
     }
 
-    /// Tells the server to forget the rows it got; `reason` is what its answer will hold.
+    /// Makes the server discard the rows it received; the answer will hold `reason`.
     #[cold]
     pub(super) fn give_up(&mut self, reason: SystemError, out: &mut Vec<u8>) {
         self.copy = None;
@@ -78,7 +79,7 @@ impl PostgresqlWire {
     pub(super) fn prepared(&self, id: u32) -> Result<&Statement, SystemError> {
         match self.kept.statements.get(id as usize) {
             Some(Some(statement)) => Ok(statement),
-            _ => Err(refused("the statement was not prepared in this session")),
+            _ => Err(refused("the statement is not prepared in this session")),
         }
     }
 
@@ -93,7 +94,7 @@ impl PostgresqlWire {
     ) -> Result<(), SystemError> {
         let start = out.len();
         let Some(Some(statement)) = self.kept.statements.get_mut(id as usize) else {
-            return Err(refused("the statement was not prepared in this session"));
+            return Err(refused("the statement is not prepared in this session"));
         };
         statement.declare(id, parameters, out)?;
         if let Err(error) = write(statement, parameters, out) {
@@ -110,7 +111,7 @@ impl PostgresqlWire {
         id: u32,
         pieces: &[Piece],
         out: &mut Vec<u8>,
-    ) -> Result<Asked, SystemError> {
+    ) -> Result<Sent, SystemError> {
         let (text, count) = statement::spelled(pieces);
         let name = statement::name(id);
         let index = id as usize;
@@ -130,7 +131,7 @@ impl PostgresqlWire {
         })?;
         statements[index] = None;
         self.kept.description = Description::of(text, count);
-        Ok(Asked::Prepare { id })
+        Ok(Sent::Prepare { id })
     }
 
     pub(super) fn advance(
@@ -139,7 +140,7 @@ impl PostgresqlWire {
         out: &mut Vec<u8>,
         answer: &mut Answer,
     ) -> Result<(usize, Progress), SystemError> {
-        if matches!(self.phase, Phase::TlsAsked) && !input.is_empty() {
+        if matches!(self.phase, Phase::TlsRequested) && !input.is_empty() {
             if startup::tls_answer(input)? {
                 self.phase = Phase::TlsBegun;
                 return Ok((1, Progress::StartTls));
@@ -178,12 +179,12 @@ impl PostgresqlWire {
                     }
                 }
                 Phase::Idle | Phase::Queueing(_) => exchange::while_idle(message)?,
-                Phase::New | Phase::TlsAsked | Phase::TlsBegun | Phase::Over => {
-                    return Err(message.unexpected("silence"));
+                Phase::New | Phase::TlsRequested | Phase::TlsBegun | Phase::Over => {
+                    return Err(message.unexpected("no message"));
                 }
             }
         }
-        // Idle, with nothing but notices: no request waits for an answer.
+        // Idle after notices: no request waits for an answer.
         let is_idle = matches!(self.phase, Phase::Idle | Phase::Queueing(_));
         let progress = if is_idle {
             Progress::Ready

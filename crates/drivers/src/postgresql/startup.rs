@@ -1,8 +1,7 @@
-//! Takes what the server says between the socket's connection and the first request; writes our part.
+//! Takes the server's messages while a session opens; writes the client's.
 //!
-//! TLS is asked for by a message of eight bytes and answered by one byte outside any message; then come
-//! the startup message, the authentication, the server's parameters, and the statements each session
-//! runs first, one by one.
+//! TLS is requested by a message of eight bytes and answered by one byte outside any message; then follow
+//! the startup message, the authentication, the server's parameters, and the session statements in order.
 
 use postgres_protocol::message::frontend;
 
@@ -24,21 +23,21 @@ enum Step {
     Authentication,
     /// Authenticated: parameters follow, then the server is ready.
     Parameters,
-    /// The session statement of this index is under way.
+    /// The session statement of this index is running.
     Statement(usize),
 }
 
-/// What a session knows of its server.
+/// What a session knows about its server.
 #[derive(Default)]
 pub(super) struct Server {
     pub version: String,
     pub process_id: u64,
-    /// What proves to the server that we may cancel what it does for this session.
+    /// The key with which the session's request can be cancelled.
     pub secret: Vec<u8>,
 }
 
 impl Server {
-    /// The message that cancels the request under way; none where the server gave no key for it.
+    /// The message that cancels the current request; `None` if the server sent no key.
     pub fn cancel_request(&self) -> Option<Vec<u8>> {
         const CODE: u32 = 80_877_102;
         let process_id = u32::try_from(self.process_id).ok()?;
@@ -49,8 +48,8 @@ impl Server {
     }
 }
 
-/// Writes the startup message. Everything that is not the person's choice stays the server's, except
-/// the encoding: scripts and answers are UTF-8.
+/// Writes the startup message. Settings keep the server's defaults, except the encoding: scripts and
+/// answers are UTF-8.
 pub(super) fn begin(options: &ConnectOptions, out: &mut Vec<u8>) {
     let mut parameters = vec![
         ("user", options.user.as_str()),
@@ -61,31 +60,34 @@ pub(super) fn begin(options: &ConnectOptions, out: &mut Vec<u8>) {
         parameters.push(("database", &options.database));
     }
     cold(out, |buffer| frontend::startup_message(parameters, buffer))
-        .expect("names were freed of zero bytes when the session was made");
+        .expect("`PostgresqlWire::new` replaced zero bytes in names");
 }
 
-/// Reads the server's answer to the request for TLS, one byte; says whether TLS begins. After a no the
-/// session goes on in the clear, if the caller lets it.
+/// Reads the server's one-byte answer to the TLS request; returns whether TLS begins. If not, the session
+/// continues unencrypted, if the caller allows it.
 pub(super) fn tls_answer(input: &[u8]) -> Result<bool, SystemError> {
     match input {
         b"S" => Ok(true),
-        // They would be read as if they had come through TLS (CVE-2021-23222).
+        // Further bytes would be read as if they had arrived through TLS (CVE-2021-23222).
         [b'S', ..] => Err(SystemError::protocol(
             "TLS to begin",
-            "bytes in the clear before it",
+            "unencrypted bytes before it",
         )),
         [b'N', ..] => Ok(false),
-        // What an unauthenticated stranger says is not for the terminal (CVE-2024-10977).
-        [b'E', ..] => Err(SystemError::protocol("yes or no to TLS", "an error")),
-        // A packet of less than 64 KiB, the session's first: protocol version 10, or an error.
+        // The error of an unauthenticated server must not be shown (CVE-2024-10977).
+        [b'E', ..] => Err(SystemError::protocol(
+            "an answer to the TLS request",
+            "an error",
+        )),
+        // The first packet of a MySQL session, less than 64 KiB: protocol version 10, or an error.
         [_, _, 0, 0, 10 | 0xff, ..] => Err(SystemError::protocol(
-            "yes or no to TLS",
+            "an answer to the TLS request",
             "the greeting of a MySQL or MariaDB server: use mariadb:// in the URL",
         )),
         _ => {
             let sample = input[..input.len().min(16)].escape_ascii();
             Err(SystemError::protocol(
-                "yes or no to TLS",
+                "an answer to the TLS request",
                 format_args!("\"{sample}\""),
             ))
         }
@@ -93,10 +95,10 @@ pub(super) fn tls_answer(input: &[u8]) -> Result<bool, SystemError> {
 }
 
 impl Startup {
-    /// Reads one message; says whether the session is ready for its first request.
+    /// Reads one message; returns whether the session is ready for its first request.
     ///
     /// # Errors
-    /// Where the server refuses the session or one of its first statements.
+    /// Where the server refuses the session or a session statement.
     pub fn read(
         &mut self,
         message: Message<'_>,
@@ -132,12 +134,12 @@ impl Startup {
                 tag::ROW_DESCRIPTION | tag::DATA_ROW | tag::COMMAND_COMPLETE | tag::EMPTY_QUERY,
                 Step::Statement(_),
             ) => {}
-            _ => return Err(message.unexpected("the session to begin")),
+            _ => return Err(message.unexpected("a message that opens the session")),
         }
         Ok(false)
     }
 
-    /// Sends session statement `index`; says whether there is none, so that the session is ready.
+    /// Sends session statement `index`; returns whether all were sent, so that the session is ready.
     fn next_statement(
         &mut self,
         index: usize,
@@ -157,12 +159,9 @@ fn refused(body: &[u8], step: Step, options: &ConnectOptions) -> Result<SystemEr
     let mut error = refusal::read(body)?.error;
     if let Step::Statement(index) = step {
         let text = &options.session_statements[index];
-        error.message = format!(
-            "the session's first statements, \"{text}\": {}",
-            error.message
-        );
+        error.message = format!("session statement \"{text}\": {}", error.message);
     } else if error.code == "3D000" {
-        // No such database: for who connects it is the address that is wrong.
+        // No such database: the error of a wrong URL.
         error.class = ErrorClass::Authentication;
     }
     Ok(error)

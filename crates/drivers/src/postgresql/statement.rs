@@ -1,15 +1,14 @@
-//! Takes what the server described of a prepared statement; gives the bytes of each execution.
+//! Takes the server's description of a prepared statement; appends the bytes of each execution.
 //!
-//! An execution is Bind, Execute and Sync in one send. All that does not change from one to the next is
-//! made once: the head of Bind (names, format codes) and the tail (text results, Execute, Sync).
-//! Where all parameters have types of a fixed size, there is one copy of the whole, and the values are
-//! patched into it. Else the parameters go between head and tail, and then the length and any format
-//! code that differs are patched.
+//! An execution is Bind, Execute and Sync in one send. The constant parts are made once: the head of Bind
+//! (names, format codes) and the tail (text results, Execute, Sync). If all parameters have types of a
+//! fixed size, one execution is kept whole and the values are patched into a copy. Otherwise the
+//! parameters are written between head and tail, then the length and differing format codes are patched.
 //!
-//! A server gives parameters their types by the text alone, and cannot always (`-?`, `? < ?`), or takes
-//! another one than a literal in its place has. Such a statement is prepared again in front of the
-//! execution whose values show it ([`Statement::declare`]), and stays as it then is until other values
-//! come.
+//! A server infers parameter types from the text alone. Sometimes it cannot (`-?`, `? < ?`), or infers
+//! another type than a literal in that place would have. Such a statement is prepared again before the
+//! execution whose values show this ([`Statement::declare`]), and keeps these types until other values
+//! need others.
 
 use assay_values::{Piece, Value};
 use postgres_protocol::message::frontend;
@@ -20,10 +19,10 @@ use super::parameter::{Format, ParameterType};
 use super::rows::Column;
 use crate::{ErrorClass, SystemError};
 
-/// What follows the parameters: no result format codes (all text), which is the end of Bind; Execute of
-/// the unnamed portal without a row limit; and Sync, unless more executions are to come before it.
+/// What follows the parameters: the end of Bind, without result format codes (all text); Execute of the
+/// unnamed portal without a row limit; and Sync, unless further executions precede it.
 const TAIL: &[u8] = b"\0\0E\0\0\0\x09\0\0\0\0\0S\0\0\0\x04";
-/// The same with Describe of the portal, for a statement that was not described when it was prepared.
+/// The same with Describe of the portal, for a statement that was not described at Prepare.
 const DESCRIBING_TAIL: &[u8] = b"\0\0D\0\0\0\x06P\0E\0\0\0\x09\0\0\0\0\0S\0\0\0\x04";
 /// How much of the tail belongs to Bind.
 const TAIL_IN_BIND_BYTES: usize = 2;
@@ -31,19 +30,19 @@ pub(super) const SYNC: &[u8] = b"S\0\0\0\x04";
 
 pub(super) struct Statement {
     head: Box<[u8]>,
-    /// Where in `head` the first format code stands.
+    /// Offset of the first format code in `head`.
     formats_at: usize,
-    /// A whole execution, to be patched; none where a parameter has no fixed size.
+    /// A whole execution, to be patched; `None` if a parameter has no fixed size.
     whole: Option<Box<[u8]>>,
     types: Box<[ParameterType]>,
-    /// Which types are those of values, and thus of no others; all are the server's where it is empty.
+    /// For each parameter, whether its type was declared from a value; empty: all were inferred by the server.
     declared: Box<[bool]>,
     tail: &'static [u8],
     text: Box<str>,
     pub columns: Vec<Column>,
 }
 
-/// The text of a statement with `$1`, `$2` … for its values, and how many it has.
+/// The text of a statement with `$1`, `$2` … for its values, and their number.
 pub(super) fn spelled(pieces: &[Piece]) -> (String, usize) {
     let text = Piece::join(pieces, |number, text| {
         text.push('$');
@@ -52,7 +51,7 @@ pub(super) fn spelled(pieces: &[Piece]) -> (String, usize) {
     (text, Piece::count_values(pieces))
 }
 
-/// The name by which the server knows statement `id`.
+/// The server's name of statement `id`.
 pub(super) fn name(id: u32) -> String {
     format!("s{id}")
 }
@@ -79,7 +78,7 @@ impl Statement {
     ) -> Result<Self, SystemError> {
         let count = u16::try_from(types.len()).map_err(|_| {
             let message = format!(
-                "statement {id} has {} parameters, at most 65535 fit",
+                "statement {id} has {} parameters, at most 65535 are possible",
                 types.len()
             );
             SystemError::new(ErrorClass::Data, "", message)
@@ -107,7 +106,7 @@ impl Statement {
         Ok(statement)
     }
 
-    /// One whose `count` parameters have no types before there are values.
+    /// A statement whose `count` parameters get their types from the first values.
     ///
     /// # Errors
     /// As [`Statement::new`].
@@ -116,11 +115,11 @@ impl Statement {
         Self::shaped(id, text, types, Box::default(), DESCRIBING_TAIL, Vec::new())
     }
 
-    /// Appends what prepares the statement again, each value that does not fit its parameter's type now
-    /// being of the type it has as a literal.
+    /// Appends what prepares the statement again: a value that does not fit its parameter's type gets the
+    /// type of its literal.
     ///
     /// # Errors
-    /// Where the text is too long for it. Nothing was appended, and nothing changed.
+    /// Where the text is too long. Nothing was appended or changed.
     pub fn declare(
         &mut self,
         id: u32,
@@ -139,7 +138,7 @@ impl Statement {
         }
         let oids = types.iter().map(|of| of.oid());
         cold(out, |buffer| {
-            // Also where the server has none of this name: it does not mind.
+            // Closing a name that does not exist is no error.
             frontend::close(b'S', &name(id), buffer)?;
             frontend::parse(&name(id), &self.text, oids, buffer)
         })?;
@@ -150,8 +149,8 @@ impl Statement {
         Ok(())
     }
 
-    /// The server did not take the types of the last [`Statement::declare`]: the next execution declares
-    /// those of its own values.
+    /// The server did not accept the types of the last [`Statement::declare`]: the next execution declares
+    /// the types of its own values.
     pub fn undeclare(&mut self) {
         for (of, _) in self
             .types
@@ -172,8 +171,8 @@ impl Statement {
         Some(whole.into())
     }
 
-    /// Appends one execution and Sync. Allocates nothing once `out` has room. False where the types of
-    /// these values must be declared before; `out` is then as it was.
+    /// Appends one execution and Sync. Does not allocate once `out` has capacity. Returns false if the types
+    /// of these values must be declared first; `out` is then unchanged.
     ///
     /// # Errors
     /// As [`Statement::queue`].
@@ -185,8 +184,8 @@ impl Statement {
         }
     }
 
-    /// Appends a copy of `whole` with these values; says whether they fit, and leaves `out` as it was
-    /// where one does not.
+    /// Appends a copy of `whole` with these values; returns false, and leaves `out` unchanged, if a value
+    /// does not fit.
     #[inline]
     fn patch(&self, whole: &[u8], parameters: &[Value], out: &mut Vec<u8>) -> bool {
         if parameters.len() != self.types.len() {
@@ -197,7 +196,7 @@ impl Statement {
         let mut rest = &mut out[start + self.head.len()..];
         for (of, value) in self.types.iter().zip(parameters) {
             match of.patch(value, rest) {
-                Some(behind) => rest = behind,
+                Some(following) => rest = following,
                 None => {
                     out.truncate(start);
                     return false;
@@ -207,11 +206,11 @@ impl Statement {
         true
     }
 
-    /// Appends one execution of several before one Sync; false as in [`Statement::execute`].
+    /// Appends one of several executions before a Sync; returns false as in [`Statement::execute`].
     ///
     /// # Errors
-    /// Where the number of parameters is not the statement's, or the message would be larger than the
-    /// server takes; `out` is then as it was.
+    /// Where the number of parameters is not the statement's, or the message would exceed the server's
+    /// limit; `out` is then unchanged.
     #[inline]
     pub fn queue(&self, parameters: &[Value], out: &mut Vec<u8>) -> Result<bool, SystemError> {
         self.write(parameters, &self.tail[..self.tail.len() - SYNC.len()], out)

@@ -1,4 +1,4 @@
-//! Takes requests and bytes; drives a session as the engine wants it ([`Wire`]).
+//! Takes requests and bytes; implements [`Wire`] for a PostgreSQL session.
 
 use std::ops::ControlFlow;
 
@@ -8,19 +8,19 @@ use postgres_protocol::message::frontend;
 
 use super::copy_binary;
 use super::direct::{self, Together};
-use super::exchange::{Asked, Exchange};
+use super::exchange::{Exchange, Sent};
 use super::outgoing::{query, refused};
 use super::session::{Phase, PostgresqlWire};
 use super::statement::{self, Statement};
 use crate::{Answer, BulkForm, Cancel, ErrorClass, Progress, Request, SystemError, Wire};
 
-const MIXED: &str = "texts are sent as one, and not together with bound statements";
-const TOO_EARLY: &str = "a request before the session was ready for it";
+const MIXED: &str = "a pipeline cannot mix text statements with bound statements";
+const TOO_EARLY: &str = "a request was made before the session was ready";
 
 impl Wire for PostgresqlWire {
     fn connected(&mut self, out: &mut Vec<u8>) {
         if self.options.wants_tls {
-            self.phase = Phase::TlsAsked;
+            self.phase = Phase::TlsRequested;
             let mut buffer = BytesMut::new();
             frontend::ssl_request(&mut buffer);
             out.extend_from_slice(&buffer);
@@ -40,26 +40,26 @@ impl Wire for PostgresqlWire {
             Phase::Queueing(_) => self.kept.undeclare(), // the pipeline is not sent
             _ => return Err(refused(TOO_EARLY)),
         }
-        let asked = match *request {
+        let sent = match *request {
             Request::Execute { id, parameters } => {
                 if !self.prepared(id)?.execute(parameters, out)? {
                     self.declare(id, parameters, Statement::execute, out)?;
                 }
-                Asked::Execute { id }
+                Sent::Execute { id }
             }
             Request::Text(text) => {
                 query(text, out)?;
-                Asked::Text
+                Sent::Text
             }
             Request::Begin | Request::Commit | Request::Rollback => {
                 query(request.sql().unwrap_or_default(), out)?;
-                Asked::Text
+                Sent::Text
             }
             Request::Prepare { id, pieces } => self.prepare(id, pieces, out)?,
             Request::Direct { pieces, parameters } => {
                 direct::write(pieces, parameters, out)?;
                 out.extend_from_slice(statement::SYNC);
-                Asked::Direct
+                Sent::Direct
             }
             Request::Bulk {
                 text,
@@ -80,18 +80,18 @@ impl Wire for PostgresqlWire {
                             .collect();
                     }
                 }
-                Asked::Bulk
+                Sent::Bulk
             }
             Request::Bulk {
                 form: BulkForm::MultiRow,
                 ..
             } => {
                 return Err(refused(
-                    "bulk rows go by COPY … FROM STDIN here, in the native form",
+                    "expected a bulk load in the native form (COPY … FROM STDIN), found multi-row",
                 ));
             }
         };
-        self.phase = Phase::Busy(Exchange::new(asked));
+        self.phase = Phase::Busy(Exchange::new(sent));
         Ok(())
     }
 
@@ -107,7 +107,7 @@ impl Wire for PostgresqlWire {
             _ => return Err(refused(TOO_EARLY)),
         };
         let is_text = matches!(request, Request::Text(_));
-        if queued > 0 && is_text != self.kept.together.is_under_way() {
+        if queued > 0 && is_text != self.kept.together.is_open() {
             return Err(refused(MIXED));
         }
         if queued == 0 {
@@ -149,11 +149,11 @@ impl Wire for PostgresqlWire {
             _ => 0,
         };
         self.kept.pipeline.truncate(owed);
-        // A text is its own end.
-        if owed == 0 || !self.kept.together.is_under_way() {
+        // A text needs no Sync.
+        if owed == 0 || !self.kept.together.is_open() {
             out.extend_from_slice(statement::SYNC);
         }
-        self.phase = Phase::Busy(Exchange::new(Asked::Pipeline { owed }));
+        self.phase = Phase::Busy(Exchange::new(Sent::Pipeline { owed }));
     }
 
     #[inline]
@@ -183,7 +183,7 @@ impl Wire for PostgresqlWire {
 
     #[inline]
     fn bulk_row(&mut self, row: &Row, out: &mut Vec<u8>) -> ControlFlow<()> {
-        // Without a load under way the server has already refused it, and drops what still comes.
+        // Without an open load the server has already refused it, and ignores further rows.
         if let Some(copy) = &mut self.copy
             && let Err(error) = copy.row(row, out)
         {

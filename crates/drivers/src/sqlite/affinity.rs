@@ -1,14 +1,14 @@
-//! Which cells of a bulk load may be bound as integers at once.
+//! Takes the statement of a bulk load and its cells; returns which cells can be bound as integers.
 //!
-//! The library makes an integer of a text that looks like one where the column's declared type holds
-//! the word INT (<https://sqlite.org/datatype3.html>, section 3). Doing the same before the call saves it
-//! a quarter of a load's time. Whatever is not plainly an integer is left to the library.
+//! The library converts text that looks like an integer if the column's declared type contains INT
+//! (<https://sqlite.org/datatype3.html>, section 3). Converting before the call saves a quarter of the
+//! load's time. Anything not clearly an integer is left to the library.
 
 use rusqlite::Connection;
 
 /// For each parameter of `INSERT INTO table (column, …) VALUES (?, …)`, whether its column is declared
-/// to hold integers. Empty where the text has another form or the table is not known: then nothing is
-/// bound as an integer, which is slower and no less right.
+/// as an integer. Empty where the text has another form or the table is not known: then nothing is
+/// bound as an integer, which is slower but equally correct.
 pub(super) fn integer_columns(connection: &Connection, text: &str) -> Vec<bool> {
     columns_of(text)
         .and_then(|(table, columns)| {
@@ -31,13 +31,13 @@ pub(super) fn integer_columns(connection: &Connection, text: &str) -> Vec<bool> 
         .unwrap_or_default()
 }
 
-/// The number that a cell plainly is: a text the library would print again just so.
+/// The integer value of a cell, if the library would print it as the same text.
 pub(super) fn integer(cell: &[u8]) -> Option<i64> {
     let digits = cell.strip_prefix(b"-").unwrap_or(cell);
     let is_plain = match digits {
         [] => false,
         [b'0'] => digits.len() == cell.len(),
-        // Eighteen digits always fit; what may not fit is left to the library.
+        // Eighteen digits always fit; longer numbers are left to the library.
         [b'1'..=b'9', rest @ ..] => rest.len() < 18 && rest.iter().all(u8::is_ascii_digit),
         _ => false,
     };
@@ -53,7 +53,7 @@ pub(super) fn integer(cell: &[u8]) -> Option<i64> {
     })
 }
 
-/// The table and the columns that an INSERT names.
+/// The table and the columns of an INSERT.
 fn columns_of(text: &str) -> Option<(String, Vec<String>)> {
     let mut rest = text;
     for word in ["INSERT", "INTO"] {
@@ -77,7 +77,7 @@ fn columns_of(text: &str) -> Option<(String, Vec<String>)> {
     }
 }
 
-/// A name, plain or in double quotes, and what is behind it.
+/// A name, plain or in double quotes, and what follows it.
 fn name(text: &str) -> Option<(String, &str)> {
     let text = text.trim_start();
     if let Some(quoted) = text.strip_prefix('"') {
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_integer_is_what_prints_again_just_so() {
+    fn an_integer_prints_as_the_same_text() {
         for (cell, expected) in [
             ("0", Some(0)),
             ("-7", Some(-7)),
@@ -117,17 +117,17 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_read_from_the_statement_that_dialects_write() {
+    fn columns_are_read_from_the_insert_of_a_dialect() {
         let found = columns_of("INSERT INTO \"group\" (a, \"order\" , _c9) VALUES (?, ?, ?)");
         let expected = ["a", "order", "_c9"].map(str::to_owned).to_vec();
         assert_eq!(found, Some(("group".to_owned(), expected)));
-        for other in [
+        for unsupported in [
             "INSERT INTO t VALUES (?)",
             "REPLACE INTO t (a) VALUES (?)",
             "INSERT INTO",
             "",
         ] {
-            assert_eq!(columns_of(other), None, "{other}");
+            assert_eq!(columns_of(unsupported), None, "{unsupported}");
         }
     }
 }

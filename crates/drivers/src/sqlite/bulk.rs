@@ -1,7 +1,6 @@
-//! A bulk load under way: rows are gathered and then inserted by one held statement.
+//! Takes the rows of a bulk load; inserts them in batches by one prepared statement.
 //!
-//! The declared type of a column makes integers and reals of the texts that look like one (column
-//! affinity), just as it does with the literals of a script.
+//! Column affinity converts text that looks like a number, just as for the literals of a script.
 
 use assay_values::{Cell, Row};
 use rusqlite::types::{Null, ToSqlOutput, ValueRef};
@@ -11,19 +10,19 @@ use super::failure::Failure;
 use super::{affinity, refusal};
 use crate::{Answer, ErrorClass, SystemError};
 
-/// Rows a batch: enough to make the look-up of the held statement cheap, few enough to stay cached.
+/// Rows per batch: enough to make the statement cache lookup cheap, few enough to stay in the CPU cache.
 const BATCH_ROWS: usize = 64;
 
 pub(super) struct Bulk {
     text: Box<str>,
     columns: usize,
-    /// By column, whether plain integers may be bound as such; empty: none.
+    /// By column, whether integers may be bound as such; empty: none.
     is_integer: Vec<bool>,
-    /// Gathered rows; only the first `gathered` count, the others lend their memory.
+    /// Buffered rows; only the first `gathered` are valid, the rest is reused memory.
     rows: Vec<Row>,
     gathered: usize,
     inserted: u64,
-    /// The first error; what comes after it is passed over.
+    /// The first error; later rows are skipped.
     error: Option<SystemError>,
 }
 

@@ -1,4 +1,4 @@
-//! Takes requests; makes them calls of the library, and reports what it answers.
+//! Takes requests; calls the SQLite library, and returns its answers.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,21 +22,21 @@ use crate::{
 pub struct SqliteConnection {
     pub(super) connection: Connection,
     patience: Arc<Patience>,
-    /// Texts of prepared statements by their id; the library's handles are kept by text.
+    /// Texts of prepared statements by id; the library's handles are cached by text.
     prepared: Vec<Option<Box<str>>>,
     bulk: Option<Bulk>,
     version: String,
 }
 
 impl SqliteConnection {
-    /// The database, its journal, and a temporary file now and then.
+    /// The database, its journal, and sometimes a temporary file.
     pub const OPEN_FILES: u32 = 3;
 
-    /// Opens the file, which is made where it is missing (unless the session is to read only), and
-    /// runs the session's statements.
+    /// Opens the file, creates it if it is missing (unless the session is read-only), and runs the
+    /// session statements.
     ///
     /// # Errors
-    /// Where there is no file, it cannot be opened, is no database, or a session statement is refused.
+    /// Where no file is given, it cannot be opened or is not a database, or a session statement fails.
     pub fn open(site: &LocalOptions<'_>) -> Result<Self, SystemError> {
         let file = site.file.filter(|file| !file.is_empty()).ok_or_else(|| {
             SystemError::new(
@@ -52,7 +52,7 @@ impl SqliteConnection {
         } else {
             OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE
         };
-        // One thread uses the session at a time, so it needs no lock of its own.
+        // One thread uses the session at a time, so it needs no mutex.
         let flags = mode | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let refused = |error: rusqlite::Error| refusal::opening(path, &error);
         let mut connection = Connection::open_with_flags(path, flags).map_err(refused)?;
@@ -65,7 +65,7 @@ impl SqliteConnection {
             .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, false)
             .map_err(refused)?;
         regexp::define(&connection).map_err(refused)?;
-        // SQLite has not read the file so far: a file that is no database is reported here.
+        // SQLite has not read the file so far: a file that is not a database is reported here.
         connection
             .query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
             .map_err(refused)?;
@@ -94,7 +94,7 @@ impl SqliteConnection {
         let index = id as usize;
         if self.prepared.len() <= index {
             self.prepared.resize(index + 1, None);
-            // All statements of the workload stay, with room for a few of our own.
+            // All statements of the workload stay cached, with room for a few internal ones.
             self.connection
                 .set_prepared_statement_cache_capacity(index + 8);
         }
@@ -116,7 +116,7 @@ impl SqliteConnection {
         self.run(&mut statement, parameters, answer)
     }
 
-    /// Begins, commits or rolls back.
+    /// Executes begin, commit or rollback.
     fn operation(&self, text: &str, answer: &mut Answer) -> Result<(), Failure> {
         let mut statement = self.connection.prepare_cached(text)?;
         Ok(self.step(&mut statement, answer)?)
@@ -129,7 +129,7 @@ impl SqliteConnection {
         }
     }
 
-    /// Compiled for this execution alone.
+    /// Executes a statement that is compiled only for this execution.
     fn direct(
         &self,
         pieces: &[Piece],
@@ -154,7 +154,7 @@ impl Blocking for SqliteConnection {
                 self.prepare(id, &spelled(pieces)).map_err(Failure::Library)
             }
             Request::Direct { pieces, parameters } => self.direct(pieces, parameters, answer),
-            // The library may have rolled back by itself, and refuses to do so twice.
+            // The library may have rolled back already, and a second ROLLBACK is an error.
             Request::Rollback if self.connection.is_autocommit() => Ok(()),
             Request::Begin | Request::Commit | Request::Rollback => {
                 self.operation(request.sql().unwrap_or_default(), answer)
@@ -170,7 +170,7 @@ impl Blocking for SqliteConnection {
                 ..
             } => {
                 return Err(SystemError::protocol(
-                    "a bulk load in native form",
+                    "a bulk load in the native form",
                     "multi-row",
                 ));
             }
@@ -178,7 +178,7 @@ impl Blocking for SqliteConnection {
         answer.transaction = self.transaction();
         answer.error = match done {
             Ok(()) => return Ok(()),
-            Err(Failure::Ours(error)) => Some(error),
+            Err(Failure::Driver(error)) => Some(error),
             Err(Failure::Library(error)) => {
                 let is_open = answer.transaction == TransactionStatus::Open;
                 Some(refusal::of(&error, self.patience.is_exhausted(), is_open))
@@ -193,7 +193,7 @@ impl Blocking for SqliteConnection {
                 self.patience.begin();
                 bulk.row(&self.connection, row);
             }
-            None => return Err(SystemError::protocol("a bulk load under way", "a row")),
+            None => return Err(SystemError::protocol("an open bulk load", "a row")),
         }
         Ok(())
     }
@@ -204,7 +204,7 @@ impl Blocking for SqliteConnection {
                 self.patience.begin();
                 bulk.end(&self.connection, abort, answer);
             }
-            None => return Err(SystemError::protocol("a bulk load under way", "its end")),
+            None => return Err(SystemError::protocol("an open bulk load", "its end")),
         }
         answer.transaction = self.transaction();
         Ok(())

@@ -1,5 +1,5 @@
-//! What the library counts of its page cache in one session. Source: "Status Parameters for database
-//! connections" of the SQLite documentation.
+//! Takes a connection; returns the library's page cache counters for it. Source: "Status Parameters for
+//! database connections" of the SQLite documentation.
 
 use std::ffi::c_int;
 
@@ -18,7 +18,7 @@ pub(super) fn of(connection: &Connection) -> Vec<(&'static str, u64)> {
 
 fn count(connection: &Connection, which: c_int) -> Option<u64> {
     let (mut current, mut highest, keep) = (0, 0, 0);
-    // SAFETY: the handle is that of an open connection, borrowed for the length of the call, and the
+    // SAFETY: the handle is that of an open connection, borrowed for the duration of the call, and the
     // library writes nothing but the two numbers.
     let status = unsafe {
         ffi::sqlite3_db_status(
@@ -29,6 +29,6 @@ fn count(connection: &Connection, which: c_int) -> Option<u64> {
             keep,
         )
     };
-    // The library counts in 32 bits, and hands them over as signed ones.
+    // The library counts in unsigned 32 bits, but returns a signed integer.
     (status == ffi::SQLITE_OK).then(|| u64::from(current.cast_unsigned()))
 }

@@ -1,4 +1,4 @@
-//! Takes a compiled statement and its values; runs it to its end, and fills the answer.
+//! Takes a compiled statement and its values; executes it and fills the answer.
 
 use assay_values::{CellType, Value};
 use rusqlite::Statement;
@@ -18,7 +18,7 @@ impl SqliteConnection {
         answer: &mut Answer,
     ) -> Result<(), Failure> {
         if statement.parameter_count() != parameters.len() {
-            return Err(Failure::Ours(SystemError::new(
+            return Err(Failure::Driver(SystemError::new(
                 ErrorClass::Data,
                 "",
                 format!(
@@ -35,7 +35,7 @@ impl SqliteConnection {
         Ok(())
     }
 
-    /// Runs a statement whose parameters are bound to its end, and reports its rows.
+    /// Runs a statement whose parameters are bound, and reports its rows.
     pub(super) fn step(
         &self,
         statement: &mut Statement<'_>,
@@ -48,11 +48,11 @@ impl SqliteConnection {
                 answer.typed_column(statement.column_name(index)?, cell_type);
             }
         }
-        // The library's count of changed rows stays as it was after a statement that changes none.
+        // A statement that changes nothing does not reset the library's count of changed rows.
         let changes_before = self.connection.total_changes();
         if columns == 0 {
             match statement.raw_execute() {
-                // A text of blanks and comments has no statement, which the library dislikes to run.
+                // A text of blanks and comments has no statement, and running it is an error.
                 Err(_) if statement.expanded_sql().is_none() => return Ok(()),
                 executed => executed?,
             };
@@ -87,7 +87,7 @@ impl SqliteConnection {
         Ok(())
     }
 
-    /// The library's own text of a real number: how many digits it has differs between versions.
+    /// The library's text of a real number: its number of digits differs between versions.
     fn real_text(&self, real: f64) -> rusqlite::Result<String> {
         self.connection
             .prepare_cached("SELECT CAST(? AS TEXT)")?

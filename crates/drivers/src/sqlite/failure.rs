@@ -1,11 +1,11 @@
-//! Takes nothing; holds why a request failed.
+//! Why a request to SQLite failed.
 
 use crate::SystemError;
 
-/// Why a request failed: in the library's words or in ours.
+/// An error of the library, or one found by this driver.
 pub(super) enum Failure {
     Library(rusqlite::Error),
-    Ours(SystemError),
+    Driver(SystemError),
 }
 
 impl From<rusqlite::Error> for Failure {
@@ -16,6 +16,6 @@ impl From<rusqlite::Error> for Failure {
 
 impl From<SystemError> for Failure {
     fn from(error: SystemError) -> Self {
-        Self::Ours(error)
+        Self::Driver(error)
     }
 }

@@ -1,8 +1,8 @@
-//! SQLite in this process: requests become calls of the library, on the thread of the client.
+//! SQLite in this process: takes requests and calls the library, on the client's thread.
 //!
-//! The library is compiled in, so a measurement names one version wherever it runs. It is opened as
-//! the `sqlite3` shell opens it (foreign keys are not enforced unless a session statement asks), with
-//! the shell's `REGEXP` in addition.
+//! The library is compiled in, so its version does not depend on the machine. It is opened as the
+//! `sqlite3` shell opens it (foreign keys are enforced only if a session statement enables them), and
+//! has the shell's `REGEXP`.
 
 mod affinity;
 mod bulk;

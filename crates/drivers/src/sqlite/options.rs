@@ -1,17 +1,16 @@
-//! The driver's own options, as the site document spells them.
+//! Takes the driver's options from the site document; returns them parsed.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::{ErrorClass, SystemError};
 
-/// How a session behaves beside its SQL.
+/// Settings of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// How long a statement waits for other sessions' locks. The library's own default is not to
-    /// wait at all.
+    /// How long a statement waits for other sessions' locks. The library's default is not to wait.
     pub busy_timeout: Duration,
-    /// Whether the file can only be read.
+    /// Whether the file is opened read-only.
     pub read_only: bool,
 }
 
@@ -28,7 +27,7 @@ impl Options {
     /// Reads `busy_timeout_s` (seconds) and `mode` (`read-write` or `read-only`).
     ///
     /// # Errors
-    /// Where a key or a value is not one of these.
+    /// Where a key or a value is invalid.
     pub fn parse(options: &BTreeMap<String, String>) -> Result<Self, SystemError> {
         let mut parsed = Self::default();
         for (key, value) in options {
@@ -39,7 +38,7 @@ impl Options {
                         .ok()
                         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
                         .filter(|timeout| i32::try_from(timeout.as_millis()).is_ok())
-                        .ok_or_else(|| wrong(key, "seconds, from 0 to some weeks", value))?;
+                        .ok_or_else(|| wrong(key, "seconds, from 0 to 2147483", value))?;
                 }
                 ("mode", "read-write") => parsed.read_only = false,
                 ("mode", "read-only") => parsed.read_only = true,

@@ -1,5 +1,5 @@
-//! How a session waits for other sessions' locks: as long as the library's own busy timeout would,
-//! with the same pauses, but it can be told to give up, and it says whether it did.
+//! The busy handler of a session: waits for other sessions' locks as the library's busy timeout does,
+//! with the same pauses, but can be cancelled, and reports whether the wait was in vain.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,24 +23,24 @@ impl Patience {
         })
     }
 
-    /// A request begins: what was told about the last one is forgotten.
+    /// A request begins: the state of the last one is reset.
     pub(super) fn begin(&self) {
         self.is_cancelled.store(false, Ordering::Relaxed);
         self.is_exhausted.store(false, Ordering::Relaxed);
     }
 
-    /// Lets a wait under way end soon.
+    /// Ends a current wait soon.
     pub(super) fn cancel(&self) {
         self.is_cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the request waited in vain. A database that is busy without that is a deadlock: the
-    /// library does not wait where waiting could only go on for ever.
+    /// Whether the wait ended without the lock. SQLITE_BUSY without such a wait is a deadlock: the
+    /// library does not call the busy handler where waiting would never end.
     pub(super) fn is_exhausted(&self) -> bool {
         self.is_exhausted.load(Ordering::Relaxed)
     }
 
-    /// The busy handler: waits for the `tries`-th time and says whether to try again.
+    /// The busy handler: waits for the `tries`-th time and returns whether to try again.
     pub(super) fn wait(&self, tries: i32) -> bool {
         let tries = usize::try_from(tries).unwrap_or(usize::MAX);
         let left = self
@@ -59,7 +59,7 @@ fn pause_ms(tries: usize) -> u64 {
     PAUSES_MS[tries.min(PAUSES_MS.len() - 1)]
 }
 
-/// The pauses before the `tries`-th try, summed.
+/// The sum of the pauses before the `tries`-th try.
 fn waited_ms(tries: usize) -> u64 {
     let listed = tries.min(PAUSES_MS.len());
     let beyond = (tries - listed) as u64;

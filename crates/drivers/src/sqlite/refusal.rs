@@ -1,4 +1,4 @@
-//! The library's result codes as the classes that somebody acts on.
+//! Takes an error of the library; returns it with the engine's error class, by its result code.
 
 use std::path::Path;
 
@@ -6,9 +6,9 @@ use rusqlite::ffi;
 
 use crate::{ErrorClass, SystemError};
 
-/// The error of a statement. `has_waited`: whether the session's patience with locks ran out, which
-/// tells the two kinds of a busy database apart: the library refuses at once, without waiting, where
-/// waiting would be for ever. `is_open`: whether the transaction is open behind it.
+/// The error of a statement. `has_waited`: whether the busy timeout expired, which distinguishes a lock
+/// timeout from a deadlock: the library does not wait where waiting would never end. `is_open`: whether
+/// the transaction is still open.
 pub(super) fn of(error: &rusqlite::Error, has_waited: bool, is_open: bool) -> SystemError {
     let (code, message) = match error {
         rusqlite::Error::SqliteFailure(code, Some(message)) => (Some(code), message.clone()),
@@ -26,12 +26,12 @@ pub(super) fn of(error: &rusqlite::Error, has_waited: bool, is_open: bool) -> Sy
     let number = code
         .map(|code| code.extended_code.to_string())
         .unwrap_or_default();
-    let said = SystemError::new(class, number, message);
-    // The disk failed while the library committed: what has reached the disk shows when it is opened again.
+    let found = SystemError::new(class, number, message);
+    // An I/O error during commit: whether it reached the disk shows when the file is opened again.
     let is_of_disk = code.is_some_and(|code| code.extended_code & 0xff == ffi::SQLITE_IOERR);
     match is_of_disk && !is_open {
-        true => said.unknown(),
-        false => said,
+        true => found.unknown(),
+        false => found,
     }
 }
 
@@ -51,7 +51,7 @@ pub(super) fn opening(path: &Path, error: &rusqlite::Error) -> SystemError {
 
 fn class(extended_code: i32, message: &str, has_waited: bool) -> ErrorClass {
     match extended_code {
-        // The snapshot this transaction reads is older than the last commit: it cannot write.
+        // The transaction reads a snapshot older than the last commit, so it cannot write.
         ffi::SQLITE_BUSY_SNAPSHOT => return ErrorClass::Serialization,
         ffi::SQLITE_LOCKED_SHAREDCACHE => return ErrorClass::Deadlock,
         _ => {}
@@ -70,13 +70,13 @@ fn class(extended_code: i32, message: &str, has_waited: bool) -> ErrorClass {
         | ffi::SQLITE_TOOBIG
         | ffi::SQLITE_MISMATCH
         | ffi::SQLITE_RANGE => ErrorClass::Data,
-        ffi::SQLITE_ERROR => by_words(message),
+        ffi::SQLITE_ERROR => by_message(message),
         _ => ErrorClass::Other,
     }
 }
 
-/// The library has one code for whatever is wrong with a text; only its words tell more.
-fn by_words(message: &str) -> ErrorClass {
+/// The library has one code for all errors in a statement's text; only the message distinguishes them.
+fn by_message(message: &str) -> ErrorClass {
     const UNKNOWN: [&str; 3] = ["no such ", "unknown ", " has no column named "];
     const SYNTAX: [&str; 5] = [
         "syntax error",
@@ -85,10 +85,10 @@ fn by_words(message: &str) -> ErrorClass {
         "wrong number of arguments",
         "regular expression",
     ];
-    let says = |phrases: &[&str]| phrases.iter().any(|phrase| message.contains(phrase));
-    if says(&SYNTAX) {
+    let contains = |phrases: &[&str]| phrases.iter().any(|phrase| message.contains(phrase));
+    if contains(&SYNTAX) {
         ErrorClass::Syntax
-    } else if says(&UNKNOWN) {
+    } else if contains(&UNKNOWN) {
         ErrorClass::UnknownObject
     } else {
         ErrorClass::Other

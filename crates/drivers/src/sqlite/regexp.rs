@@ -1,9 +1,9 @@
-//! `x REGEXP p` for a library that parses the operator and leaves the function to its user.
+//! Defines the function of `x REGEXP p`: the library parses the operator but has no function for it.
 //!
-//! Patterns mean what they mean in the `sqlite3` shell and in POSIX: `.` is any one character, a
-//! line's end too, and `^` and `$` are the ends of the text. NULL on either side gives NULL. The
-//! function is called for every row of a scan: a constant pattern is looked up once per statement
-//! and compiled once per session.
+//! Patterns are those of the `sqlite3` shell and of POSIX: `.` is any character, also a newline, and
+//! `^` and `$` are the beginning and the end of the text. NULL on either side returns NULL. The function
+//! is called for every row of a scan: a constant pattern is looked up once per statement and compiled
+//! once per session.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +13,7 @@ use rusqlite::Connection;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::types::ValueRef;
 
-/// A workload has dozens of patterns; a column full of them must not fill the memory.
+/// A workload has dozens of patterns; patterns from a column must not fill the memory.
 const MOST_PATTERNS: usize = 256;
 
 pub(super) fn define(connection: &Connection) -> rusqlite::Result<()> {
@@ -56,7 +56,7 @@ impl Patterns {
     }
 }
 
-/// The text the library would make of a value.
+/// The text to which the library would convert a value.
 fn bytes_of(value: ValueRef<'_>) -> std::borrow::Cow<'_, [u8]> {
     match value {
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes.into(),

@@ -1,5 +1,5 @@
-//! Takes the pieces and the values of a statement, and the declared types of columns; spells and binds them as the
-//! library has them.
+//! Takes the pieces and the values of a statement, and the declared types of columns; returns the library's SQL
+//! text, binds the values, and returns cell types.
 
 use assay_values::{CellType, Piece, Value};
 use rusqlite::Statement;
@@ -13,7 +13,7 @@ pub(super) fn spelled(pieces: &[Piece]) -> String {
     })
 }
 
-/// What a column's values are, by the type that it was declared with; the library itself does not care.
+/// The cell type of a column, by its declared type, which the library does not enforce.
 pub(super) fn cell_type(declared: &str) -> CellType {
     let word = declared.split(['(', ' ']).next().unwrap_or_default();
     let types = [
@@ -32,7 +32,7 @@ pub(super) fn cell_type(declared: &str) -> CellType {
     found.map_or(CellType::Plain, |&(_, cell_type)| cell_type)
 }
 
-/// Binds one parameter, counted from 1. Truth values are 1 and 0, as the library has no others.
+/// Binds one parameter, counted from 1. Booleans are 1 and 0, as the library has no boolean type.
 pub(super) fn bind(
     statement: &mut Statement<'_>,
     index: usize,
@@ -50,7 +50,7 @@ pub(super) fn bind(
         Value::Bytes(bytes) => {
             statement.raw_bind_parameter(index, ToSqlOutput::Borrowed(ValueRef::Blob(bytes)))
         }
-        // The library has no decimals: as a literal of these digits would be.
+        // The library has no decimals: bound like a literal of these digits.
         Value::Decimal(decimal) => match decimal.whole() {
             Some(integer) if decimal.scale() == 0 => statement.raw_bind_parameter(index, integer),
             _ => statement.raw_bind_parameter(index, decimal.double()),

@@ -228,7 +228,7 @@ pub fn carries_texts_longer_than_a_packet(server: &Server) {
     let length = 20_000_000;
     let parameters = [
         Value::Text("x".repeat(length).into()),
-        Value::Int(FULL as i64),
+        Value::Int(i64::try_from(FULL).expect("it is 16 MiB")),
     ];
     let answer = client.execute(0, &parameters, Keep::Rows);
     assert_eq!(text(&answer.kept[0][0]), Some("20000000"));

@@ -63,6 +63,7 @@ pub fn both_protocols_give_the_same_text(server: &Server) {
 }
 
 /// Numbers of all sizes from a fixed stream, and those around the limits of the plain form.
+#[expect(clippy::cast_possible_truncation, reason = "any bits will do")]
 pub fn floating_point_numbers_are_printed_as_the_server_does(server: &Server) {
     let mut client = Client::unix(server, options("root", None, "own")).expect("root may");
     client.rows("CREATE TABLE floats (d DOUBLE, f FLOAT, d4 DOUBLE(30,4))");
@@ -90,8 +91,11 @@ pub fn floating_point_numbers_are_printed_as_the_server_does(server: &Server) {
         }
     }
     for _ in 0..4_000 {
-        let (any, single) = (f64::from_bits(next()), f32::from_bits(next() as u32));
-        let near = (next() as i32) as f64 / 10_f64.powi((next() % 12) as i32);
+        let (any, single) = (
+            f64::from_bits(next()),
+            f32::from_bits((next() >> 32) as u32),
+        );
+        let near = f64::from(next() as i32) / 10_f64.powi((next() % 12) as i32);
         if any.is_finite() && single.is_normal() {
             lines.push(format!("({any:e}, {single:e}, {near:e})"));
         }

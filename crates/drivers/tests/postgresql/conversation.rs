@@ -128,9 +128,9 @@ pub fn begin(
             let mut row = Row::new();
             for cell in rest.split('|') {
                 if cell == "NULL" {
-                    row.push_null()
+                    row.push_null();
                 } else {
-                    row.push_bytes(&unescape(cell))
+                    row.push_bytes(&unescape(cell));
                 }
             }
             assert!(wire.bulk_row(&row, out).is_continue());

@@ -22,6 +22,7 @@ impl Random {
     }
 }
 
+#[expect(clippy::cast_possible_truncation, reason = "any byte will do")]
 fn break_bytes(bytes: &mut Vec<u8>, random: &mut Random) {
     for _ in 0..=random.below(3) {
         let at = random.below(bytes.len());

@@ -170,10 +170,10 @@ fn a_load_larger_than_any_buffer_arrives_whole(server: &Server) {
     let mut answer = Answer::default();
     assert_eq!(pump.run(&mut answer), Ok(Progress::BulkReady));
     let mut row = Row::new();
-    for number in 0..20_000 {
+    for number in 0..20_000_u16 {
         row.clear();
-        row.push_int(number);
-        row.push_bytes("a\tb\\c\nd\r".repeat(number as usize % 50).as_bytes());
+        row.push_int(number.into());
+        row.push_bytes("a\tb\\c\nd\r".repeat(usize::from(number % 50)).as_bytes());
         assert!(pump.wire.bulk_row(&row, &mut pump.out).is_continue());
         if pump.out.len() > 64 * 1024 {
             pump.send().expect("the server takes it");

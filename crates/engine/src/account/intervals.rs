@@ -49,7 +49,7 @@ impl OpenSeconds {
                 return;
             }
             let (number, second) = entry.remove_entry();
-            series.add(number, second);
+            series.add(number, &second);
         }
     }
 
@@ -113,13 +113,13 @@ impl Series {
         (self.lines.len() / self.groups.len().max(1)) as u64
     }
 
-    fn add(&mut self, number: u64, second: Second) {
+    fn add(&mut self, number: u64, second: &Second) {
         if number >= self.written() {
             let groups = self.groups.len();
             let handed_over = self.handed_over.entry(number);
             handed_over
                 .or_insert_with(|| Second::new(groups))
-                .merge(&second);
+                .merge(second);
             return;
         }
         self.gaps.add_late(&second.completions);

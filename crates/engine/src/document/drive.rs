@@ -16,13 +16,16 @@ use super::site::SiteDocument;
 use super::stop::StopDocument;
 use crate::EngineError;
 
+/// What the engine is to run: scripts, clients, pace and end.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DriveDocument {
     /// Absent if scripts are only explained.
     #[serde(default)]
     pub site: Option<SiteDocument>,
+    /// The scripts, each one transaction type.
     pub scripts: Vec<ScriptDocument>,
+    /// Variables of all scripts, with their values at the start.
     #[serde(default, deserialize_with = "variables")]
     pub variables: BTreeMap<String, Value>,
     /// For each `:{name}` of the scripts, the identifiers to choose from.
@@ -44,6 +47,7 @@ pub struct DriveDocument {
     /// `think_time`, `keying_time`, `latency_limit_s`, `retries` and `stop` define one group of all scripts.
     #[serde(default)]
     pub groups: Option<Vec<GroupDocument>>,
+    /// The order in which clients run the scripts; required without `groups`.
     #[serde(default)]
     pub order: Option<Order>,
     /// Clients in this process.
@@ -59,6 +63,7 @@ pub struct DriveDocument {
     /// thread for each client.
     #[serde(default, deserialize_with = "null_is_default")]
     pub threads: u32,
+    /// How statements and their values are sent.
     #[serde(default, deserialize_with = "null_is_default")]
     pub protocol: Protocol,
     /// Whether values may only be bound: with `simple`, scripts with values are then rejected.
@@ -67,6 +72,7 @@ pub struct DriveDocument {
     /// With `groups`, only its `duration_s`.
     #[serde(default, deserialize_with = "null_is_default")]
     pub stop: StopDocument,
+    /// When transactions begin.
     #[serde(default, deserialize_with = "null_is_default")]
     pub arrival: ArrivalDocument,
     /// A client's pause after each transaction, in a closed loop.
@@ -79,6 +85,7 @@ pub struct DriveDocument {
     /// offered rate; the warm-up follows it.
     #[serde(default, deserialize_with = "seconds")]
     pub ramp_up_s: Duration,
+    /// Transactions that begin during it are not measured.
     #[serde(default, deserialize_with = "seconds")]
     pub warm_up_s: Duration,
     /// How long to wait for running transactions at the end of the measurement; then they are cancelled, and
@@ -88,8 +95,10 @@ pub struct DriveDocument {
     /// A longer latency is `late`; an arrival of an open loop that could not start within it is `skipped`.
     #[serde(default, deserialize_with = "optional_seconds")]
     pub latency_limit_s: Option<Duration>,
+    /// Which failed transactions are retried.
     #[serde(default, deserialize_with = "null_is_default")]
     pub retries: RetriesDocument,
+    /// Whether clients reconnect after a loss, and for how long they try.
     #[serde(default, deserialize_with = "null_is_default")]
     pub reconnect: ReconnectDocument,
     /// A new session for each transaction, opened inside its latency.
@@ -98,6 +107,7 @@ pub struct DriveDocument {
     /// Whether the service times of each statement are recorded.
     #[serde(default, deserialize_with = "null_is_default")]
     pub per_statement: bool,
+    /// The seed of all random values of the run.
     pub seed: u64,
     /// Whether answers are hashed and compared between clients; otherwise only their rows are counted.
     #[serde(default, deserialize_with = "null_is_default")]
@@ -111,8 +121,11 @@ pub struct DriveDocument {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScriptDocument {
+    /// The name of the transaction type.
     pub name: String,
+    /// The path of its file, for messages.
     pub path: String,
+    /// The text of the script.
     pub text: String,
     /// Its share of a mix, relative to the others'.
     #[serde(default = "one")]
@@ -122,6 +135,7 @@ pub struct ScriptDocument {
     pub is_plain: bool,
 }
 
+/// How statements and their values are sent.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Protocol {

@@ -11,6 +11,7 @@ use super::reading::null_is_default;
 use super::seconds::optional_seconds;
 use super::stop::StopDocument;
 
+/// The order in which a client runs its scripts.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Order {
@@ -32,6 +33,7 @@ pub struct GroupDocument {
     /// Weights of a mix by the scripts' names; a script without one uses its own `weight`.
     #[serde(default, deserialize_with = "null_is_default")]
     pub weights: BTreeMap<String, u32>,
+    /// The order in which its clients run the scripts.
     #[serde(default)]
     pub order: Order,
     /// Clients in this process.
@@ -42,6 +44,7 @@ pub struct GroupDocument {
     /// The group's clients in all processes together; absent: `first_client + clients`.
     #[serde(default)]
     pub of_clients: Option<u32>,
+    /// When its transactions begin.
     #[serde(default, deserialize_with = "null_is_default")]
     pub arrival: ArrivalDocument,
     /// A client's pause after each transaction, in a closed loop.
@@ -53,6 +56,7 @@ pub struct GroupDocument {
     /// A longer latency is `late`; an arrival of an open loop that could not start within it is `skipped`.
     #[serde(default, deserialize_with = "optional_seconds")]
     pub latency_limit_s: Option<Duration>,
+    /// Which of its failed transactions are retried.
     #[serde(default, deserialize_with = "null_is_default")]
     pub retries: RetriesDocument,
     /// Without `duration_s`, which applies to all groups.

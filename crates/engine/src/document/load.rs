@@ -12,11 +12,14 @@ use crate::EngineError;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LoadDocument {
+    /// Where the tables are.
     pub site: SiteDocument,
+    /// Statements of each session before its rows.
     #[serde(default, deserialize_with = "null_is_default")]
     pub before: Vec<String>,
     /// The source's table numbers are indexes of this list.
     pub tables: Vec<TableDocument>,
+    /// Statements of each session after the rows of all sessions.
     #[serde(default, deserialize_with = "null_is_default")]
     pub after: Vec<String>,
     /// Run instead of the rest if anything fails.
@@ -48,12 +51,15 @@ impl LoadDocument {
     }
 }
 
+/// A table to be filled.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TableDocument {
+    /// The name of the table, for messages and reports.
     pub name: String,
     /// The statement that starts the bulk load.
     pub bulk: String,
+    /// How its rows are sent.
     pub form: BulkFormWord,
     /// The neutral types of its columns, in order; empty: unknown, and values are sent as text.
     #[serde(default, deserialize_with = "column_types")]
@@ -72,7 +78,9 @@ fn column_types<'de, D: serde::Deserializer<'de>>(reader: D) -> Result<Vec<Colum
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum BulkFormWord {
+    /// The system's own bulk load, such as COPY.
     Native,
+    /// `INSERT` statements of many rows each.
     MultiRow,
 }
 

@@ -17,11 +17,13 @@ pub enum ArrivalDocument {
     Closed,
     /// Starts every `1 / offered_rate_per_s` seconds, independently of earlier transactions.
     Constant {
+        /// Arrivals per second, over all clients of the group.
         #[serde(deserialize_with = "rate")]
         offered_rate_per_s: f64,
     },
     /// As from very many independent clients: gaps are exponential.
     Poisson {
+        /// Arrivals per second on average, over all clients of the group.
         #[serde(deserialize_with = "rate")]
         offered_rate_per_s: f64,
     },
@@ -64,6 +66,7 @@ impl Default for RetriesDocument {
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct ReconnectDocument {
+    /// Whether clients open a new session after a loss.
     #[serde(default)]
     pub after_loss: bool,
     /// The maximum time after each loss.

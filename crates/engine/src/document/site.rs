@@ -18,8 +18,10 @@ pub struct SiteDocument {
     /// Path of a Unix socket.
     #[serde(default)]
     pub unix: Option<String>,
+    /// The name or address of the server's machine; absent for a Unix socket or a file.
     #[serde(default)]
     pub host: Option<String>,
+    /// The server's TCP port.
     #[serde(default)]
     pub port: Option<u16>,
     /// Where `host` is, an IP address: it is not looked up, and a certificate is still checked for `host`.
@@ -32,12 +34,16 @@ pub struct SiteDocument {
     /// number. Absent: this site, which everything other than clients uses as well.
     #[serde(default, deserialize_with = "endpoints")]
     pub endpoints: Vec<SiteDocument>,
+    /// The user's name; empty where the system has none.
     #[serde(default, deserialize_with = "null_is_default")]
     pub user: String,
+    /// The user's password, if there is one.
     #[serde(default)]
     pub password: Option<Password>,
+    /// The database that sessions use; empty where the system has none.
     #[serde(default, deserialize_with = "null_is_default")]
     pub database: String,
+    /// Whether the connection is encrypted, and what is verified.
     #[serde(default, deserialize_with = "null_is_default")]
     pub tls: TlsMode,
     /// PEM file of the authorities that `verify-ca` and `verify` trust; absent: those of this machine.
@@ -46,6 +52,7 @@ pub struct SiteDocument {
     /// PEM files of the client's own certificate and its key, for a server that requires one.
     #[serde(default)]
     pub cert_file: Option<String>,
+    /// The file of the client certificate's private key, in PEM form.
     #[serde(default)]
     pub key_file: Option<String>,
     /// Statements that each new session runs before anything else.
@@ -107,6 +114,7 @@ impl SiteDocument {
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum TlsMode {
+    /// The connection is not encrypted.
     #[default]
     Off,
     /// Encrypted if the server offers it, without checking its certificate.

@@ -86,7 +86,7 @@ pub fn drive(
         Endpoints::Local(sites) => Need::of_library(clients, sites[0].open_files),
     };
     need.check()?;
-    let threads = need.threads as usize;
+    let threads = usize::try_from(need.threads).unwrap_or(usize::MAX);
     let resident_before_bytes = cost::resident_bytes();
     // Clients on threads of their own share one schedule.
     let shares = match &endpoints {
@@ -173,7 +173,8 @@ fn work(
                 Endpoints::Wire(sites) => event_thread::run(shared, sites, thread, threads),
                 Endpoints::Local(sites) => {
                     let watch = watch.expect("there is one for each client");
-                    client_thread::run(shared, sites, watch, thread as u32)
+                    let client = u32::try_from(thread).expect("the document counts clients so");
+                    client_thread::run(shared, sites, watch, client)
                 }
             };
             match limits::start(scope, &format!("clients-{}", thread + 1), work) {

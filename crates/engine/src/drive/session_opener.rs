@@ -119,7 +119,7 @@ impl SessionOpener {
     /// If that failed at once.
     pub fn begin(&mut self, opening: &mut Opening<'_>, token: Token) -> Result<(), OpenError> {
         self.begun = Instant::now();
-        self.go_on(|opener| opener.connect(opening, token, 0))
+        self.go_on(|_| Self::connect(opening, token, 0))
     }
 
     /// The socket is readable, writable or closed.
@@ -130,7 +130,7 @@ impl SessionOpener {
         self.go_on(|opener| {
             let stage = match opener.take_stage() {
                 Stage::Connecting { connection, place } => {
-                    opener.connected(opening, event.token(), connection, place)?
+                    Self::connected(opening, event.token(), connection, place)?
                 }
                 other => other,
             };
@@ -183,7 +183,7 @@ impl SessionOpener {
         }
         match self.stage {
             Stage::Retry { at, place } if now >= at => {
-                self.go_on(|opener| opener.connect(opening, token, place))
+                self.go_on(|_| Self::connect(opening, token, place))
             }
             _ => Ok(()),
         }
@@ -222,7 +222,6 @@ impl SessionOpener {
 
     /// Starts to connect to the first address, from index `place` on, that does not fail at once.
     fn connect(
-        &mut self,
         opening: &mut Opening<'_>,
         token: Token,
         mut place: usize,
@@ -247,7 +246,6 @@ impl SessionOpener {
 
     /// Checks whether connecting has finished, and tries the next address if it failed.
     fn connected(
-        &mut self,
         opening: &mut Opening<'_>,
         token: Token,
         mut connection: Connection,
@@ -257,7 +255,7 @@ impl SessionOpener {
             Ok(()) if connection.is_connected() => Ok(Stage::Greeting(connection)),
             Ok(()) => Ok(Stage::Connecting { connection, place }),
             Err(_) if place + 1 < opening.site.address.place_count() => {
-                self.connect(opening, token, place + 1)
+                Self::connect(opening, token, place + 1)
             }
             Err(error) => Err(OpenError::Refused(unreachable(opening.site, &error))),
         }

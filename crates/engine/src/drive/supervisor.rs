@@ -29,9 +29,11 @@ pub struct DriveProgress {
     pub done: u64,
     /// All transactions of the run; `None` if that is not known beforehand.
     pub scheduled: Option<u64>,
+    /// Measured transactions that ended `ok`.
     pub ok: u64,
     /// Failed, or of unknown outcome.
     pub failed: u64,
+    /// Clients that have not ended yet.
     pub clients_running: u32,
     /// The latest complete second of the measurement.
     #[serde(skip_serializing_if = "Option::is_none")]

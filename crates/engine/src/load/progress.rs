@@ -16,7 +16,9 @@ pub struct LoadProgress {
     pub rows: u64,
     /// Bytes of the source's input.
     pub bytes_read: u64,
+    /// Bytes sent to the system so far.
     pub bytes_sent: u64,
+    /// Since all sessions were connected; before that, since the load was asked for.
     pub elapsed_s: f64,
 }
 
@@ -29,11 +31,14 @@ pub struct LoadReport {
     pub elapsed_ns: u64,
     /// In bulk messages; 0 for a library in this process.
     pub bytes_sent: u64,
+    /// How many sessions loaded at the same time.
     pub sessions: usize,
 }
 
+/// What was loaded into one table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TableReport {
+    /// The name of the table.
     pub name: String,
     /// Rows sent.
     pub rows: u64,

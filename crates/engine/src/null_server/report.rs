@@ -5,9 +5,13 @@ use serde::Serialize;
 /// The address of a running server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Listening {
+    /// The protocol that the server speaks.
     pub protocol: String,
+    /// The path of its Unix socket, if it listens at one.
     pub unix: Option<String>,
+    /// The address of its TCP socket, if it listens at one.
     pub host: Option<String>,
+    /// The port of its TCP socket, if it listens at one.
     pub port: Option<u16>,
     /// How many files, and so about how many sessions, this process may open.
     pub open_files_limit: u64,
@@ -16,8 +20,10 @@ pub struct Listening {
 /// The totals of a server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Served {
+    /// Sessions that were opened.
     pub sessions: u64,
     /// Sessions that were refused.
     pub refused: u64,
+    /// Statements that were answered.
     pub statements: u64,
 }

@@ -54,8 +54,8 @@ impl NullSession {
     pub fn new(new_client: NewClient, new_server: NewServer) -> Self {
         let (model, admission) = match new_client.model {
             Ok(model) => {
-                let number = model.ordinal() & u64::from(u32::MAX);
-                (Some(model), Ok(number as u32))
+                let low = model.ordinal() & u64::from(u32::MAX);
+                (Some(model), Ok(u32::try_from(low).expect("it has 32 bits")))
             }
             Err(refusal) => (None, Err(refusal)),
         };

@@ -89,7 +89,7 @@ impl<'a> Worker<'a> {
                     NEW_CLIENTS => self.admit(),
                     TIMER => self.timer.expired(),
                     Token(place) => {
-                        self.with(place, |session, context| session.ready(event, context))
+                        self.with(place, |session, context| session.ready(event, context));
                     }
                 }
             }

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+/// How one client ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ClientEnd {
     /// Its number in the whole run.
@@ -13,23 +14,30 @@ pub struct ClientEnd {
     pub elapsed_ns: u64,
     /// Measured passes, whatever the outcomes of their transactions.
     pub passes: u64,
+    /// Measured transactions, whatever their outcomes.
     pub transactions: u64,
+    /// Why the client ended.
     pub state: ClientState,
 }
 
+/// Why a client ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ClientState {
+    /// It did all its work, or the time limit ended it.
     Done,
     /// Lost its session and did not reconnect.
     Lost,
     /// Its script fails repeatedly, without the system.
     Failed,
+    /// The system refused its session, so no transaction was run.
     Refused,
+    /// The caller interrupted the run.
     Interrupted,
 }
 
 impl ClientState {
+    /// The word of records and reports.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -48,6 +56,7 @@ impl ClientState {
 pub enum EndedBy {
     /// By the document's stop condition.
     Stop,
+    /// The caller interrupted the run.
     Interrupted,
     /// A client was refused, and no transaction was run.
     Refused,
@@ -59,6 +68,7 @@ pub enum EndedBy {
 }
 
 impl EndedBy {
+    /// The word of records and reports.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -85,6 +95,8 @@ pub struct Unfinished {
 /// A time in which no client was served, since the start of the measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Outage {
+    /// When it began.
     pub from_ns: u64,
+    /// When it ended.
     pub to_ns: u64,
 }

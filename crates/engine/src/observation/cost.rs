@@ -6,7 +6,9 @@ use serde::Serialize;
 /// The resources that the client process used during the measurement, as counted by the kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ClientCost {
+    /// CPU time of this process in user mode.
     pub user_ns: u64,
+    /// CPU time of this process in the kernel.
     pub system_ns: u64,
     /// Both, for each transaction that was started and has ended; 0 if none has.
     pub per_transaction_ns: f64,
@@ -16,7 +18,9 @@ pub struct ClientCost {
     pub resident_bytes: u64,
     /// The increase since before the first client connected.
     pub resident_grown_bytes: u64,
+    /// How often a thread gave up its processor to wait.
     pub voluntary_switches: u64,
+    /// How often the kernel took the processor from a thread.
     pub involuntary_switches: u64,
     /// How long the clients' threads together were ready to run and had no processor.
     pub waited_for_processor_ns: u64,

@@ -6,12 +6,15 @@ use serde::Serialize;
 /// All errors of one class, code and certainty in one transaction type.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ErrorReport {
+    /// The error class, the same for all systems.
     pub class: &'static str,
     /// The system's own code.
     pub code: String,
+    /// Whether the failed statement is known to be undone.
     pub certainty: Certainty,
     /// The message of the first of them.
     pub message: String,
+    /// How many such errors there were.
     pub count: u64,
     /// After how many of these the transaction was retried.
     pub retried: u64,

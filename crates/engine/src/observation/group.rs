@@ -8,22 +8,28 @@ use super::{AllOk, ErrorReport, Outcomes, Passes, TransactionOutcomes, Transacti
 /// How transactions arrived, as the document defines.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Arrival {
+    /// Closed, or the distribution of an open loop's arrivals.
     pub kind: ArrivalKind,
     /// Over all clients of open loops; null if there are none.
     pub offered_rate_per_s: Option<f64>,
 }
 
+/// When transactions begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ArrivalKind {
+    /// A client's next transaction begins after its last has ended.
     Closed,
+    /// At a constant rate.
     Constant,
+    /// As a Poisson process: with exponential gaps.
     Poisson,
     /// The transactions of the groups arrive in different ways.
     Mixed,
 }
 
 impl ArrivalKind {
+    /// The word of documents, records and reports.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -40,16 +46,21 @@ impl ArrivalKind {
 pub struct GroupReport {
     /// Empty for the only group of a document without `groups`.
     pub name: String,
+    /// The group's clients in this process.
     pub clients: u32,
+    /// When its transactions began.
     pub arrival: Arrival,
     /// From the start of the measurement to the end of the group's last client.
     pub elapsed_ns: u64,
     /// Transactions that ended `ok`, per second of `elapsed_ns`; 0 if no time passed.
     pub throughput_per_s: f64,
+    /// The outcomes of its transactions.
     pub outcomes: Outcomes,
     /// The same for each transaction type; the numbers of each type add up.
     pub outcomes_by_transaction: Vec<TransactionOutcomes>,
+    /// Its transactions by type and outcome.
     pub transactions: Vec<TransactionReport>,
+    /// Its transactions of all types that ended `ok`.
     pub all_ok: AllOk,
     /// Null for a mix, a shared list, and in an open loop.
     pub passes: Option<Passes>,

@@ -9,13 +9,20 @@ use serde::Serialize;
 /// `\think`) are left out.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Latency {
+    /// The whole distribution; histograms of several processes can be added.
     #[serde(flatten)]
     pub encoded: EncodedHistogram,
+    /// The mean.
     pub mean_ns: f64,
+    /// The median.
     pub p50_ns: u64,
+    /// The 90th percentile.
     pub p90_ns: u64,
+    /// The 95th percentile.
     pub p95_ns: u64,
+    /// The 99th percentile.
     pub p99_ns: u64,
+    /// The 99.9th percentile.
     pub p99_9_ns: u64,
 }
 
@@ -46,13 +53,16 @@ impl std::ops::Deref for Latency {
 /// ns); longer times have that many significant digits. Minimum, maximum and sum are exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Resolution {
+    /// The shortest time that differs from 0.
     pub lowest_ns: u64,
+    /// To how many significant decimal digits times are kept.
     pub significant_digits: u8,
     /// Longer times are counted as `overflow`.
     pub highest_ns: u64,
 }
 
 impl Resolution {
+    /// The resolution of all histograms of this program.
     pub const OF_HISTOGRAMS: Self = Self {
         lowest_ns: assay_histogram::LOWEST_NS,
         significant_digits: assay_histogram::SIGNIFICANT_DIGITS,

@@ -32,6 +32,7 @@ use serde::Serialize;
 /// `python/assay/observation` reads all versions.
 pub const VERSION: u32 = 2;
 
+/// What a run of clients came to.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Observation {
     /// The version of the format of this document: [`VERSION`].
@@ -45,16 +46,21 @@ pub struct Observation {
     pub drained_ns: u64,
     /// From the first connection to the last prepared statement of the last client.
     pub connect_ns: u64,
+    /// Clients of all groups in this process.
     pub clients: u32,
+    /// OS threads that drove them.
     pub threads: u32,
     /// Over all groups.
     pub arrival: Arrival,
     /// The resolution of every percentile and histogram.
     pub resolution: Resolution,
+    /// The outcomes of all measured transactions.
     pub outcomes: Outcomes,
     /// The same for each transaction type; the numbers of each type add up.
     pub outcomes_by_transaction: Vec<TransactionOutcomes>,
+    /// Transactions by group, type and outcome.
     pub transactions: Vec<TransactionReport>,
+    /// Transactions of all types that ended `ok`.
     pub all_ok: AllOk,
     /// Of the groups that have passes; null for a mix, a shared list, and in an open loop.
     pub passes: Option<Passes>,
@@ -67,10 +73,15 @@ pub struct Observation {
     pub groups: Vec<GroupReport>,
     /// One for each second of the measurement and each group, including those in which nothing ended.
     pub intervals: Vec<Interval>,
+    /// The errors of failed transactions, by class and code.
     pub errors: Vec<ErrorReport>,
+    /// How each client ended, in the order of their numbers.
     pub client_ends: Vec<ClientEnd>,
+    /// How evenly the transactions were spread over the clients.
     pub transactions_per_client: TransactionsPerClient,
+    /// Transactions that were running when the measurement ended.
     pub in_flight: InFlight,
+    /// Transactions that were running when the measurement began.
     pub carried_over: CarriedOver,
     /// Null in an open loop, and if no transaction was run.
     pub littles_law: Option<LittlesLaw>,
@@ -86,6 +97,7 @@ pub struct Observation {
     pub outages: Vec<Outage>,
     /// For each statement without parameters.
     pub results: Vec<ResultReport>,
+    /// What the run cost this process.
     pub client_cost: ClientCost,
     /// Counters of the drivers in the measured part, over all clients (`buffer_hits`, …).
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -93,6 +105,7 @@ pub struct Observation {
     /// Transactions that were abandoned because they did not end; null if there were none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<Unfinished>,
+    /// Why the run ended.
     pub ended_by: EndedBy,
 }
 

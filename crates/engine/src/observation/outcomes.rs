@@ -7,15 +7,21 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
+    /// It did what the script asks for.
     Ok,
+    /// The script asked for a rollback.
     Aborted,
+    /// It ended in an error, and its effect is undone.
     Failed,
+    /// It ended in an error, and its effect cannot be known.
     Unknown,
 }
 
 impl Outcome {
+    /// All outcomes, in the order of reports.
     pub const ALL: [Self; 4] = [Self::Ok, Self::Aborted, Self::Failed, Self::Unknown];
 
+    /// The word of records and reports.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -35,7 +41,9 @@ impl Outcome {
 /// started when the run ended, is skipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Outcomes {
+    /// All measured transactions, including arrivals that could not begin.
     pub scheduled: u64,
+    /// Transactions that did what their scripts ask for.
     pub ok: u64,
     /// Rolled back by the workload.
     pub aborted: u64,
@@ -50,13 +58,16 @@ pub struct Outcomes {
     pub late: u64,
     /// Attempts after the first of each transaction.
     pub retries: u64,
+    /// First attempts and retries.
     pub attempts: u64,
 }
 
 /// The outcomes of one transaction type.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TransactionOutcomes {
+    /// The name of the transaction type.
     pub name: String,
+    /// Its outcomes.
     #[serde(flatten)]
     pub outcomes: Outcomes,
 }

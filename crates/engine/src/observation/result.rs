@@ -6,6 +6,7 @@ use serde::Serialize;
 /// How far the answers to one statement agree, over all clients and passes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ResultReport {
+    /// The name of the transaction type.
     pub transaction: String,
     /// Its number among the statements of its script, from 0.
     pub statement: u32,
@@ -13,8 +14,10 @@ pub struct ResultReport {
     pub rows: u64,
     /// Of the first answer, 16 hexadecimal digits; null if answers were only counted.
     pub digest: Option<String>,
+    /// How often it was answered.
     pub answers: u64,
     /// How many differ from the first.
     pub differing: u64,
+    /// What differed first, in words; null where all answers are equal.
     pub first_difference: Option<String>,
 }

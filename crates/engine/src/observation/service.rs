@@ -7,8 +7,11 @@ use serde::Serialize;
 /// (of an even number, the mean of the two, rounded down) and the client with the most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TransactionsPerClient {
+    /// Of the client with the fewest.
     pub least: u64,
+    /// Of the median client.
     pub median: u64,
+    /// Of the client with the most.
     pub most: u64,
 }
 
@@ -29,6 +32,7 @@ impl TransactionsPerClient {
 /// ones are among the outcomes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct InFlight {
+    /// How many there were.
     pub count: u64,
     /// How long the oldest of them had been running then; 0 if there was none.
     pub oldest_ns: u64,
@@ -40,6 +44,7 @@ pub struct InFlight {
 /// figure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CarriedOver {
+    /// How many there were.
     pub count: u64,
     /// The total time of the longest of them.
     pub longest_ns: u64,
@@ -57,6 +62,7 @@ pub struct LittlesLaw {
     pub latency_ns: f64,
     /// The mean time between two of them: pauses, and any other time without a transaction.
     pub pause_ns: f64,
+    /// Throughput × (latency + pause), in clients.
     pub clients_by_law: f64,
 }
 
@@ -100,7 +106,9 @@ impl LittlesLaw {
 /// A time in which the system stalled or the process was suspended, since the start of the measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Standstill {
+    /// When it began.
     pub from_ns: u64,
+    /// When it ended.
     pub to_ns: u64,
 }
 

@@ -8,8 +8,11 @@ use super::{Latency, Outcome};
 /// The transactions of one type with one outcome.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TransactionReport {
+    /// The name of the transaction type.
     pub name: String,
+    /// The outcome of these transactions.
     pub outcome: Outcome,
+    /// How many there were.
     pub count: u64,
     /// How many of them took longer than the limit; only `ok` transactions can be late.
     pub late: u64,
@@ -24,19 +27,26 @@ pub struct TransactionReport {
 /// The transactions of all types that ended `ok`.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct AllOk {
+    /// How many there were.
     pub count: u64,
+    /// From the intended start to the end, all attempts included.
     pub latency: Latency,
+    /// From the actual start to the end, all attempts included.
     pub service_time: Latency,
+    /// From the intended start to the actual one; null in a closed loop.
     pub schedule_lag: Option<Latency>,
 }
 
 /// One statement of a script.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StatementReport {
+    /// The name of the transaction type.
     pub transaction: String,
     /// Its number among the statements of its script, from 0.
     pub statement: u32,
+    /// The line of its file where it begins, from 1.
     pub line: u32,
+    /// Its text, with the names of its values.
     pub text: String,
     /// How often it was answered in measured transactions, failures included.
     pub count: u64,
@@ -47,6 +57,8 @@ pub struct StatementReport {
 /// Passes in which every transaction ended `ok`.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Passes {
+    /// How many there were.
     pub count: u64,
+    /// Of whole passes, pauses between their transactions included.
     pub latency: Latency,
 }

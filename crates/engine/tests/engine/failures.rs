@@ -94,7 +94,7 @@ fn a_lost_session_leaves_one_unknown_transaction_and_the_other_clients_continue(
         (1..8).contains(&lost),
         "the seed no longer loses some and not all: {lost}"
     );
-    assert_eq!(run.outcomes.unknown as usize, lost);
+    assert_eq!(run.outcomes.unknown, lost as u64);
     assert_eq!(
         (run.ended_by.word(), ended(&run, "done")),
         ("stop", 8 - lost)

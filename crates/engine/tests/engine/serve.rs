@@ -11,6 +11,10 @@ use serde_json::{Value, json};
 use crate::support::{document, observe, outcomes};
 
 /// Runs `act` with a server of the protocol with these options; returns what it served.
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "callers write the JSON in place"
+)]
 pub fn served(protocol: &str, options: Value, act: impl FnOnce(Value)) -> Served {
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("null.sock");

@@ -11,6 +11,7 @@ use super::passage::Passage;
 pub enum StatementKind {
     /// Begins a transaction, and does nothing else.
     Begin,
+    /// It commits a transaction.
     Commit,
     /// Rolls the whole transaction back.
     Rollback,

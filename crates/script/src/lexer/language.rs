@@ -6,6 +6,7 @@ use crate::place::Defect;
 /// The language of a script's statements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Lexer {
+    /// SQL: text literals, quoted identifiers and comments hide what is in them.
     #[default]
     Sql,
     /// SQL's literals with `//` comments in addition; a batch of statements is one statement.
@@ -15,9 +16,11 @@ pub enum Lexer {
 }
 
 impl Lexer {
+    /// All languages, by the names that documents give them.
     pub const ALL: [(&str, Self); 3] =
         [("sql", Self::Sql), ("cql", Self::Cql), ("json", Self::Json)];
 
+    /// The language of that name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let found = Self::ALL.iter().find(|(known, _)| *known == name);

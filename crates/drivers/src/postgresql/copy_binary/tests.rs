@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn only_a_plain_statement_over_known_types_becomes_binary() {
+fn only_a_plain_statement_with_known_types_becomes_binary() {
     let types = [ColumnType::Int, ColumnType::Timestamp];
     assert_eq!(
         statement("COPY t (a, b) FROM STDIN", &types).as_deref(),
@@ -15,10 +15,12 @@ fn only_a_plain_statement_over_known_types_becomes_binary() {
 }
 
 #[test]
-fn a_cell_is_written_as_its_column_wants_it_or_not_at_all() {
+fn a_cell_is_written_in_its_column_type_or_rejected() {
     let check = |of: ColumnType, cell: Cell<'_>, expected: Option<&[u8]>| {
         let mut out = Vec::new();
-        let is_written = Field::of(of).expect("it has a form").write(cell, &mut out);
+        let is_written = Field::of(of)
+            .expect("a supported type")
+            .write(cell, &mut out);
         assert_eq!(is_written, expected.is_some(), "{of:?} {cell:?}");
         if let Some(expected) = expected {
             let length = u32::try_from(expected.len()).expect("short");

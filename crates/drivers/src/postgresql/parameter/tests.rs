@@ -1,6 +1,10 @@
 use super::{Format, ParameterType as Type};
 use assay_values::{Decimal, Value};
 
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "callers write the value in place"
+)]
 fn check(of: Type, value: Value, format: Format, expected: &[u8]) {
     let mut out = Vec::new();
     assert_eq!(of.write(&value, &mut out), Some(format), "{of:?} {value:?}");
@@ -12,7 +16,7 @@ fn check(of: Type, value: Value, format: Format, expected: &[u8]) {
 }
 
 #[test]
-fn values_that_fit_their_type_travel_in_binary() {
+fn values_that_fit_their_type_are_sent_in_binary() {
     check(Type::Int2, Value::Int(-2), Format::Binary, &[0xff, 0xfe]);
     check(Type::Int4, Value::Int(258), Format::Binary, &[0, 0, 1, 2]);
     check(Type::Int8, Value::Int(-1), Format::Binary, &[0xff; 8]);
@@ -38,7 +42,7 @@ fn values_that_fit_their_type_travel_in_binary() {
 }
 
 #[test]
-fn a_number_that_is_not_of_the_type_needs_its_own_declared() {
+fn a_number_of_another_type_needs_its_own_type_declared() {
     for (of, value, own) in [
         (Type::Int2, Value::Int(40_000), Type::Int4),
         (Type::Int4, Value::Int(i64::MAX), Type::Int8),
@@ -62,7 +66,7 @@ fn a_number_that_is_not_of_the_type_needs_its_own_declared() {
 }
 
 #[test]
-fn values_that_do_not_fit_travel_as_text_for_the_server_to_judge() {
+fn values_that_do_not_fit_are_sent_as_text_for_the_server_to_check() {
     check(Type::Bool, Value::Int(1), Format::Text, b"1");
     check(Type::Int4, Value::Text("x".into()), Format::Text, b"x");
     check(
@@ -76,7 +80,7 @@ fn values_that_do_not_fit_travel_as_text_for_the_server_to_judge() {
 }
 
 #[test]
-fn values_of_further_types_travel_in_the_servers_own_form() {
+fn values_of_other_types_are_sent_in_the_servers_form() {
     let decimal = Decimal::parse("-1.50")
         .map(Value::Decimal)
         .expect("it is one");

@@ -26,7 +26,7 @@ fn an_execution_is_bind_execute_and_sync() {
 }
 
 #[test]
-fn a_value_of_another_kind_changes_the_format_code_of_this_execution_alone() {
+fn a_value_of_another_type_changes_the_format_code_of_only_this_execution() {
     let statement = two_parameters();
     let (mut odd, mut even) = (Vec::new(), Vec::new());
     let text = Value::Text("7".into());
@@ -41,7 +41,7 @@ fn a_value_of_another_kind_changes_the_format_code_of_this_execution_alone() {
 }
 
 #[test]
-fn patching_a_whole_execution_writes_what_writing_its_parameters_does() {
+fn patching_and_writing_an_execution_give_the_same_bytes() {
     use ParameterType as Type;
     let types = [
         Type::Int2,
@@ -107,7 +107,7 @@ fn a_wrong_number_of_parameters_sends_nothing() {
     assert!(error.message.contains("expected 2 parameters") && out.is_empty());
 }
 #[test]
-fn types_are_declared_anew_where_a_value_is_of_another_and_only_there() {
+fn types_are_declared_again_only_if_a_value_has_another_type() {
     let mut statement =
         Statement::unknown(1, "SELECT -$1, $2".into(), 2).expect("two parameters fit");
     let (none, small, large) = (Value::Null, Value::Int(7), Value::Int(1 << 40));

@@ -4,6 +4,10 @@ use serde_json::{Value, json};
 
 const SECOND: u64 = 1_000_000_000;
 
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "callers write the JSON in place"
+)]
 fn plan(arrival: Value, more: Value) -> Plan {
     let script = |name: &str, weight: u32| json!({ "name": name, "path": name, "text": "SELECT 1;", "weight": weight });
     let mut document = json!({

@@ -40,7 +40,7 @@ impl ClientConnection<'_> {
         self.client.abandoned(context.now_ns, &mut context.recorder);
         match std::mem::replace(&mut self.session, Session::Closed) {
             Session::Open(connection) if is_waiting => {
-                context.unanswered.push((self.endpoint, connection))
+                context.unanswered.push((self.endpoint, connection));
             }
             session => self.session = session,
         }

@@ -20,6 +20,10 @@ pub fn null_site(name: &str, options: Value) -> Value {
 }
 
 /// A drive document with one script for each text, named `A`, `B`, …, and the keys of `more`.
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "callers write the JSON in place"
+)]
 pub fn document(site: Value, texts: &[&str], more: Value) -> Value {
     let script = |(number, text): (usize, &&str)| {
         let name = char::from(b'A' + u8::try_from(number).unwrap()).to_string();

@@ -1,0 +1,53 @@
+"""The columns of the tidy table of cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from assay.judge import CellVerdict
+from assay.judge.spread import Spread
+from assay.record import RunRecord
+from assay.report.cell_runs import DrivenRun
+from assay.report.tidy_columns import TidyColumn, Value, of
+from assay.report.tidy_factors import LATENCY, VERDICT
+
+
+class CellRow(NamedTuple):
+    first: RunRecord
+    judged: CellVerdict
+    throughput: Spread | None
+    elapsed: Spread | None
+    middle: DrivenRun | None
+    """The repetition with the median throughput."""
+
+
+def _spread_columns(name: str, unit: str, kind: str, meaning: str, at: str) -> list[TidyColumn]:
+    def value(which: str) -> Callable[[CellRow], Value]:
+        def read(cell: CellRow) -> Value:
+            over: Spread | None = getattr(cell, at)
+            return None if over is None else getattr(over, which)
+
+        return read
+
+    return [
+        TidyColumn(f"{name}{unit}", kind, f"{meaning}; median of the repetitions", value("median")),
+        TidyColumn(f"{name}_min{unit}", kind, f"{meaning}; least", value("low")),
+        TidyColumn(f"{name}_max{unit}", kind, f"{meaning}; greatest", value("high")),
+    ]
+
+
+CELLS = [
+    TidyColumn(
+        "cell", "string", "fingerprint; equal cells have equal ones",
+        lambda cell: cell.first.cell_fingerprint, False,
+    ),
+    TidyColumn("repetitions", "integer", "planned", lambda cell: cell.judged.repetitions, False),
+    TidyColumn("measured", "integer", "of them", lambda cell: cell.judged.measured, False),
+    *of(lambda cell: cell.judged.verdict, VERDICT),
+    *_spread_columns(
+        "throughput", "_per_s", "number", "transactions that ended ok per second", "throughput"
+    ),
+    *_spread_columns("elapsed", "_ns", "number", "measurement, to the last end", "elapsed"),
+    *of(lambda cell: cell.middle.driven.all_ok if cell.middle else None, LATENCY),
+]  # fmt: skip

@@ -1,0 +1,48 @@
+"""The columns that several tidy tables share: factors, verdicts and times."""
+
+from __future__ import annotations
+
+from assay.judge.samples import samples_needed
+from assay.report.tidy_columns import TidyColumn, attribute
+from assay.report.tidy_columns import times as time_columns
+
+
+def _enough(share: float, count: int) -> bool:
+    return count >= samples_needed(share)
+
+
+LATENCY = time_columns("latency", "latency", "latency", _enough)
+SERVICE_TIME = time_columns("service_time", "service_time", "service time", _enough)
+SCHEDULE_LAG = time_columns("schedule_lag", "schedule_lag", "schedule lag", _enough)
+
+
+FACTORS = [
+    TidyColumn("experiment", "integer", "its number", attribute("experiment_id"), False),
+    TidyColumn("workload", "string", "its name, or its file", attribute("workload"), False),
+    TidyColumn("test", "string", "of the workload", attribute("test"), False),
+    TidyColumn(
+        "system", "string", "name, options and settings", attribute("system_label"), False
+    ),
+    TidyColumn("storage", "string", "empty: not seen", attribute("storage"), False),
+    TidyColumn("clients", "integer", "concurrent clients", attribute("clients"), False),
+    TidyColumn("protocol", "string", "simple, extended, prepared", attribute("protocol"), False),
+    TidyColumn(
+        "threads", "integer", "of the client; 0: one per processor", attribute("threads"), False
+    ),
+    TidyColumn(
+        "arrival", "string", "closed, constant, poisson",
+        lambda run: run.driving.arrival if run.driving else "closed", False,
+    ),
+    TidyColumn(
+        "offered_rate_per_s", "number", "of all clients; null: closed loop",
+        lambda run: run.driving.offered_rate_per_s if run.driving else None,
+    ),
+]  # fmt: skip
+
+
+VERDICT = [
+    TidyColumn(
+        "verdict", "string", "valid, indicative or invalid; empty: no number", lambda v: v[0]
+    ),
+    TidyColumn("verdict_reason", "string", "the nearest reason first", lambda v: v[1]),
+]
