@@ -7,6 +7,7 @@
 //! OS thread per client.
 
 mod answer;
+pub mod cassandra;
 mod error;
 mod lexis;
 pub mod mysql;
@@ -26,6 +27,7 @@ pub use request::{BulkForm, ConnectOptions, LocalOptions, Request};
 pub use server::{Demand, WireServer};
 pub use transaction_status::TransactionStatus;
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use assay_values::Row;
@@ -54,6 +56,17 @@ pub enum Progress {
 /// ([`Answer::error`]) and the connection continues. `Err` means that the connection has ended.
 /// With [`Progress::Ready`] the answer holds the state of the session's transaction.
 pub trait Wire: Send {
+    /// Whether the driver knows the options of a site document, asked before any session.
+    ///
+    /// # Errors
+    /// Where an option is unknown, or has a value that it cannot have.
+    fn check_options(_options: &BTreeMap<String, String>) -> Result<(), SystemError>
+    where
+        Self: Sized,
+    {
+        Ok(())
+    }
+
     /// The socket is connected: appends the client's first message, if the client sends first.
     fn connected(&mut self, out: &mut Vec<u8>);
 
@@ -110,6 +123,12 @@ pub trait Wire: Send {
     /// Breaks where the protocol cannot express the row: `out` then aborts the load, and the answer from
     /// [`Wire::receive`] holds the error.
     fn bulk_row(&mut self, row: &Row, out: &mut Vec<u8>) -> ControlFlow<()>;
+
+    /// Whether the server must answer before it gets more rows: the caller sends what was written, and reads
+    /// until this changes. False for protocols in which TCP alone holds the client back.
+    fn bulk_is_full(&self) -> bool {
+        false
+    }
 
     /// Ends the bulk load; the answer then arrives through [`Wire::receive`]. With `abort`, the load is
     /// aborted and the answer holds an error.

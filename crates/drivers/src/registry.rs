@@ -1,6 +1,7 @@
 //! The only list of drivers: the enums below, the names in Python and the conformance tests are made
 //! from it.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use assay_values::Row;
@@ -25,6 +26,9 @@ pub enum SessionKind {
     },
 }
 
+/// Takes the options of a site document.
+pub type CheckOptions = fn(&BTreeMap<String, String>) -> Result<(), SystemError>;
+
 /// Properties of a driver that are known without a session.
 #[derive(Clone, Copy, Debug)]
 pub struct Driver {
@@ -32,6 +36,9 @@ pub struct Driver {
     pub name: &'static str,
     /// How its sessions begin.
     pub sessions: SessionKind,
+    /// Refuses options of the site document that the driver does not have ([`Wire::check_options`]). A library
+    /// refuses its own when it opens a session.
+    pub check_options: CheckOptions,
     /// Whether it can begin, commit and roll back ([`Request::Begin`] and the next two).
     pub has_transactions: bool,
 }
@@ -60,6 +67,7 @@ macro_rules! drivers {
                 sessions: SessionKind::Wire(|options| {
                     AnyWire::$wire($wire_name::$wire::new(options))
                 }),
+                check_options: <$wire_name::$wire as Wire>::check_options,
                 has_transactions: $of_wire,
             },)*
             $(Driver {
@@ -70,6 +78,7 @@ macro_rules! drivers {
                     },
                     open_files: $blocking_name::$blocking::OPEN_FILES,
                 },
+                check_options: |_| Ok(()),
                 has_transactions: $of_blocking,
             },)*
         ];
@@ -126,6 +135,10 @@ macro_rules! drivers {
             #[inline]
             fn bulk_row(&mut self, row: &Row, out: &mut Vec<u8>) -> ControlFlow<()> {
                 match self { $(Self::$wire(wire) => wire.bulk_row(row, out),)* }
+            }
+
+            fn bulk_is_full(&self) -> bool {
+                match self { $(Self::$wire(wire) => wire.bulk_is_full(),)* }
             }
 
             fn bulk_end(&mut self, abort: Option<&str>, out: &mut Vec<u8>) {
@@ -191,6 +204,7 @@ drivers! {
     wire {
         postgresql = PostgresqlWire, transactions: true;
         mysql = MysqlWire, transactions: true;
+        cassandra = CassandraWire, transactions: false;
     }
     blocking {
         sqlite = SqliteConnection, transactions: true;

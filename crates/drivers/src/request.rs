@@ -87,6 +87,8 @@ pub struct ConnectOptions {
     pub is_private: bool,
     /// Statements that each new session runs first.
     pub session_statements: Vec<String>,
+    /// The driver's own, from the site document: [`crate::Wire::check_options`] accepted them.
+    pub options: BTreeMap<String, String>,
 }
 
 /// What a [`crate::Blocking`] driver needs to open a connection; each such driver has an

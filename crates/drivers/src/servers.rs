@@ -3,7 +3,7 @@
 
 use crate::null::Given;
 use crate::server::{Demand, WireServer};
-use crate::{SystemError, mysql, postgresql};
+use crate::{SystemError, cassandra, mysql, postgresql};
 
 /// Makes the server side of a session: from its number, or from the error that refuses it.
 pub type NewServer = fn(Result<u32, SystemError>) -> AnyServer;
@@ -52,4 +52,5 @@ macro_rules! servers {
 servers! {
     postgresql = PostgresqlServer;
     mysql = MysqlServer;
+    cassandra = CassandraServer;
 }

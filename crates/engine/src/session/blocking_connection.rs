@@ -153,8 +153,12 @@ impl BlockingConnection {
             if !self.send_bulk(cancellation)? {
                 self.finish(cancellation)?;
             }
-        } else if self.scratch.out.len() < BULK_BYTES || !self.send_bulk(cancellation)? {
-            return Ok(None);
+        } else {
+            let is_full = self.connection.wire().bulk_is_full();
+            let is_enough = self.scratch.out.len() >= BULK_BYTES || is_full;
+            if !is_enough || !self.send_bulk(cancellation)? {
+                return Ok(None);
+            }
         }
         let mut answer = std::mem::take(&mut self.answer);
         answer.error.get_or_insert_with(|| {
@@ -222,7 +226,8 @@ impl BlockingConnection {
         self.scratch.out.clear();
         sent.map_err(|error| self.error_before_close(PollError::Socket(error)))?;
         loop {
-            let wait = if self.connection.has_unsent() {
+            let must_wait = self.connection.has_unsent() || self.connection.wire().bulk_is_full();
+            let wait = if must_wait {
                 CHECK_EVERY
             } else {
                 Duration::ZERO
@@ -234,7 +239,7 @@ impl BlockingConnection {
                 return Ok(true);
             }
             cancellation.check()?;
-            if !self.connection.has_unsent() {
+            if !self.connection.has_unsent() && !self.connection.wire().bulk_is_full() {
                 return Ok(false);
             }
         }

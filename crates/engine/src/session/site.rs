@@ -48,8 +48,15 @@ impl Site {
     }
 
     fn at(document: SiteDocument) -> Result<Self, EngineError> {
-        match named(&document.driver)?.sessions {
-            SessionKind::Wire(begin) => Ok(Self::Wire(Box::new(WireSite::of(&document, begin)?))),
+        let driver = named(&document.driver)?;
+        match driver.sessions {
+            SessionKind::Wire(begin) => {
+                (driver.check_options)(&document.options).map_err(|error| {
+                    let message = error.message;
+                    EngineError::Document(format!("the site document, key `options`: {message}"))
+                })?;
+                Ok(Self::Wire(Box::new(WireSite::of(&document, begin)?)))
+            }
             SessionKind::Blocking { open, open_files } => Ok(Self::Local(Box::new(LocalSite {
                 document,
                 open,
@@ -134,6 +141,7 @@ impl WireSite {
                 wants_tls: tls.is_some(),
                 is_private,
                 session_statements: document.session_statements.clone(),
+                options: document.options.clone(),
             },
             address,
             tls,

@@ -29,7 +29,11 @@ impl Connection {
         answer: &mut Answer,
     ) -> Result<Progress, SystemError> {
         if self.more_to_take {
+            scratch.out.clear();
             let (_, progress) = self.feed_partial(&mut scratch.out, answer)?;
+            if !scratch.out.is_empty() {
+                self.send(scratch).map_err(|error| lost(&error))?;
+            }
             if progress != Progress::NeedMore {
                 return Ok(progress);
             }

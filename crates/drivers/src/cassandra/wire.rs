@@ -1,0 +1,536 @@
+//! Takes requests; gives the messages of each, and says when the next may come.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use assay_values::Row;
+
+use super::constants::{RESPONSE, Version, header_flag, opcode};
+use super::in_flight::MAX_STREAMS;
+use super::incoming::{Incoming, Message};
+use super::load::Load;
+use super::opening::{self, Opening, Step};
+use super::outgoing::Outgoing;
+use super::refusal::{self, Moment};
+use super::scan::Scan;
+use super::session::Session;
+use super::settings::Settings;
+use crate::{
+    Answer, BulkForm, ConnectOptions, ErrorClass, Keep, Progress, Request, SystemError, Wire,
+};
+
+/// One session with a Cassandra server, or with anything that speaks its protocol.
+pub struct CassandraWire {
+    incoming: Incoming,
+    side: Box<ClientSide>,
+}
+
+/// Everything but the bytes not read yet.
+struct ClientSide {
+    options: ConnectOptions,
+    session: Session,
+    phase: Phase,
+    /// Of the driver's own requests.
+    own_answer: Answer,
+    server_version: String,
+}
+
+enum Phase {
+    Opening(Opening),
+    Idle,
+    /// One request is under way.
+    Request,
+    /// The statement of a load is being prepared.
+    LoadAsked,
+    Load(Box<Load>),
+    /// Requests of a pipeline are put together.
+    Queue,
+    /// All were sent. After the first error the answers of the others are passed over.
+    Pipeline {
+        is_failed: bool,
+    },
+    /// An error ended the session.
+    Over,
+}
+
+/// What a message comes to.
+enum Outcome {
+    More,
+    Progress(Progress),
+    /// From here on messages come in segments or compressed, as the server agreed to.
+    Agreed {
+        is_framed: bool,
+        is_lz4: bool,
+    },
+}
+
+impl CassandraWire {
+    /// Options that [`Wire::check_options`] refuses are left out.
+    #[must_use]
+    pub fn new(options: ConnectOptions) -> Self {
+        let settings = Settings::of(&options.options).unwrap_or_default();
+        Self {
+            incoming: Incoming::default(),
+            side: Box::new(ClientSide {
+                options,
+                session: Session::new(settings, Outgoing::new(Version::V4.byte())),
+                phase: Phase::Opening(Opening::Silent),
+                own_answer: Answer::default(),
+                server_version: String::new(),
+            }),
+        }
+    }
+
+    fn receive_messages(
+        &mut self,
+        input: &[u8],
+        out: &mut Vec<u8>,
+        answer: &mut Answer,
+    ) -> Result<(usize, Progress), SystemError> {
+        if let Some(progress) = self.side.resume(out, answer)? {
+            return Ok((0, progress));
+        }
+        let mut used = 0;
+        loop {
+            let (size, message) = self.incoming.next(&input[used..])?;
+            used += size;
+            let Some(message) = message else {
+                return Ok((used, Progress::NeedMore));
+            };
+            match self.side.message(&message, out, answer)? {
+                Outcome::More => {}
+                Outcome::Progress(progress) => return Ok((used, progress)),
+                Outcome::Agreed { is_framed, is_lz4 } => self.incoming.agree(is_framed, is_lz4),
+            }
+        }
+    }
+}
+
+impl ClientSide {
+    #[inline]
+    fn message(
+        &mut self,
+        message: &Message<'_>,
+        out: &mut Vec<u8>,
+        answer: &mut Answer,
+    ) -> Result<Outcome, SystemError> {
+        if message.version & RESPONSE == 0 {
+            return Err(SystemError::protocol(
+                "an answer of the CQL protocol",
+                format!("a message that begins with {:#04x}", message.version),
+            ));
+        }
+        if message.opcode == opcode::EVENT {
+            return Ok(Outcome::More);
+        }
+        let body =
+            behind_extras(message).ok_or_else(|| refusal::malformed("a message", message.body))?;
+        let (stream, code) = (message.stream, message.opcode);
+        if stream < 0 {
+            return Err(unasked(code, body));
+        }
+        match &mut self.phase {
+            Phase::Request | Phase::LoadAsked | Phase::Pipeline { .. } => {
+                self.answered(stream, code, body, out, answer)
+            }
+            Phase::Load(load) => match load.message(stream, code, body, answer)? {
+                true => {
+                    self.phase = Phase::Idle;
+                    Ok(Outcome::Progress(Progress::Ready))
+                }
+                false => Ok(Outcome::More),
+            },
+            Phase::Opening(opening) => {
+                let opening = *opening;
+                self.opening(opening, code, body, out)
+            }
+            Phase::Idle | Phase::Queue | Phase::Over => Err(unasked(code, body)),
+        }
+    }
+
+    #[inline]
+    fn answered(
+        &mut self,
+        stream: i16,
+        code: u8,
+        body: &[u8],
+        out: &mut Vec<u8>,
+        answer: &mut Answer,
+    ) -> Result<Outcome, SystemError> {
+        match self.session.in_flight.is_next(stream) {
+            Some(true) => {}
+            Some(false) => {
+                self.session.in_flight.keep(stream, code, body)?;
+                return Ok(Outcome::More);
+            }
+            None => {
+                return Err(SystemError::protocol(
+                    "the answer to a request",
+                    format!("an answer on stream {stream}, on which nothing was asked"),
+                ));
+            }
+        }
+        Ok(match self.next_answer(code, body, out, answer)? {
+            Some(progress) => Outcome::Progress(progress),
+            None => match self.resume(out, answer)? {
+                Some(progress) => Outcome::Progress(progress),
+                None => Outcome::More,
+            },
+        })
+    }
+
+    /// Takes the answer to the oldest request.
+    #[inline]
+    fn next_answer(
+        &mut self,
+        code: u8,
+        body: &[u8],
+        out: &mut Vec<u8>,
+        answer: &mut Answer,
+    ) -> Result<Option<Progress>, SystemError> {
+        if matches!(self.phase, Phase::Pipeline { is_failed: true }) {
+            self.session.in_flight.pop();
+            return Ok(None);
+        }
+        let session = &mut self.session;
+        if !session.answered(code, body, Moment::Request, out, answer)? {
+            return Ok(None);
+        }
+        let is_ping = session.is_ping();
+        session.in_flight.pop();
+        Ok(match &mut self.phase {
+            Phase::Pipeline { .. } if is_ping => None,
+            Phase::Pipeline { is_failed } => {
+                *is_failed = answer.error.is_some();
+                Some(Progress::Answered)
+            }
+            Phase::LoadAsked => Some(match self.session.load.take() {
+                Some(prepared) if answer.error.is_none() => {
+                    self.phase = Phase::Load(Box::new(Load::new(prepared)));
+                    Progress::BulkReady
+                }
+                _ => {
+                    self.phase = Phase::Idle;
+                    Progress::Ready
+                }
+            }),
+            _ => {
+                self.phase = Phase::Idle;
+                Some(Progress::Ready)
+            }
+        })
+    }
+
+    /// Within a pipeline: takes answers that came before their turn, and says when there are no more.
+    #[inline]
+    fn resume(
+        &mut self,
+        out: &mut Vec<u8>,
+        answer: &mut Answer,
+    ) -> Result<Option<Progress>, SystemError> {
+        if !matches!(self.phase, Phase::Pipeline { .. }) {
+            return Ok(None);
+        }
+        while let Some((code, body)) = self.session.in_flight.take_early() {
+            if let Some(progress) = self.next_answer(code, &body, out, answer)? {
+                return Ok(Some(progress));
+            }
+        }
+        if self.session.in_flight.requests.is_empty() {
+            self.phase = Phase::Idle;
+            return Ok(Some(Progress::Ready));
+        }
+        Ok(None)
+    }
+
+    fn opening(
+        &mut self,
+        opening: Opening,
+        code: u8,
+        body: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Outcome, SystemError> {
+        match opening {
+            Opening::Silent => Err(unasked(code, body)),
+            Opening::OptionsAsked if code == opcode::SUPPORTED => {
+                let session = &mut self.session;
+                let version = opening::choose(body, &mut session.settings)?;
+                session.outgoing.set_version(version.byte());
+                opening::start(session.settings.is_lz4, &mut session.outgoing, out);
+                self.phase = Phase::Opening(Opening::Starting);
+                // Version 4 compresses even the answer to STARTUP, version 5 nothing before its end.
+                Ok(match version {
+                    Version::V4 => Outcome::Agreed {
+                        is_framed: false,
+                        is_lz4: session.settings.is_lz4,
+                    },
+                    Version::V5 => Outcome::More,
+                })
+            }
+            Opening::Preparing(index) => {
+                let mut own_answer = std::mem::take(&mut self.own_answer);
+                let moment = match index {
+                    opening::KEYSPACE => Moment::Connecting,
+                    _ => Moment::Request,
+                };
+                let is_complete =
+                    self.session
+                        .answered(code, body, moment, out, &mut own_answer)?;
+                if is_complete {
+                    self.session.in_flight.pop();
+                    self.own_answered(index, &own_answer)?;
+                    return self.own_request(index + 1, out);
+                }
+                self.own_answer = own_answer;
+                Ok(Outcome::More)
+            }
+            opening => {
+                let step = opening::step(opening, code, body)?;
+                let (is_lz4, is_framed) =
+                    (self.session.settings.is_lz4, self.session.outgoing.is_v5());
+                if opening == Opening::Starting {
+                    self.session.outgoing.agree(is_framed, is_lz4);
+                }
+                if step == Step::Started {
+                    self.phase = Phase::Opening(Opening::Authenticating);
+                    opening::authenticate(&self.options, &mut self.session.outgoing, out);
+                } else {
+                    let first = match self.options.database.is_empty() {
+                        true => opening::VERSION,
+                        false => opening::KEYSPACE,
+                    };
+                    self.own_request(first, out)?;
+                }
+                match opening {
+                    Opening::Starting => Ok(Outcome::Agreed { is_framed, is_lz4 }),
+                    _ => Ok(Outcome::More),
+                }
+            }
+        }
+    }
+
+    /// Sends the driver's own request of this index; the session is open where there are no more.
+    fn own_request(&mut self, index: usize, out: &mut Vec<u8>) -> Result<Outcome, SystemError> {
+        let Some(text) = opening::own_request(index, &self.options) else {
+            self.phase = Phase::Idle;
+            return Ok(Outcome::Progress(Progress::Ready));
+        };
+        let keep = match index {
+            opening::VERSION => Keep::Rows,
+            _ => Keep::Count,
+        };
+        self.own_answer.clear(keep);
+        self.session.query(&text, out)?;
+        self.phase = Phase::Opening(Opening::Preparing(index));
+        Ok(Outcome::More)
+    }
+
+    fn own_answered(&mut self, index: usize, answer: &Answer) -> Result<(), SystemError> {
+        if let Some(error) = &answer.error {
+            let text = opening::own_request(index, &self.options).unwrap_or_default();
+            let message = match index {
+                opening::KEYSPACE => error.message.clone(),
+                _ => format!("{} (in the session's own statement: {text})", error.message),
+            };
+            return Err(SystemError {
+                message,
+                ..error.clone()
+            });
+        }
+        if index == opening::VERSION {
+            let cell = answer.kept.first().and_then(|row| row.first());
+            let version = cell.and_then(Option::as_deref).unwrap_or_default();
+            self.server_version = format!("Cassandra {}", String::from_utf8_lossy(version));
+        }
+        Ok(())
+    }
+
+    /// # Errors
+    /// Where another request is under way.
+    fn begin(&mut self) -> Result<(), SystemError> {
+        match self.phase {
+            Phase::Idle => Ok(()),
+            Phase::Queue => {
+                self.session.in_flight.clear();
+                self.phase = Phase::Idle;
+                Ok(())
+            }
+            _ => Err(refusal::refused(
+                "a request before the session was ready for it",
+            )),
+        }
+    }
+}
+
+impl Wire for CassandraWire {
+    fn check_options(options: &BTreeMap<String, String>) -> Result<(), SystemError> {
+        Settings::of(options).map(drop)
+    }
+
+    fn connected(&mut self, out: &mut Vec<u8>) {
+        let outgoing = &mut self.side.session.outgoing;
+        outgoing.send(opcode::OPTIONS, 0, out, |_| {});
+        self.side.phase = Phase::Opening(Opening::OptionsAsked);
+    }
+
+    /// The protocol does not change to TLS on a connection: it begins with it.
+    fn secured(&mut self, _out: &mut Vec<u8>) {}
+
+    #[inline]
+    fn request(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Result<(), SystemError> {
+        let side = &mut self.side;
+        side.begin()?;
+        let session = &mut side.session;
+        side.phase = match *request {
+            Request::Execute { id, parameters } => {
+                session.execute(id, parameters, out)?;
+                Phase::Request
+            }
+            Request::Text(text) => {
+                session.query(text, out)?;
+                Phase::Request
+            }
+            Request::Prepare { id, pieces } => {
+                session.prepare(id, pieces, out)?;
+                Phase::Request
+            }
+            Request::Direct { pieces, parameters } => {
+                session.direct(pieces, parameters, out)?;
+                Phase::Request
+            }
+            Request::Bulk {
+                text,
+                form: BulkForm::Native,
+                ..
+            } => {
+                session.prepare_load(text, out)?;
+                Phase::LoadAsked
+            }
+            Request::Bulk {
+                form: BulkForm::MultiRow,
+                ..
+            } => {
+                return Err(refusal::refused("CQL has no INSERT of several rows"));
+            }
+            Request::Begin | Request::Commit | Request::Rollback => return Err(no_transactions()),
+        };
+        Ok(())
+    }
+
+    #[inline]
+    fn receive(
+        &mut self,
+        input: &[u8],
+        out: &mut Vec<u8>,
+        answer: &mut Answer,
+    ) -> Result<(usize, Progress), SystemError> {
+        let received = self.receive_messages(input, out, answer);
+        if received.is_err() {
+            self.side.phase = Phase::Over;
+        }
+        received
+    }
+
+    fn pipelines(&self) -> bool {
+        true
+    }
+
+    /// The server executes the requests of a pipeline in any order, and all of them, whatever becomes of the
+    /// others.
+    fn queue(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Result<(), SystemError> {
+        let side = &mut self.side;
+        if !matches!(side.phase, Phase::Queue) {
+            side.begin()?;
+        }
+        let session = &mut side.session;
+        if session.in_flight.requests.len() >= MAX_STREAMS - 1 {
+            let message = format!("a pipeline has at most {} requests", MAX_STREAMS - 1);
+            return Err(refusal::refused(&message));
+        }
+        match *request {
+            Request::Execute { id, parameters } => session.execute(id, parameters, out)?,
+            Request::Text(text) => session.query(text, out)?,
+            Request::Direct { pieces, parameters } => session.direct(pieces, parameters, out)?,
+            Request::Begin | Request::Commit | Request::Rollback => return Err(no_transactions()),
+            Request::Prepare { .. } | Request::Bulk { .. } => {
+                return Err(refusal::refused("a pipeline holds executions alone"));
+            }
+        }
+        side.phase = Phase::Queue;
+        Ok(())
+    }
+
+    fn sync(&mut self, out: &mut Vec<u8>) {
+        if self.side.session.in_flight.requests.is_empty() {
+            self.side.session.ping(out);
+        }
+        self.side.phase = Phase::Pipeline { is_failed: false };
+    }
+
+    #[inline]
+    fn bulk_row(&mut self, row: &Row, out: &mut Vec<u8>) -> ControlFlow<()> {
+        let session = &mut self.side.session;
+        match &mut self.side.phase {
+            Phase::Load(load) => load.row(row, &session.settings, &mut session.outgoing, out),
+            _ => {
+                debug_assert!(false, "rows come after BulkReady");
+                ControlFlow::Continue(())
+            }
+        }
+    }
+
+    fn bulk_is_full(&self) -> bool {
+        matches!(&self.side.phase, Phase::Load(load) if load.is_full())
+    }
+
+    fn bulk_end(&mut self, abort: Option<&str>, out: &mut Vec<u8>) {
+        match &mut self.side.phase {
+            Phase::Load(load) => load.end(abort, &mut self.side.session.outgoing, out),
+            _ => debug_assert!(false, "a load ends after BulkReady"),
+        }
+    }
+
+    /// The protocol has no word for it.
+    fn goodbye(&mut self, _out: &mut Vec<u8>) {}
+
+    fn server_version(&self) -> &str {
+        &self.side.server_version
+    }
+
+    /// The protocol does not number sessions.
+    fn session_id(&self) -> u64 {
+        0
+    }
+}
+
+/// The body behind what a server may put before it: the id of a trace, warnings, a payload of its own.
+#[inline]
+fn behind_extras<'a>(message: &Message<'a>) -> Option<&'a [u8]> {
+    let mut scan = Scan(message.body);
+    if message.flags & header_flag::TRACING != 0 {
+        scan.take(16)?;
+    }
+    if message.flags & header_flag::WARNING != 0 {
+        scan.strings()?;
+    }
+    if message.flags & header_flag::CUSTOM_PAYLOAD != 0 {
+        for _ in 0..scan.u16()? {
+            scan.short_bytes()?;
+            scan.bytes()?;
+        }
+    }
+    Some(scan.0)
+}
+
+/// A message that nothing asked for: a server that ends the session may say why.
+#[cold]
+fn unasked(code: u8, body: &[u8]) -> SystemError {
+    match code {
+        opcode::ERROR => refusal::read(body, Moment::Connecting).lost(),
+        _ => SystemError::protocol("silence", format!("a message with opcode {code:#04x}")),
+    }
+}
+
+fn no_transactions() -> SystemError {
+    SystemError::new(ErrorClass::Syntax, "", "CQL has no transactions")
+}

@@ -1,0 +1,132 @@
+//! Conversations with a real server: as they were written down, and with one that is there now.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use assay_drivers::ErrorClass;
+
+use crate::conversation::converse;
+use crate::peer::{Client, Event, options};
+
+/// What each conversation was held with.
+const CONVERSATIONS: [(&str, &[(&str, &str)]); 2] = [
+    ("version_5", &[("page_size", "3"), ("protocol", "5")]),
+    ("version_4", &[("page_size", "3"), ("protocol", "4")]),
+];
+
+fn file(name: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/cassandra/conversations");
+    folder.join(name).with_extension("txt")
+}
+
+fn server() -> Option<String> {
+    let address = std::env::var("ASSAY_TEST_CASSANDRA").ok();
+    if address.is_none() {
+        eprintln!("skipped: ASSAY_TEST_CASSANDRA=HOST:PORT names no server");
+    }
+    address
+}
+
+fn said(events: &[Event]) -> Vec<&str> {
+    (events.iter())
+        .filter_map(|event| match event {
+            Event::Said(text) => Some(text.as_str()),
+            _ => None,
+        })
+        .collect()
+}
+
+#[test]
+fn recorded_conversations_are_understood() {
+    for (name, more) in CONVERSATIONS {
+        let events = read(name);
+        let mut client = Client::to_recording(&events, options(more)).expect("it was let in");
+        converse(&mut client);
+        assert_eq!(said(&client.events), said(&events), "{name}");
+    }
+}
+
+#[test]
+fn a_real_server_is_understood_as_it_was() {
+    let Some(address) = server() else { return };
+    for (name, more) in CONVERSATIONS {
+        let mut client = Client::to_server(&address, options(more)).expect("it lets us in");
+        converse(&mut client);
+        if std::env::var("ASSAY_TEST_RECORD").is_ok() {
+            write(name, &client.events);
+        }
+        assert_eq!(said(&client.events), said(&read(name)), "{name}");
+        // Compressed it is the same.
+        let more = [more, &[("compression", "lz4")]].concat();
+        let mut client = Client::to_server(&address, options(&more)).expect("it lets us in");
+        converse(&mut client);
+        assert_eq!(said(&client.events), said(&read(name)), "{name} compressed");
+    }
+}
+
+#[test]
+fn a_real_server_says_why_it_lets_nobody_in() {
+    let Some(address) = server() else { return };
+    let mut wrong = options(&[]);
+    wrong.password = Some("wrong".to_owned());
+    let refusal = Client::to_server(&address, wrong)
+        .err()
+        .expect("it is wrong");
+    assert_eq!(refusal.class, ErrorClass::Authentication, "{refusal}");
+    let mut nowhere = options(&[]);
+    nowhere.database = "nowhere".to_owned();
+    let refusal = Client::to_server(&address, nowhere)
+        .err()
+        .expect("it is not there");
+    assert_eq!(refusal.class, ErrorClass::Authentication, "{refusal}");
+}
+
+/// A message that is longer than a segment, both ways.
+#[test]
+fn a_real_server_takes_and_gives_long_values() {
+    let Some(address) = server() else { return };
+    for compression in ["none", "lz4"] {
+        let more = [("compression", compression)];
+        let mut client = Client::to_server(&address, options(&more)).expect("it lets us in");
+        crate::conversation::long_values(&mut client);
+    }
+}
+
+fn write(name: &str, events: &[Event]) {
+    let mut text = String::new();
+    for event in events {
+        let (mark, line) = match event {
+            Event::Sent(bytes) => ('>', hex(bytes)),
+            Event::Received(bytes) => ('<', hex(bytes)),
+            Event::Said(said) => ('=', said.clone()),
+        };
+        writeln!(text, "{mark} {line}").expect("memory is written to");
+    }
+    std::fs::write(file(name), text).expect("the file can be written");
+}
+
+fn read(name: &str) -> Vec<Event> {
+    let text = std::fs::read_to_string(file(name)).expect("it was recorded");
+    let event = |line: &str| {
+        let (mark, line) = line.split_at(2);
+        match mark {
+            "> " => Event::Sent(bytes(line)),
+            "< " => Event::Received(bytes(line)),
+            _ => Event::Said(line.to_owned()),
+        }
+    };
+    text.lines().map(event).collect()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn bytes(hex: &str) -> Vec<u8> {
+    let pairs = hex.as_bytes().chunks_exact(2);
+    let byte = |pair: &[u8]| {
+        let pair = std::str::from_utf8(pair).expect("digits");
+        u8::from_str_radix(pair, 16).expect("digits")
+    };
+    pairs.map(byte).collect()
+}
