@@ -33,6 +33,13 @@ Dir::Cache "{root}/cache";
 Dir::Etc "{root}/etc";
 Dir::Etc::sourcelist "{root}/etc/sources.list";
 Dir::Etc::sourceparts "{root}/etc/sources.list.d";
+// The machine's own settings: a proxy, logins of mirrors, trusted keys.
+Dir::Etc::main "/etc/apt/apt.conf";
+Dir::Etc::parts "/etc/apt/apt.conf.d";
+Dir::Etc::netrc "/etc/apt/auth.conf";
+Dir::Etc::netrcparts "/etc/apt/auth.conf.d";
+Dir::Etc::trusted "/etc/apt/trusted.gpg";
+Dir::Etc::trustedparts "/etc/apt/trusted.gpg.d";
 APT::Install-Recommends "false";
 // The unprivileged user that apt downloads as cannot enter a folder of ours.
 APT::Sandbox::User "root";
@@ -147,15 +154,13 @@ def _make_root(root: Path, release: str, without: Iterable[str], prefix: Prefix)
 
 def _source(release: str, prefix: Prefix) -> str:
     """The line of ``sources.list`` for the release, on the mirror that this machine uses."""
-    form = "$(REPO_URI) $(SIGNED_BY)"
     targets = client.run(
-        ["apt-get", "indextargets", "--format", form, "Created-By: Packages"], prefix
+        ["apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages"], prefix
     )
-    for line in targets.splitlines():
-        uri, _, keys = line.partition(" ")
+    keys = f"[signed-by={_KEYS}] " if _KEYS.exists() else ""
+    for uri in targets.split():
         if uri.rstrip("/").endswith("/debian"):
-            keys = keys.strip() or (str(_KEYS) if _KEYS.exists() else "")
-            return f"deb {f'[signed-by={keys}] ' if keys else ''}{uri} {release} main\n"
+            return f"deb {keys}{uri} {release} main\n"
     raise InstallFailed(
         "this machine's apt names no mirror of Debian", hint="run it on Debian, or give the "
         "programs yourself: `assay list systems --detail`"
