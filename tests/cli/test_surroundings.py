@@ -21,7 +21,7 @@ from assay.provision.deployment import StorageFacts
 from assay.provision.directory import server_directory
 from assay.provision.resources import TaggedProcesses
 from assay.row_sources.data_folder import input_folder
-from assay.systems.mariadb import url as mariadb
+from assay.systems.mysql_protocol import url as mariadb
 from assay.systems.postgresql import url as postgresql
 
 BIN = Path(sys.executable).parent
@@ -110,9 +110,12 @@ def test_a_user_without_home_and_name_has_a_state_folder_and_must_name_a_user(
     monkeypatch.setattr(pwd, "getpwuid", unknown)
     assert str(ledger._choose_state_directory()).startswith("/var/tmp/assay-")
     assert str(input_folder()).startswith("/var/tmp/assay-")
-    for read in (postgresql.address_of, mariadb.address_of):
+    for scheme, read in {
+        "postgresql": postgresql.address_of,
+        "mariadb": mariadb.address_of,
+    }.items():
         with pytest.raises(ArgumentError, match="names no user") as refused:
-            read(f"{read.__module__.split('.')[2]}://127.0.0.1:1/d")
+            read(f"{scheme}://127.0.0.1:1/d")
         assert "USER@HOST" in str(refused.value.hint)
 
 

@@ -7,7 +7,7 @@ import pytest
 from assay import server_url
 from assay.errors import ArgumentError, AssayError
 from assay.experiment.settings import system_choices
-from assay.systems.mariadb.url import address_of as mariadb_address
+from assay.systems.mysql_protocol.url import address_of as mariadb_address
 from assay.systems.postgresql.url import address_of as postgresql_address
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from assay.errors import SystemRefused
-from assay.systems.mariadb import settings as mariadb
-from assay.systems.mariadb.meaning import Described, is_in_effect
+from assay.systems.mysql_protocol import settings as mariadb
+from assay.systems.mysql_protocol.meaning import Described, is_in_effect
 from assay.systems.postgresql import removed
 from assay.systems.sqlite import settings as sqlite
 

@@ -10,7 +10,7 @@ from assay.errors import ArgumentError
 from assay.experiment import settings
 from assay.experiment.settings import system_choice
 from assay.provision.deployment import Address
-from assay.systems.mariadb import url as mariadb
+from assay.systems.mysql_protocol import url as mariadb
 from assay.systems.postgresql import url as postgresql
 
 
@@ -22,7 +22,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("USER", "somebody")
     monkeypatch.setenv("LOGNAME", "somebody")
-    monkeypatch.setattr("assay.systems.mariadb.option_files._DEFAULT_FILES", ())
+    monkeypatch.setattr("assay.systems.mysql_protocol.option_files._DEFAULT_FILES", ())
     monkeypatch.setattr(mariadb, "DEFAULT_SOCKETS", ())
     return tmp_path
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.systems.mariadb.names import plain_name
+from assay.systems.mysql_protocol.names import plain_name
 
 _REDO_LOG = "the redo log is one file, and innodb_log_file_size is its size"
 _SCHEDULES_ITSELF = "leave it out: the server has no limit of threads inside InnoDB"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from assay._engine import Session
 from assay.systems.answers import rows_of
-from assay.systems.mariadb.names import plain_name
+from assay.systems.mysql_protocol.names import plain_name
 from assay.systems.options import buffer_bytes, rounded_up
 
 

@@ -18,8 +18,8 @@ from assay.provision import process, programs
 from assay.provision.ports import free_port
 from assay.provision.process import ServerProcess
 from assay.systems.mariadb.installation import Installation
-from assay.systems.mariadb.names import plain_name
 from assay.systems.mariadb.removed import why_it_is_gone
+from assay.systems.mysql_protocol.names import plain_name
 from assay.systems.protocol import ServerDirectory
 
 USER = "assay"

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from assay._engine import Session
 from assay.errors import SystemRefused
 from assay.systems.answers import rows_of
-from assay.systems.mariadb.meaning import Described, is_in_effect
-from assay.systems.mariadb.names import plain_name
 from assay.systems.mariadb.removed import why_it_is_gone
+from assay.systems.mysql_protocol.meaning import Described, is_in_effect
+from assay.systems.mysql_protocol.names import plain_name
 
 DECISIVE = (
     # what a commit waits for, and what a crash can take

@@ -19,9 +19,10 @@ from assay.systems import free_sessions, urls
 from assay.systems.abilities import IN_THE_TESTS, Found
 from assay.systems.answers import number_of
 from assay.systems.first_session import first_session
-from assay.systems.mariadb import buffer, client, installation, meaning, server, settings, url
-from assay.systems.mariadb.names import plain_name
-from assay.systems.mariadb.size import databases_bytes
+from assay.systems.mariadb import client, installation
+from assay.systems.mysql_protocol import buffer, meaning, server, settings, url
+from assay.systems.mysql_protocol.names import plain_name
+from assay.systems.mysql_protocol.size import databases_bytes
 from assay.systems.options import BUFFER, TRANSPORT, connection_limit, refuse_buffer, values
 from assay.systems.program_version import version_of
 from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory

@@ -14,7 +14,7 @@ from assay.provision.deployment import Address
 from assay.server_url import Resolved
 from assay.systems import urls
 from assay.systems.first_session import Server
-from assay.systems.mariadb import option_files
+from assay.systems.mysql_protocol import option_files
 from assay.systems.sourced import LOGIN_NAME, URL, Sourced
 
 SCHEMES = ("mariadb", "mysql")
