@@ -9,6 +9,7 @@ import shutil
 import stat
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,8 @@ from assay.provision.deployment import StorageFacts
 from assay.provision.directory import server_directory
 from assay.provision.resources import TaggedProcesses
 from assay.row_sources.data_folder import input_folder
-from assay.systems.mysql_protocol import url as mariadb
+from assay.systems.mariadb import MARIADB
+from assay.systems.mysql_protocol import url as mysql_url
 from assay.systems.postgresql import url as postgresql
 
 BIN = Path(sys.executable).parent
@@ -112,7 +114,7 @@ def test_a_user_without_home_and_name_has_a_state_folder_and_must_name_a_user(
     assert str(input_folder()).startswith("/var/tmp/assay-")
     for scheme, read in {
         "postgresql": postgresql.address_of,
-        "mariadb": mariadb.address_of,
+        "mariadb": partial(mysql_url.address_of, MARIADB.product),
     }.items():
         with pytest.raises(ArgumentError, match="names no user") as refused:
             read(f"{scheme}://127.0.0.1:1/d")

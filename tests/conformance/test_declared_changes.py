@@ -12,7 +12,7 @@ from step_workloads import folder_of
 
 pytestmark = pytest.mark.server
 
-SYSTEMS = pytest.mark.parametrize("system", ["sqlite", "postgresql", "mariadb"])
+SYSTEMS = pytest.mark.parametrize("system", ["sqlite", "postgresql", "mariadb", "mysql"])
 TWICE = ("--repetitions", "2", "--storage", "tmpfs")
 ONE = "transactions = 1\nclients = [1]\n"
 READS_ALL = "SELECT id FROM data;\n\\expect rows 10\n"
@@ -20,6 +20,7 @@ HIDDEN = {
     "sqlite": "WITH one AS (SELECT 1 AS id) DELETE FROM data WHERE id IN (SELECT id FROM one);\n",
     "postgresql": "DO $$ BEGIN DELETE FROM data WHERE id = 1; END $$;\n",
     "mariadb": "SELECT 1\\; DELETE FROM data WHERE id = 1;\n",
+    "mysql": "SELECT 1\\; DELETE FROM data WHERE id = 1;\n",
 }
 """Statements that write although their first word is not that of a writing statement."""
 

@@ -27,6 +27,12 @@ FUNCTIONS = {
         "CREATE FUNCTION f() RETURNS int BEGIN INSERT INTO t VALUES (2); RETURN 1; END",
         "CREATE PROCEDURE p() DELETE FROM t",
     ],
+    "mysql": [
+        "CREATE TABLE m (a int) ENGINE = MyISAM",
+        "CREATE FUNCTION f() RETURNS int DETERMINISTIC "
+        "BEGIN INSERT INTO t VALUES (2); RETURN 1; END",
+        "CREATE PROCEDURE p() DELETE FROM t",
+    ],
     "sqlite": [],
 }
 EVERYWHERE = [
@@ -58,6 +64,13 @@ OWN = {
         "REPLACE INTO t VALUES (1)",
         "TRUNCATE TABLE t",
     ],
+    "mysql": [
+        "SELECT f()",
+        "CALL p()",
+        "INSERT INTO m VALUES (1)",
+        "REPLACE INTO t VALUES (1)",
+        "TRUNCATE TABLE t",
+    ],
     "sqlite": [
         "WITH one AS (SELECT 1) INSERT INTO t SELECT * FROM one",
         "REPLACE INTO t VALUES (1)",
@@ -67,7 +80,7 @@ OWN = {
 }
 
 
-@pytest.mark.parametrize("name", ["postgresql", "mariadb", "sqlite"])
+@pytest.mark.parametrize("name", ["postgresql", "mariadb", "mysql", "sqlite"])
 def test_nothing_that_writes_gets_past_a_read_only_session(
     name: str, storage: StorageFacts
 ) -> None:

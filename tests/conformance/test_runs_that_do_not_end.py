@@ -26,11 +26,14 @@ HANG_S = 100
 ENDLESS = {
     "postgresql": "select pg_sleep(600)",
     "mariadb": "select benchmark(1000000000000, md5('a'))",
+    "mysql": "select benchmark(1000000000000, sha2('a', 256))",
 }
 UNDER_WAY = {
     "postgresql": "select count(*) from pg_stat_activity where query like 'select pg_sleep%'"
     " and state = 'active'",
     "mariadb": "select count(*) from information_schema.processlist"
+    " where info like 'select benchmark%'",
+    "mysql": "select count(*) from performance_schema.processlist"
     " where info like 'select benchmark%'",
 }
 

@@ -7,7 +7,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -72,6 +72,11 @@ WORDS = {
         open_database="information_schema",
     ),
 }
+WORDS["mysql"] = replace(
+    WORDS["mariadb"],
+    cipher="SELECT nullif(variable_value, '') FROM performance_schema.session_status "
+    "WHERE variable_name = 'Ssl_cipher'",
+)
 
 
 class Server:

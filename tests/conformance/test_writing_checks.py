@@ -24,7 +24,7 @@ WRITING = [
 
 
 @pytest.mark.server
-@pytest.mark.parametrize("name", ["postgresql", "mariadb", "sqlite"])
+@pytest.mark.parametrize("name", ["postgresql", "mariadb", "mysql", "sqlite"])
 def test_a_check_that_writes_is_refused_with_its_file(name: str, storage: StorageFacts) -> None:
     need(name)
     system = registry.system(name)

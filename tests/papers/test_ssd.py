@@ -8,7 +8,7 @@ import pytest
 from assay.record.records import RunRecord
 from commands import Assay, need
 
-SYSTEMS = ["sqlite", "postgresql", "mariadb"]
+SYSTEMS = ["sqlite", "postgresql", "mariadb", "mysql"]
 IN_MEMORY = ("--storage", "tmpfs")
 
 
@@ -47,7 +47,7 @@ def hit_ratio(run: RunRecord) -> float:
     return float(counters["buffer_hits"] / (counters["buffer_hits"] + counters["buffer_misses"]))
 
 
-@pytest.mark.parametrize("system", ["postgresql", "mariadb"])
+@pytest.mark.parametrize("system", ["postgresql", "mariadb", "mysql"])
 def test_server_counters_distinguish_a_narrow_from_a_wide_range(assay: Assay, system: str) -> None:
     need(system)
     ended = assay(

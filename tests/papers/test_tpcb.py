@@ -12,7 +12,7 @@ from assay import registry
 from assay.record.records import RunRecord
 from commands import Assay, need
 
-SYSTEMS = ["sqlite", "postgresql", "mariadb"]
+SYSTEMS = ["sqlite", "postgresql", "mariadb", "mysql"]
 IN_MEMORY = ("--storage", "tmpfs")
 BRIEFLY = ("--warm-up", "0.2", "--duration", "1", *IN_MEMORY)
 

@@ -7,7 +7,8 @@ import pytest
 from assay import server_url
 from assay.errors import ArgumentError, AssayError
 from assay.experiment.settings import system_choices
-from assay.systems.mysql_protocol.url import address_of as mariadb_address
+from assay.systems.mysql import MYSQL
+from assay.systems.mysql_protocol import url as mysql_url
 from assay.systems.postgresql.url import address_of as postgresql_address
 
 
@@ -27,11 +28,11 @@ def test_a_password_may_have_any_character_also_in_a_list(written: str, meant: s
     one = f"postgresql://me:{written}@[::1]:5433/db"
     other = f"mysql://me:{written}@host/db?ssl-mode=disabled"
     choices = system_choices([f"sqlite,{one},{other}, null[rows=1,delay=constant:1ms]"])
-    assert [choice.name for choice in choices] == ["sqlite", "postgresql", "mariadb", "null"]
+    assert [choice.name for choice in choices] == ["sqlite", "postgresql", "mysql", "null"]
     assert (choices[1].url, choices[2].url) == (one, other)
     address = postgresql_address(one)
     assert (address.password, address.host, address.port) == (meant, "::1", 5433)
-    assert mariadb_address(other).password == meant
+    assert mysql_url.address_of(MYSQL.product, other).password == meant
     assert choices[1].label == "postgresql at ::1"
     assert choices[1].url_without_password == "postgresql://me@[::1]:5433/db"
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from assay.errors import SystemRefused
-from assay.systems.mysql_protocol import settings as mariadb
+from assay.systems.mariadb import MARIADB
+from assay.systems.mysql import MYSQL
+from assay.systems.mysql_protocol import settings as mysql_settings
 from assay.systems.mysql_protocol.meaning import Described, is_in_effect
 from assay.systems.postgresql import removed
 from assay.systems.sqlite import settings as sqlite
@@ -68,12 +70,14 @@ def test_values_of_mariadb_are_compared_by_meaning(name: str, asked: str, is_so:
 
 def test_a_removed_setting_is_named_with_the_version() -> None:
     with pytest.raises(SystemRefused) as refused:
-        mariadb.insist(FOUND, {"innodb-log-files-in-group": "2"}, DESCRIBED)
+        mysql_settings.insist(MARIADB.product, FOUND, {"innodb-log-files-in-group": "2"}, DESCRIBED)
     assert "innodb_log_files_in_group was removed in MariaDB 10.6" in refused.value.message
     assert "10.11.6" in refused.value.message and "innodb_log_file_size" in refused.value.message
     gone = removed.why_it_is_gone("wal_keep_segments", 15)
     assert gone is not None and "13" in gone and "wal_keep_size" in gone
     assert removed.why_it_is_gone("old_snapshot_threshold", 15) is None
+    with pytest.raises(SystemRefused, match="MySQL no longer has query_cache_size: leave it out"):
+        mysql_settings.insist(MYSQL.product, FOUND, {"query-cache-size": "1M"}, {})
 
 
 def test_sizes_of_sqlite_may_have_units() -> None:

@@ -10,20 +10,21 @@ from assay.errors import ArgumentError
 from assay.experiment import settings
 from assay.experiment.settings import system_choice
 from assay.provision.deployment import Address
-from assay.systems.mysql_protocol import url as mariadb
+from assay.systems.mariadb import MARIADB
+from assay.systems.mysql_protocol import url as mysql_url
 from assay.systems.postgresql import url as postgresql
 
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty home, and nothing in the environment."""
-    for variable in (*postgresql.VARIABLES, *mariadb.VARIABLES):
+    for variable in (*postgresql.VARIABLES, *mysql_url.VARIABLES):
         monkeypatch.delenv(variable.name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("USER", "somebody")
     monkeypatch.setenv("LOGNAME", "somebody")
     monkeypatch.setattr("assay.systems.mysql_protocol.option_files._DEFAULT_FILES", ())
-    monkeypatch.setattr(mariadb, "DEFAULT_SOCKETS", ())
+    monkeypatch.setattr(mysql_url, "DEFAULT_SOCKETS", ())
     return tmp_path
 
 
@@ -126,7 +127,7 @@ def test_which_certificates_are_verified(
 ) -> None:
     ca = home / "ca+1.pem"
     ca.touch()
-    address_of = mariadb.address_of if url.startswith("mariadb") else postgresql.address_of
+    address_of = of if url.startswith("mariadb") else postgresql.address_of
     address = address_of(url.format(ca=ca))
     assert address.tls == tls
     assert address.ca_file == (ca_file and ca_file.format(ca=ca))
@@ -175,7 +176,7 @@ user = tester
 
 
 def of(url: str) -> Address:
-    return mariadb.address_of(url)
+    return mysql_url.address_of(MARIADB.product, url)
 
 
 def test_option_files_are_read_as_the_clients_read_them(
@@ -296,10 +297,10 @@ def test_settings_of_the_environment_are_of_each_session(monkeypatch: pytest.Mon
 def test_an_option_of_a_file_that_cannot_be_honoured_is_refused(home: Path) -> None:
     secret(home / ".my.cnf", "[client]\nssl-crl = /x\n")
     with pytest.raises(ArgumentError, match=r"ssl-crl \(\[client\] in ~/\.my\.cnf\): not supp"):
-        mariadb.address_of("mariadb://h/d")
+        of("mariadb://h/d")
 
 
 def test_a_login_path_is_said_not_to_be_read(home: Path) -> None:
     (home / ".mylogin.cnf").touch()
-    origins = mariadb.address_of("mariadb://u@h/d").origins
+    origins = of("mariadb://u@h/d").origins
     assert origins["password_from"] == "none found; ~/.mylogin.cnf is encrypted and not read"

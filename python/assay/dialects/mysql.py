@@ -116,10 +116,13 @@ class MysqlDialect(StandardSql):
         return [f"ALTER TABLE {self.identifier(table.name)}\n  {parts}"]
 
     def bulk_statement(self, table: Table) -> str:
-        """The file is the engine's stream of rows, its name a word that only an error shows."""
+        """The file is the engine's stream of rows, its name a word that only an error shows. Where
+        some of them hold bytes it has no character set: else the server (MySQL) refuses those that
+        are no text. Texts are checked when they are stored, either way."""
+        has_bytes = any(column.family == "bytes" for column in table.columns)
         return (
             f"LOAD DATA LOCAL INFILE 'rows' INTO TABLE {self.identifier(table.name)} "
-            f"CHARACTER SET utf8mb4 ({self.column_names(table)})"
+            f"CHARACTER SET {'binary' if has_bytes else 'utf8mb4'} ({self.column_names(table)})"
         )
 
     def multi_row_statement(self, table: Table) -> str | None:

@@ -16,6 +16,7 @@ import os
 import re
 import shutil
 import sys
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 
@@ -64,9 +65,7 @@ def run(arguments: list[str]) -> int | None:
     workload = reader.read("bibsql")
     server = servers.server(parsed.last_or("server", workload.default_system))
     address = _address(server, parsed)
-    if not isinstance(server.system, OwnClient):
-        raise ArgumentError(f"{server.name} has no client of its own")
-    command, environment = server.system.client_command(address)
+    command, environment = _client_command(server, address)
     program = shutil.which(command[0])
     if program is None:
         raise SystemMissing(
@@ -82,6 +81,20 @@ def run(arguments: list[str]) -> int | None:
     client_streams.insist_on_room()
     sys.stdout.flush()
     os.execve(program, [*command, *parsed.rest], {**os.environ, **environment})
+
+
+def _client_command(
+    server: servers.Server, address: Address
+) -> tuple[list[str], Mapping[str, str]]:
+    """Its own client, or that of a server which speaks the same. Raises `SystemMissing`."""
+    missing: SystemMissing | None = None
+    for one in servers.alike(server):
+        if isinstance(one.system, OwnClient):
+            try:
+                return one.system.client_command(address)
+            except SystemMissing as error:
+                missing = missing or error
+    raise missing or ArgumentError(f"{server.name} has no client of its own")
 
 
 def standard_answer(program: str, help_: str, parsed: Parsed) -> str | None:

@@ -51,7 +51,8 @@ def server(word: str) -> Server:
     """The server that ``word`` is, or begins, whatever its letter case."""
     wanted = word.lower()
     matching: dict[str, Server] = {}
-    for one in servers():
+    # One whose own name it is comes before one of the same dialect, which answers to it too.
+    for one in sorted(servers(), key=lambda one: one.system.name != wanted):
         lowered = [name.lower() for name in one.names]
         if wanted in lowered:
             return one
@@ -66,6 +67,12 @@ def server(word: str) -> Server:
     if not matching:
         raise registry.unknown("server", word, names())
     return next(iter(matching.values()))
+
+
+def alike(chosen: Server) -> list[Server]:
+    """Those of the same dialect, which each other's clients reach as well; itself first."""
+    others = [one for one in servers() if one.system.name != chosen.system.name]
+    return [chosen, *(one for one in others if one.dialect.name == chosen.dialect.name)]
 
 
 def database_name(word: str) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 
 from assay.env_vars import EnvVar
 from assay.errors import SystemMissing
+from assay.systems.mysql_protocol.product import Programs
 
 BASE_FOLDER = EnvVar(
     "ASSAY_MARIADB_BASE",
@@ -20,21 +20,7 @@ _USUAL = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin")
 """A server's program is often where the $PATH of ordinary users does not lead."""
 
 
-@dataclass(frozen=True)
-class Installation:
-    """The programs of one server, which belong together."""
-
-    server: Path
-    installer: Path
-    base: Path | None
-    """Where its error messages and bootstrap scripts are; None: where it was built to look."""
-
-    @property
-    def base_arguments(self) -> list[str]:
-        return [] if self.base is None else [f"--basedir={self.base}"]
-
-
-def find_server() -> Installation:
+def find_programs() -> Programs:
     """The server that the environment names, or this machine's. Raises `SystemMissing`."""
     base = _base()
     server = _find(base, "mariadbd")
@@ -46,7 +32,8 @@ def find_server() -> Installation:
             hint="install it: apt-get install mariadb-server (Debian, Ubuntu), or name the folder "
             f"of another in {BASE_FOLDER.name}",
         )
-    return Installation(server, installer, base)
+    own = () if base is None else (f"--basedir={base}",)
+    return Programs(server, own, installer)
 
 
 def find_client() -> Path:

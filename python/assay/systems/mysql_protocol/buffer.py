@@ -16,7 +16,7 @@ from assay.systems.options import buffer_bytes, rounded_up
 
 
 @dataclass(frozen=True)
-class _Buffer:
+class Buffer:
     setting: str
     unit_bytes: int
     """The server rounds to it, or takes nothing else."""
@@ -27,44 +27,35 @@ class _Buffer:
     reads: str
     """Those of them that were not in the buffer."""
 
-
-_BUFFERS = {
-    "innodb": _Buffer(
-        "innodb_buffer_pool_size",
-        1 << 20,
-        6 << 20,
-        "Innodb_buffer_pool_read_requests",
-        "Innodb_buffer_pool_reads",
-    ),
-    "myisam": _Buffer("key_buffer_size", 4 << 10, 64 << 10, "Key_read_requests", "Key_reads"),
-    "aria": _Buffer(
-        "aria_pagecache_buffer_size",
-        8 << 10,
-        128 << 10,
-        "Aria_pagecache_read_requests",
-        "Aria_pagecache_reads",
-    ),
-}
+    def settings(self, size_bytes: int) -> dict[str, str]:
+        """That give it so many bytes, or a few more."""
+        return {self.setting: str(rounded_up(size_bytes, self.unit_bytes, self.least_bytes))}
 
 
-def settings(engine: str, options: Mapping[str, str], asked: Collection[str]) -> dict[str, str]:
-    """The setting that the option ``buffer`` means; none where nothing is asked."""
-    own = _BUFFERS[engine.lower()]
+POOL = Buffer(
+    "innodb_buffer_pool_size",
+    1 << 20,
+    6 << 20,
+    "Innodb_buffer_pool_read_requests",
+    "Innodb_buffer_pool_reads",
+)
+KEYS = Buffer("key_buffer_size", 4 << 10, 64 << 10, "Key_read_requests", "Key_reads")
+"""Of MyISAM: its indexes."""
+
+
+def settings(own: Buffer, options: Mapping[str, str], asked: Collection[str]) -> dict[str, str]:
+    """The settings that the option ``buffer`` means; none where nothing is asked."""
     size = buffer_bytes(options, {plain_name(name) for name in asked}, own.setting)
-    if size is None:
-        return {}
-    return {own.setting: str(rounded_up(size, own.unit_bytes, own.least_bytes))}
+    return {} if size is None else own.settings(size)
 
 
-def size_bytes(engine: str, effective: Mapping[str, str]) -> int | None:
+def size_bytes(own: Buffer | None, effective: Mapping[str, str]) -> int | None:
     """What the server has really given the buffer."""
-    own = _BUFFERS.get(engine.lower())
     return None if own is None or own.setting not in effective else int(effective[own.setting])
 
 
-def counters(engine: str, opened: Session) -> dict[str, int]:
+def counters(own: Buffer | None, opened: Session) -> dict[str, int]:
     """Pages found in the buffer and pages read into it, since the server was started."""
-    own = _BUFFERS.get(engine.lower())
     if own is None:
         return {}
     rows = rows_of(

@@ -12,13 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from assay._engine import Session
-from assay.systems.answers import rows_of
-
-_QUERY = """
-SELECT variable_name, variable_type, enum_value_list FROM information_schema.system_variables
-"""
-
 _FACTOR = {letter: 1 << 10 * power for power, letter in enumerate(("", *"kmgtpe"))}
 _TRUTH = {"on": "1", "true": "1", "yes": "1", "off": "0", "false": "0", "no": "0"}
 
@@ -35,17 +28,6 @@ class Described:
     kind: str
     """``enum``, ``set``, ``flagset``, ``boolean``, ``varchar``, ``bigint unsigned`` …"""
     words: tuple[str, ...]
-
-
-def descriptions(session: Session) -> dict[str, Described]:
-    """What the server says of its variables; empty where it (MySQL) does not."""
-    rows = rows_of(session, _QUERY, columns=3) or ()
-    return {
-        str(name).lower(): Described(
-            str(kind).lower(), tuple((words or "").lower().split(",")) if words else ()
-        )
-        for name, kind, words in rows
-    }
 
 
 def is_in_effect(

@@ -1,6 +1,6 @@
 """Takes which option files to read; returns the options that MySQL's and MariaDB's clients find.
 
-``[client]`` and the groups of the command-line client count; of an option given twice the last one.
+Which groups count depends on the client; of an option given twice the last one.
 See https://mariadb.com/kb/en/configuring-mariadb-with-option-files/.
 """
 
@@ -18,8 +18,6 @@ from assay.errors import ArgumentError
 from assay.files import paths
 from assay.systems import urls
 
-GROUPS = ("client", "client-server", "client-mariadb", "mysql", "mariadb-client")
-
 _DEFAULT_FILES = ("/etc/my.cnf", "/etc/mysql/my.cnf")
 _MOST_INCLUDES = 10
 _ESCAPES = {"b": "\b", "t": "\t", "n": "\n", "r": "\r", "s": " ", "\\": "\\", '"': '"', "'": "'"}
@@ -36,15 +34,19 @@ class Option:
 
 
 def read(
-    *, only: str | None = None, extra: str | None = None, suffix: str | None = None
+    names: Sequence[str],
+    *,
+    only: str | None = None,
+    extra: str | None = None,
+    suffix: str | None = None,
 ) -> list[Option]:
-    """Every option of the groups, in the order of the files.
+    """Every option of the groups of these ``names``, in the order of the files.
 
     ``only`` is read in place of all other files, ``extra`` besides them, ``suffix`` names further
     groups (``[client_suffix]``). Raises `ArgumentError` where a file that was named is missing, or
     a line cannot be read.
     """
-    groups = [*GROUPS, *(f"{one}{suffix}" for one in GROUPS if suffix)]
+    groups = [*names, *(f"{one}{suffix}" for one in names if suffix)]
     return [one for file in _files(only, extra) for one in _options(file, groups, 0)]
 
 

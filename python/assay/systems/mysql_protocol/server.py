@@ -17,9 +17,8 @@ from assay.errors import ArgumentError, SystemDied, SystemRefused
 from assay.provision import process, programs
 from assay.provision.ports import free_port
 from assay.provision.process import ServerProcess
-from assay.systems.mariadb.installation import Installation
-from assay.systems.mariadb.removed import why_it_is_gone
 from assay.systems.mysql_protocol.names import plain_name
+from assay.systems.mysql_protocol.product import Product, Programs
 from assay.systems.protocol import ServerDirectory
 
 USER = "assay"
@@ -31,14 +30,6 @@ _OURS = """
 """
 OURS = frozenset(_OURS.split())
 """Settings by which we make and reach the server: not to be asked for."""
-
-_OF_THE_DIRECTORY = """
-    aria_log_dir_path innodb_checksum_algorithm innodb_data_file_path innodb_data_home_dir
-    innodb_file_per_table innodb_log_group_home_dir innodb_page_size innodb_undo_directory
-    innodb_undo_tablespaces lower_case_table_names
-"""
-OF_THE_DIRECTORY = frozenset(_OF_THE_DIRECTORY.split())
-"""Settings that a data directory is made with; the server only runs with the same ones."""
 
 OUR_CHOICE = {
     "character_set_server": "utf8mb4",
@@ -59,6 +50,13 @@ OUR_CHOICE = {
 _PORT_TRIES = 3
 _PORT_IS_TAKEN = "Can't start server: Bind on TCP/IP port"
 _IS_READY = "ready for connections"
+_ERROR = r"\[ERROR\] (?:\[[^\]]*\] )*(.*)"
+"""A line of the log; the number and the part of the server that speaks are left out."""
+_SAYS_NOTHING = (
+    "Aborting",
+    "The designated data directory is unusable. You can remove all files that the server added "
+    "to it.",
+)
 
 
 @dataclass(frozen=True)
@@ -72,29 +70,24 @@ class RunningServer:
 
 
 def initialise(
-    installation: Installation, directory: ServerDirectory, settings: Mapping[str, str]
+    product: Product, found: Programs, directory: ServerDirectory, settings: Mapping[str, str]
 ) -> None:
     """Makes the data directory. Raises `SystemRefused`."""
     given = {
-        name: value for name, value in settings.items() if plain_name(name) in OF_THE_DIRECTORY
+        name: value
+        for name, value in settings.items()
+        if plain_name(name) in product.settings_of_the_directory
     }
-    temporary = _temporary_folder(directory)
-    # The program ends with a page of advice, so that its reasons must be looked for further up.
     log = directory.run / "install.log"
-    into_log: list[str | Path] = ["/bin/sh", "-c", 'exec "$@" > "$0" 2>&1', log]
-    arguments: list[str | Path] = [
-        installation.installer,
-        "--no-defaults",
-        # A shell script, which loses blanks and backslashes on the way.
-        f"--datadir={directory.plain_root / directory.data.name}",
-        f"--tmpdir={temporary}",
-        "--auth-root-authentication-method=normal",
-        "--skip-test-db",
-        *installation.base_arguments,
-        *(f"--{plain_name(name)}={value}" for name, value in given.items()),
-    ]
+    command = product.make_data_directory(
+        found,
+        directory,
+        _temporary_folder(directory),
+        log,
+        [f"--{plain_name(name)}={value}" for name, value in given.items()],
+    )
     try:
-        programs.run([*into_log, *arguments], directory)
+        programs.run(command, directory)
     except SystemRefused as refusal:
         raise SystemRefused(
             f"the data directory cannot be made: {_last_words(log)}", hint=_as_given(given)
@@ -115,18 +108,20 @@ def _temporary_folder(directory: ServerDirectory) -> Path:
     return directory.plain_root / "tmp"  # the setting is a list, divided at colons
 
 
-def check_settings(settings: Mapping[str, str]) -> None:
+def check_settings(product: Product, settings: Mapping[str, str]) -> None:
     """Raises `ArgumentError` for a setting that is ours to choose."""
     if ours := [name for name in settings if plain_name(name) in OURS]:
         raise ArgumentError(
             f"the setting {ours[0]} of a private server is not yours to choose",
-            hint="reach a server of your own by its URL: --on mariadb://USER@HOST:PORT/DATABASE",
+            hint="reach a server of your own by its URL: "
+            f"--on {product.name}://USER@HOST:PORT/DATABASE",
         )
 
 
 @contextlib.contextmanager
 def running(
-    installation: Installation,
+    product: Product,
+    found: Programs,
     directory: ServerDirectory,
     settings: Mapping[str, str],
     *,
@@ -146,12 +141,12 @@ def running(
     first_words = directory.run / "first-words.sql"
     with contextlib.ExitStack() as stack:
         stack.callback(first_words.unlink, missing_ok=True)
-        _write_first_words(first_words, password)
+        _write_first_words(product, first_words, password)
         for tries_left in reversed(range(_PORT_TRIES)):
             port = free_port() if over_tcp else None
             server = stack.enter_context(
                 process.start(
-                    _arguments(installation, directory, settings, port, first_words),
+                    _arguments(product, found, directory, settings, port, first_words),
                     directory,
                     log_name=_log_name(directory, port),
                     open_files=open_files,
@@ -165,58 +160,42 @@ def running(
                     raise
                 words = _last_words(server.log)
                 if _PORT_IS_TAKEN not in words or tries_left == 0:
-                    raise _refused(words, installation, settings) from error
+                    raise _refused(words, product, found, settings) from error
         first_words.unlink()
         yield RunningServer(server, directory.run / "socket", port, password)
 
 
 def _arguments(
-    installation: Installation,
+    product: Product,
+    found: Programs,
     directory: ServerDirectory,
     settings: Mapping[str, str],
     port: int | None,
     first_words: Path,
 ) -> list[str | Path]:
     asked = {plain_name(name) for name in settings}
-    ours = {**OUR_CHOICE, "tmpdir": str(_temporary_folder(directory))}
+    ours = {**OUR_CHOICE, **product.settings_of_ours, "tmpdir": str(_temporary_folder(directory))}
     chosen = {name: value for name, value in ours.items() if name not in asked}
     given = [f"--{plain_name(name)}={value}" for name, value in {**chosen, **settings}.items()]
     listens = ["--skip-networking"] if port is None else [f"--port={port}"]
     return [
-        installation.server,
+        found.server,
         "--no-defaults",
-        *installation.base_arguments,
+        *found.base_arguments,
         f"--datadir={directory.data}",
         f"--socket={directory.run / 'socket'}",
         f"--pid-file={directory.run / 'pid'}",
         f"--init-file={first_words}",
         "--bind-address=127.0.0.1",
-        # From version 11.4 on it would make itself a key for TLS at each start, for seconds.
-        "--skip-ssl",
+        *product.server_arguments(),
         *listens,
         *given,
     ]
 
 
-def _write_first_words(path: Path, password: str | None) -> None:
-    """What the server runs before it listens, each statement on a line.
-
-    The user has every privilege except that of connecting when the server is full: with it a test
-    of the connection limit would find one session more than other users have.
-    """
-    names = [f"'{USER}'@'localhost'"]
-    lines = [f"CREATE DATABASE IF NOT EXISTS {DATABASE};"]
-    proof = ""
-    if password is not None:
-        names.append(f"'{USER}'@'127.0.0.1'")
-        proof = f" IDENTIFIED BY '{password}'"
-        lines += ["DELETE FROM mysql.global_priv WHERE User = 'root';", "FLUSH PRIVILEGES;"]
-    for name in names:
-        lines += [
-            f"CREATE OR REPLACE USER {name}{proof};",
-            f"GRANT ALL PRIVILEGES ON *.* TO {name};",
-            f"REVOKE SUPER, CONNECTION ADMIN ON *.* FROM {name};",
-        ]
+def _write_first_words(product: Product, path: Path, password: str | None) -> None:
+    """What the server runs before it listens, each statement on a line."""
+    lines = [f"CREATE DATABASE IF NOT EXISTS {DATABASE};", *product.users(USER, password)]
     path.write_text("\n".join(lines) + "\n", encoding="ascii")
     path.chmod(0o644)  # its directory is closed to all but the server's user and us
 
@@ -234,16 +213,18 @@ def _why_not_ready(log: Path) -> str | None:
 
 def _last_words(log: Path) -> str:
     """What the server says of its end: its lines of rank ERROR."""
-    found = re.findall(r"\[ERROR\] (.*)", programs.last_lines(log, lines=200))
-    errors = [words for words in found if words != "Aborting"]
+    said = re.findall(_ERROR, programs.last_lines(log, lines=200))
+    errors = [words for words in said if words not in _SAYS_NOTHING]
     return "; ".join(dict.fromkeys(errors)) or programs.last_lines(log)
 
 
-def _refused(words: str, installation: Installation, settings: Mapping[str, str]) -> SystemRefused:
+def _refused(
+    words: str, product: Product, found: Programs, settings: Mapping[str, str]
+) -> SystemRefused:
     unknown = re.search(r"unknown (?:variable|option) '-*([^'=]+)", words)
-    if unknown and (gone := why_it_is_gone(unknown.group(1))):
+    if unknown and (gone := product.why_it_is_gone(unknown.group(1))):
         return SystemRefused(f"the server does not start: {gone}")
-    near = get_close_matches(plain_name(unknown.group(1)), _names(installation)) if unknown else []
+    near = get_close_matches(plain_name(unknown.group(1)), _names(found)) if unknown else []
     named = {name: settings[name] for name in settings if plain_name(name) in plain_name(words)}
     hint = f"did you mean {' or '.join(near)}?" if near else _as_given(named)
     return SystemRefused(f"the server does not start: {words}", hint=hint)
@@ -254,10 +235,10 @@ def _as_given(settings: Mapping[str, str]) -> str | None:
     return f"it was given {words}" if words else None
 
 
-def _names(installation: Installation) -> list[str]:
+def _names(found: Programs) -> list[str]:
     """Every setting this server knows: the table at the end of its help."""
     listed = subprocess.run(
-        [installation.server, "--no-defaults", *installation.base_arguments, "--verbose", "--help"],
+        [found.server, "--no-defaults", *found.base_arguments, "--verbose", "--help"],
         capture_output=True,
         text=True,
         check=False,

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from assay._engine import Session
 from assay.errors import SystemRefused
 from assay.systems.answers import rows_of
-from assay.systems.mariadb.removed import why_it_is_gone
 from assay.systems.mysql_protocol.meaning import Described, is_in_effect
 from assay.systems.mysql_protocol.names import plain_name
+from assay.systems.mysql_protocol.product import Product
 
 DECISIVE = (
     # what a commit waits for, and what a crash can take
@@ -19,6 +19,7 @@ DECISIVE = (
     "innodb_doublewrite",
     "innodb_checksum_algorithm",
     "innodb_use_native_aio",
+    "innodb_use_fdatasync",
     "log_bin",
     "sync_binlog",
     "binlog_format",
@@ -38,6 +39,8 @@ DECISIVE = (
     "aria_checkpoint_interval",
     # memory
     "innodb_buffer_pool_size",
+    "innodb_buffer_pool_instances",
+    "innodb_dedicated_server",
     "innodb_log_buffer_size",
     "innodb_adaptive_hash_index",
     "key_buffer_size",
@@ -74,22 +77,18 @@ DECISIVE = (
 that a version does not have are left out of its record."""
 
 _PLACES = """
-    basedir bind_address character_sets_dir datadir init_file log_error pid_file plugin_dir port
-    report_port skip_networking slave_load_tmpdir socket tmpdir
+    basedir bind_address character_sets_dir datadir init_file lc_messages_dir log_error pid_file
+    plugin_dir port report_port replica_load_tmpdir secure_file_priv skip_networking
+    slave_load_tmpdir socket tmpdir
 """
 _OF_THIS_RUN_ONLY = frozenset(_PLACES.split())
 
 UNKNOWN = "it does not answer SHOW SESSION VARIABLES"
 
-_CHANGED_QUERY = """
-SELECT variable_name FROM information_schema.system_variables
-WHERE global_value_origin NOT IN ('COMPILE-TIME', 'AUTO', 'ENVIRONMENT')
-"""
-
 _LOWERS_DURABILITY = {
     "innodb_flush_log_at_trx_commit": {"0", "2"},
     "innodb_flush_method": {"nosync", "littlesync"},
-    "innodb_doublewrite": {"off"},
+    "innodb_doublewrite": {"off", "detect_only"},
     "aria_group_commit": {"soft"},
 }
 
@@ -102,20 +101,24 @@ def read(session: Session) -> dict[str, str] | None:
     return found if "version" in found else None
 
 
-def changed(session: Session) -> set[str]:
+def changed(session: Session, product: Product) -> set[str]:
     """Names of the variables that are not at their default; none where a server does not say."""
-    return {str(name).lower() for (name,) in rows_of(session, _CHANGED_QUERY, columns=1) or ()}
+    rows = rows_of(session, product.changed_query, columns=1) or ()
+    return {str(name).lower() for (name,) in rows}
 
 
 def insist(
-    found: Mapping[str, str], asked: Mapping[str, str], described: Mapping[str, Described]
+    product: Product,
+    found: Mapping[str, str],
+    asked: Mapping[str, str],
+    described: Mapping[str, Described],
 ) -> None:
     """Raises `SystemRefused` for the first setting that was asked and is not in effect: the server
     has no such variable (it takes the beginning of a name for the whole), or rounded the value."""
     for name, value in asked.items():
         effective = found.get(plain_name(name))
         if effective is None:
-            if gone := why_it_is_gone(name):
+            if gone := product.why_it_is_gone(name):
                 raise SystemRefused(f"{gone}; this is {found.get('version', 'an unknown version')}")
             raise SystemRefused(
                 f"the setting {name} was asked as {value!r}; the server took it, and has no "

@@ -1,9 +1,10 @@
-"""MariaDB behind the protocol of every system under test: a server of ours, or one by URL."""
+"""A product behind the protocol of every system under test: a server of ours, or one by URL."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from assay.capabilities import CAPABILITIES
 from assay.dialects.mysql import MYSQL as DIALECT
@@ -19,20 +20,16 @@ from assay.systems import free_sessions, urls
 from assay.systems.abilities import IN_THE_TESTS, Found
 from assay.systems.answers import number_of
 from assay.systems.first_session import first_session
-from assay.systems.mariadb import client, installation
-from assay.systems.mysql_protocol import buffer, meaning, server, settings, url
+from assay.systems.mysql_protocol import buffer, client, server, settings, url
+from assay.systems.mysql_protocol.another_product import refuse_another_product
+from assay.systems.mysql_protocol.buffer import Buffer
 from assay.systems.mysql_protocol.names import plain_name
+from assay.systems.mysql_protocol.product import Product
 from assay.systems.mysql_protocol.size import databases_bytes
 from assay.systems.options import BUFFER, TRANSPORT, connection_limit, refuse_buffer, values
 from assay.systems.program_version import version_of
 from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 
-ENGINE = OptionSpec(
-    name="engine",
-    default="InnoDB",
-    levels=("InnoDB", "MyISAM", "Aria"),
-    help="The storage engine that tables live in; MyISAM and Aria know no transactions.",
-)
 BULK_FORM = OptionSpec(
     name="bulk_form",
     default="native",
@@ -44,7 +41,6 @@ BULK_FORM = OptionSpec(
 _OF_INNODB = frozenset({"transactions", "isolation levels", "foreign keys"})
 
 _DEFAULT_CONNECTIONS = 151
-_DEFAULT_TABLE_OPEN_CACHE = 2000
 _OPEN_TABLES_PER_CONNECTION = 4
 """A session opens each table of a statement for itself; MyISAM a file with it."""
 
@@ -61,24 +57,22 @@ SELECT COALESCE(SUM(data_length + index_length), 0)
 FROM information_schema.tables WHERE table_schema = DATABASE()
 """
 
-_IN_USE_QUERY = """
-SELECT variable_value FROM information_schema.global_status
-WHERE variable_name = 'THREADS_CONNECTED'
-"""
 
-
-class Mariadb:
-    name = "mariadb"
+class ProductSystem:
     dialect: Dialect = DIALECT
     driver = "mysql"
     capabilities = frozenset(CAPABILITIES)
-    option_specs: tuple[OptionSpec, ...] = (ENGINE, BUFFER, TRANSPORT, BULK_FORM)
-    url_schemes: tuple[str, ...] = url.SCHEMES
     url_variables: tuple[EnvVar, ...] = url.VARIABLES
     verified = IN_THE_TESTS
 
+    def __init__(self, product: Product) -> None:
+        self.product = product
+        self.name = product.name
+        self.option_specs: tuple[OptionSpec, ...] = (product.engine, BUFFER, TRANSPORT, BULK_FORM)
+        self.url_schemes: tuple[str, ...] = (product.name,)
+
     def find(self) -> Found:
-        program = installation.find_server().server
+        program = self.product.find_programs().server
         return Found(version_of(program), str(program))
 
     @contextlib.contextmanager
@@ -92,20 +86,21 @@ class Mariadb:
         """
         self.check(choice)
         options = values(self.option_specs, choice)
-        found = installation.find_server()
-        own = buffer.settings(options[ENGINE.name], options, choice.settings)
+        found = self.product.find_programs()
+        own = buffer.settings(self._buffer_of(options), options, choice.settings)
         if not directory.data.exists():
-            server.initialise(found, directory, choice.settings)
-        room = _room_for(connections, choice.settings)
+            server.initialise(self.product, found, directory, choice.settings)
+        room = _room_for(self.product, connections, choice.settings)
         most = int(room.get("max_connections", _DEFAULT_CONNECTIONS))
         with server.running(
+            self.product,
             found,
             directory,
             {**room, **own, **choice.settings},
             over_tcp=options[TRANSPORT.name] == "tcp",
             open_files=10_000 + 10 * most,
         ) as running:
-            deployment = _deployment(
+            deployment = self._deployment(
                 choice,
                 _address(running),
                 options=options,
@@ -117,22 +112,23 @@ class Mariadb:
     def capabilities_with(self, choice: SystemChoice) -> frozenset[str]:
         """The engines beside the default one know no transactions; of a server by URL the default
         is not known, and taken to be the usual one."""
-        engine = choice.options.get(ENGINE.name, ENGINE.default)
-        return self.capabilities if engine == ENGINE.default else self.capabilities - _OF_INNODB
+        own = self.product.engine
+        engine = choice.options.get(own.name, own.default)
+        return self.capabilities if engine == own.default else self.capabilities - _OF_INNODB
 
     def check_url(self, text: str) -> None:
-        url.address_of(text)
+        url.address_of(self.product, text)
 
     def complete_url(self, text: str) -> Resolved:
-        return url.complete(text)
+        return url.complete(self.product, text)
 
     def check(self, choice: SystemChoice) -> None:
         if choice.url is not None:
             refuse_buffer(choice)
             return
-        server.check_settings(choice.settings)
+        server.check_settings(self.product, choice.settings)
         options = values(self.option_specs, choice)
-        buffer.settings(options[ENGINE.name], options, choice.settings)
+        buffer.settings(self._buffer_of(options), options, choice.settings)
 
     @contextlib.contextmanager
     def attach(self, choice: SystemChoice) -> Iterator[Deployment]:
@@ -147,10 +143,11 @@ class Mariadb:
             f"SET SESSION {DIALECT.identifier(plain_name(name))} = {_value(value)}"
             for name, value in choice.settings.items()
         ]
-        yield _deployment(
+        yield self._deployment(
             choice,
             urls.with_origins(
-                url.address_of(choice.url, session_statements=tuple(statements)), choice.url_origins
+                url.address_of(self.product, choice.url, session_statements=tuple(statements)),
+                choice.url_origins,
             ),
             options=dict(choice.options),
             node=Node(self.name, StorageFacts(name="not seen", kind="url", directory="")),
@@ -159,60 +156,111 @@ class Mariadb:
 
     def size_on_disk_bytes(self, deployment: Deployment) -> int:
         """Of a private server the folders of all databases but its own, and the files that tables
-        of the engine share: InnoDB's system tablespace, undo and redo logs (96 MiB from the first
-        moment), Aria's log; binary logs. As allocated by the file system. Of one by URL what it
-        says of the tables of its one database, without any log."""
+        of the engine share (tablespaces, undo and redo logs); binary logs. As allocated by the file
+        system. Of one by URL what it says of the tables of its one database, without any log."""
         if deployment.data_directory is not None:
-            return databases_bytes(deployment.data_directory, deployment.options[ENGINE.name])
-        return number_of(deployment, _SIZE_QUERY)
+            shared = self.product.shared_files.get(self._engine(deployment))
+            return databases_bytes(deployment.data_directory, shared)
+        return number_of(self._with_statistics(deployment), _SIZE_QUERY)
 
     def data_bytes(self, deployment: Deployment) -> int:
         """Rows and indexes of the tables, as their statistics have them."""
-        return number_of(deployment, _DATA_SIZE_QUERY)
+        return number_of(self._with_statistics(deployment), _DATA_SIZE_QUERY)
 
     def buffer_bytes(self, deployment: Deployment) -> int | None:
         """Of the storage engine that the tables live in."""
-        return buffer.size_bytes(_engine(deployment), deployment.settings)
+        own = self.product.buffers.get(self._engine(deployment))
+        return buffer.size_bytes(own, deployment.settings)
 
     def counters(self, deployment: Deployment) -> Mapping[str, int]:
         """Of the storage engine that the tables live in, over all its tables."""
         with session(deployment.address) as opened:
-            return buffer.counters(_engine(deployment), opened)
+            own = self.product.buffers.get(self._engine(deployment))
+            return buffer.counters(own, opened)
 
     def settings_of_the_data(self, deployment: Deployment) -> Mapping[str, str]:
-        known = server.OF_THE_DIRECTORY
+        known = self.product.settings_of_the_directory
         return {name: value for name, value in deployment.settings.items() if name in known}
 
     def refuse_too_many(self, deployment: Deployment, clients: int) -> None:
         free_sessions.refuse_too_many(
-            deployment, clients, in_use_query=_IN_USE_QUERY, setting="max_connections"
+            deployment,
+            clients,
+            in_use_query=self.product.sessions_query,
+            setting="max_connections",
         )
 
     def sample(self, deployment: Deployment) -> ProcessSample | None:
-        """One process with a thread for each session. MyISAM opens a table's data file once for
-        each session that uses it, and its index file once for all."""
+        """One process with a thread for each session."""
         return sampling.sample_nodes(deployment)
 
     def why_it_died(self, deployment: Deployment) -> str | None:
         return process.why_a_node_died(deployment)
 
     def client_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
-        return client.command(address)
+        return client.command(self.product, address)
+
+    def _engine(self, deployment: Deployment) -> str:
+        """That the tables live in, in lower case; empty where it is not known."""
+        asked = deployment.options.get(self.product.engine.name)
+        return (asked or deployment.settings.get("default_storage_engine", "")).lower()
+
+    def _buffer_of(self, options: Mapping[str, str]) -> Buffer:
+        return self.product.buffers[options[self.product.engine.name].lower()]
+
+    def _with_statistics(self, deployment: Deployment) -> Deployment:
+        """The same, whose sessions see the sizes of tables as they are now."""
+        own = (*deployment.address.session_statements, *self.product.statistics_statements)
+        return replace(deployment, endpoints=(replace(deployment.address, session_statements=own),))
+
+    def _deployment(
+        self,
+        choice: SystemChoice,
+        address: Address,
+        *,
+        options: Mapping[str, str],
+        node: Node,
+        is_private: bool = True,
+    ) -> Deployment:
+        """Asks the server what it is and what it was really given."""
+        with first_session(choice.url, address, url.expected(self.product)) as opened:
+            found = settings.read(opened)
+            changed = settings.changed(opened, self.product) if found else set()
+            described = self.product.descriptions(opened) if found and choice.settings else {}
+            version = opened.server_version
+            refuse_another_product(choice, self.product, version)
+        if found is None and is_private:
+            raise SystemRefused(f"{choice.label} does not tell its settings: {settings.UNKNOWN}")
+        if found:
+            settings.insist(self.product, found, choice.settings, described)
+        effective = settings.effective(found or {}, choice.settings, changed)
+        engine = options.get("engine") or effective.get("default_storage_engine", "")
+        limit = (found or {}).get("max_connections", "")
+        return Deployment(
+            system=self.name,
+            label=choice.label,
+            nodes=(node,),
+            endpoints=(address,),
+            version=version,
+            options=options,
+            settings_asked=dict(choice.settings),
+            settings=effective,
+            settings_confirmed=tuple(choice.settings) if found else (),
+            settings_unknown="" if found else settings.UNKNOWN,
+            connection_limit=int(limit) if limit.isdecimal() else None,
+            is_private=is_private,
+            durability_lowered_by=settings.durability_lowered_by(effective, engine),
+        )
 
 
-def _engine(deployment: Deployment) -> str:
-    """Empty where it is not known."""
-    return deployment.options.get(ENGINE.name) or deployment.settings.get(
-        "default_storage_engine", ""
-    )
-
-
-def _room_for(connections: int | None, asked: Mapping[str, str]) -> dict[str, str]:
+def _room_for(
+    product: Product, connections: int | None, asked: Mapping[str, str]
+) -> dict[str, str]:
     """Settings that let so many sessions in, each with its tables open."""
     if connections is None:
         return {}
     most = connection_limit(connections, _DEFAULT_CONNECTIONS)
-    tables = max(_DEFAULT_TABLE_OPEN_CACHE, most * _OPEN_TABLES_PER_CONNECTION)
+    tables = max(product.default_table_open_cache, most * _OPEN_TABLES_PER_CONNECTION)
     room = {"max_connections": str(most), "table_open_cache": str(tables)}
     names = {plain_name(name) for name in asked}
     return {name: value for name, value in room.items() if name not in names}
@@ -245,44 +293,3 @@ def _address(running: server.RunningServer) -> Address:
         password=running.password,
         database=server.DATABASE,
     )
-
-
-def _deployment(
-    choice: SystemChoice,
-    address: Address,
-    *,
-    options: Mapping[str, str],
-    node: Node,
-    is_private: bool = True,
-) -> Deployment:
-    """Asks the server what it is and what it was really given."""
-    with first_session(choice.url, address, url.EXPECTED) as opened:
-        found = settings.read(opened)
-        changed = settings.changed(opened) if found else set()
-        described = meaning.descriptions(opened) if found and choice.settings else {}
-        version = opened.server_version
-    if found is None and is_private:
-        raise SystemRefused(f"{choice.label} does not tell its settings: {settings.UNKNOWN}")
-    if found:
-        settings.insist(found, choice.settings, described)
-    effective = settings.effective(found or {}, choice.settings, changed)
-    engine = options.get("engine") or effective.get("default_storage_engine", "")
-    limit = (found or {}).get("max_connections", "")
-    return Deployment(
-        system=Mariadb.name,
-        label=choice.label,
-        nodes=(node,),
-        endpoints=(address,),
-        version=version,
-        options=options,
-        settings_asked=dict(choice.settings),
-        settings=effective,
-        settings_confirmed=tuple(choice.settings) if found else (),
-        settings_unknown="" if found else settings.UNKNOWN,
-        connection_limit=int(limit) if limit.isdecimal() else None,
-        is_private=is_private,
-        durability_lowered_by=settings.durability_lowered_by(effective, engine),
-    )
-
-
-MARIADB = Mariadb()

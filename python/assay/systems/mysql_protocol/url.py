@@ -1,5 +1,5 @@
-"""Takes a server's URL; returns its address, completed as the MySQL and MariaDB clients do: by
-option files and the environment."""
+"""Takes a server's URL; returns its address, completed as the product's own client does: by option
+files and the environment."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ from assay.server_url import Resolved
 from assay.systems import urls
 from assay.systems.first_session import Server
 from assay.systems.mysql_protocol import option_files
+from assay.systems.mysql_protocol.product import Product
 from assay.systems.sourced import LOGIN_NAME, URL, Sourced
-
-SCHEMES = ("mariadb", "mysql")
 
 PASSWORD = EnvVar("MYSQL_PWD", "The password for a URL that holds none.")
 GROUP_SUFFIX = EnvVar("MYSQL_GROUP_SUFFIX", "Further groups of option files: `[clientSUFFIX]`.")
@@ -31,20 +30,6 @@ ENVIRONMENT: Mapping[str, EnvVar] = {
 
 VARIABLES = (*ENVIRONMENT.values(), GROUP_SUFFIX)
 """All that a URL is completed with."""
-
-EXPECTED = Server(
-    name="MariaDB or MySQL",
-    password=PASSWORD.name,
-    tls_parameter="ssl-mode",
-    authorities_parameter="ssl-ca",
-    client_certificate="ssl-cert and ssl-key",
-    signed_only="ssl-mode=verify_ca",
-    no_tls="ssl-mode=disabled",
-    no_database=("1044", "1049"),
-    password_needed=("1045",),
-    timeout_fix="a MariaDB or MySQL server speaks first, and this one was silent: is it one? "
-    "correct scheme, host and port in the URL",
-)
 
 DEFAULT_PORT = 3306
 DEFAULT_SOCKETS = ("/run/mysqld/mysqld.sock", "/var/lib/mysql/mysql.sock", "/tmp/mysql.sock")
@@ -79,9 +64,26 @@ _UNSUPPORTED = (
 _IDENTITY = ("user", "ssl-mode")
 
 
-def complete(url: str) -> Resolved:
-    """The URL with what the clients would use where it is silent."""
-    found, address = _values(url), address_of(url)
+def expected(product: Product) -> Server:
+    """What a URL leads to."""
+    return Server(
+        name=product.title,
+        password=PASSWORD.name,
+        tls_parameter="ssl-mode",
+        authorities_parameter="ssl-ca",
+        client_certificate="ssl-cert and ssl-key",
+        signed_only="ssl-mode=verify_ca",
+        no_tls="ssl-mode=disabled",
+        no_database=("1044", "1049"),
+        password_needed=("1045",),
+        timeout_fix=f"a {product.title} server speaks first, and this one was silent: is it one? "
+        "correct scheme, host and port in the URL",
+    )
+
+
+def complete(product: Product, url: str) -> Resolved:
+    """The URL with what the client would use where it is silent."""
+    found, address = _values(product, url), address_of(product, url)
     elsewhere = found.from_elsewhere(*_IDENTITY, "database")
     parameters = {"ssl-mode": elsewhere["ssl-mode"]} if "ssl-mode" in elsewhere else {}
     place = found.from_elsewhere("host", "port", "socket")
@@ -101,8 +103,8 @@ def complete(url: str) -> Resolved:
     return Resolved(completed, address.origins)
 
 
-def address_of(url: str, *, session_statements: tuple[str, ...] = ()) -> Address:
-    """``mariadb://user:password@host:port/database?socket=…&ssl-mode=…&ssl-ca=…``.
+def address_of(product: Product, url: str, *, session_statements: tuple[str, ...] = ()) -> Address:
+    """``SCHEME://user:password@host:port/database?socket=…&ssl-mode=…&ssl-ca=…``.
 
     With ``socket`` the path of a Unix socket, host and port mean nothing. TLS is ``preferred`` over
     TCP unless ``ssl-mode`` says otherwise, ``verify_ca`` where ``ssl-ca`` is given alone. What the
@@ -110,12 +112,12 @@ def address_of(url: str, *, session_statements: tuple[str, ...] = ()) -> Address
 
     Raises `ArgumentError` that names the part which cannot be used, and never the password.
     """
-    found = _values(url)
+    found = _values(product, url)
     tls = urls.meaning(found, "ssl-mode", _TLS_OF_MODE, _default_mode(found))
     if not (database := found.get("database")):
         raise ArgumentError(
             "the URL names no database",
-            hint=f"{urls.form(SCHEMES[0])}; statements run in that database",
+            hint=f"{urls.form(product.name)}; statements run in that database",
         )
     socket = _socket(found)
     port = urls.port(found, DEFAULT_PORT)
@@ -128,7 +130,7 @@ def address_of(url: str, *, session_statements: tuple[str, ...] = ()) -> Address
         unix=socket,
         host=None if socket else host,
         port=None if socket else port,
-        user=found.get("user") or urls.own_name(SCHEMES[0]),
+        user=found.get("user") or urls.own_name(product.name),
         password=found.get("password"),
         database=database,
         tls=tls,
@@ -141,15 +143,16 @@ def address_of(url: str, *, session_statements: tuple[str, ...] = ()) -> Address
     )
 
 
-def _values(url: str) -> Sourced:
+def _values(product: Product, url: str) -> Sourced:
     """By the names of the clients' options, the first source first."""
-    said = urls.read(url, scheme=SCHEMES[0], parameters=_PARAMETERS, password=PASSWORD)
+    said = urls.read(url, scheme=product.name, parameters=_PARAMETERS, password=PASSWORD)
     found = Sourced()
     found.add(URL, said.parameters)
     port = None if said.port is None else str(said.port)
     found.add(URL, {"host": said.host, "port": port, "user": said.user})
     found.add(URL, {"password": said.password, "database": said.database})
     options = option_files.read(
+        product.option_groups,
         only=found.get("defaults-file"),
         extra=found.get("defaults-extra-file"),
         suffix=found.get("defaults-group-suffix") or GROUP_SUFFIX.get(),

@@ -1,25 +1,16 @@
-"""Takes an address; returns the command of MariaDB's own client for it."""
+"""Takes an address; returns the command of the product's own client for it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from assay.provision.deployment import Address
-from assay.systems.mariadb.installation import find_client
-
-_TLS = {
-    "off": ["--skip-ssl"],
-    "prefer": ["--skip-ssl-verify-server-cert"],
-    "require": ["--ssl", "--skip-ssl-verify-server-cert"],
-    "verify-ca": ["--ssl", "--skip-ssl-verify-server-cert"],
-    "verify": ["--ssl", "--ssl-verify-server-cert"],
-}
-
+from assay.systems.mysql_protocol.product import Product
 
 _LOCAL = "127.0.0.1"
 
 
-def command(address: Address) -> tuple[list[str], Mapping[str, str]]:
+def command(product: Product, address: Address) -> tuple[list[str], Mapping[str, str]]:
     r"""The client, which reads SQL on standard input: its arguments, and its environment.
 
     It reads no option files (which could change its output), and takes its input as it is: without
@@ -27,13 +18,13 @@ def command(address: Address) -> tuple[list[str], Mapping[str, str]]:
     arguments are there for everybody to see. Raises `SystemMissing`.
     """
     arguments = [
-        str(find_client()),
+        str(product.find_client()),
         "--no-defaults",
         "--binary-mode",
         "--default-character-set=utf8mb4",
         *_place(address),
         *([f"--user={address.user}"] if address.user else []),
-        *_TLS[address.tls],
+        *product.tls_arguments(address),
     ]
     if address.ca_file is not None:
         arguments.append(f"--ssl-ca={address.ca_file}")

@@ -1,0 +1,120 @@
+"""What MariaDB has otherwise than other servers of its protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from assay._engine import Session
+from assay.provision.deployment import Address
+from assay.systems.answers import rows_of
+from assay.systems.mariadb import data_directory, installation, removed
+from assay.systems.mysql_protocol.buffer import KEYS, POOL, Buffer
+from assay.systems.mysql_protocol.meaning import Described
+from assay.systems.mysql_protocol.product import Product, Programs
+from assay.systems.protocol import OptionSpec, ServerDirectory
+
+_DESCRIPTIONS_QUERY = """
+SELECT variable_name, variable_type, enum_value_list FROM information_schema.system_variables
+"""
+
+_TLS = {
+    "off": ["--skip-ssl"],
+    "prefer": ["--skip-ssl-verify-server-cert"],
+    "require": ["--ssl", "--skip-ssl-verify-server-cert"],
+    "verify-ca": ["--ssl", "--skip-ssl-verify-server-cert"],
+    "verify": ["--ssl", "--ssl-verify-server-cert"],
+}
+
+
+class MariadbProduct(Product):
+    name = "mariadb"
+    title = "MariaDB"
+    option_groups = ("client", "client-server", "client-mariadb", "mysql", "mariadb-client")
+    engine = OptionSpec(
+        name="engine",
+        default="InnoDB",
+        levels=("InnoDB", "MyISAM", "Aria"),
+        help="The storage engine that tables live in; MyISAM and Aria know no transactions.",
+    )
+    buffers: Mapping[str, Buffer] = {
+        "innodb": POOL,
+        "myisam": KEYS,
+        "aria": Buffer(
+            "aria_pagecache_buffer_size",
+            8 << 10,
+            128 << 10,
+            "Aria_pagecache_read_requests",
+            "Aria_pagecache_reads",
+        ),
+    }
+    shared_files: Mapping[str, str] = {
+        # System tablespace, undo and redo logs: 96 MiB from the first moment. The temporary
+        # tablespace (12 MB) is made anew at start.
+        "innodb": r"ibdata\d+|undo\d+|ib_logfile\d+",
+        "aria": r"aria_log\.\d+|aria_log_control",
+    }
+    settings_of_the_directory = data_directory.SETTINGS
+    settings_of_ours: Mapping[str, str] = {}
+    default_table_open_cache = 2000
+    changed_query = """
+    SELECT variable_name FROM information_schema.system_variables
+    WHERE global_value_origin NOT IN ('COMPILE-TIME', 'AUTO', 'ENVIRONMENT')
+    """
+    sessions_query = """
+    SELECT variable_value FROM information_schema.global_status
+    WHERE variable_name = 'THREADS_CONNECTED'
+    """
+
+    def find_programs(self) -> Programs:
+        return installation.find_programs()
+
+    def find_client(self) -> Path:
+        return installation.find_client()
+
+    def make_data_directory(
+        self,
+        programs: Programs,
+        directory: ServerDirectory,
+        temporary: Path,
+        log: Path,
+        arguments: list[str],
+    ) -> list[str | Path]:
+        return data_directory.command(programs, directory, temporary, log, arguments)
+
+    def server_arguments(self) -> list[str]:
+        # From version 11.4 on it would make itself a key for TLS at each start, for seconds.
+        return ["--skip-ssl"]
+
+    def users(self, user: str, password: str | None) -> list[str]:
+        """The user has every privilege except that of connecting when the server is full: with it a
+        test of the connection limit would find one session more than other users have."""
+        names = [f"'{user}'@'localhost'"]
+        lines: list[str] = []
+        proof = ""
+        if password is not None:
+            names.append(f"'{user}'@'127.0.0.1'")
+            proof = f" IDENTIFIED BY '{password}'"
+            lines += ["DELETE FROM mysql.global_priv WHERE User = 'root';", "FLUSH PRIVILEGES;"]
+        for name in names:
+            lines += [
+                f"CREATE OR REPLACE USER {name}{proof};",
+                f"GRANT ALL PRIVILEGES ON *.* TO {name};",
+                f"REVOKE SUPER, CONNECTION ADMIN ON *.* FROM {name};",
+            ]
+        return lines
+
+    def descriptions(self, opened: Session) -> dict[str, Described]:
+        rows = rows_of(opened, _DESCRIPTIONS_QUERY, columns=3) or ()
+        return {
+            str(name).lower(): Described(
+                str(kind).lower(), tuple((words or "").lower().split(",")) if words else ()
+            )
+            for name, kind, words in rows
+        }
+
+    def why_it_is_gone(self, setting: str) -> str | None:
+        return removed.why_it_is_gone(setting)
+
+    def tls_arguments(self, address: Address) -> list[str]:
+        return _TLS[address.tls]

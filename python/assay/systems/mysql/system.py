@@ -1,0 +1,23 @@
+"""MySQL behind the protocol of every system under test, and how it is installed."""
+
+from __future__ import annotations
+
+from assay.install.prefix import Prefix, Report
+from assay.systems.mysql import installation
+from assay.systems.mysql.product import MysqlProduct
+from assay.systems.mysql_protocol.system import ProductSystem
+
+
+class Mysql(ProductSystem):
+    installable_version = "9"
+    install_source = (
+        "apt brings packages of Debian sid, 56 MB to download and 350 MB on disk; they run beside "
+        "any release"
+    )
+    install_bytes = 700 << 20
+
+    def install(self, version: str, prefix: Prefix, report: Report) -> None:
+        installation.install(version, prefix, report)
+
+
+MYSQL = Mysql(MysqlProduct())

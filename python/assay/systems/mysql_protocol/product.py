@@ -1,0 +1,93 @@
+"""How one server of the protocol differs from another: what each of them must say of itself."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay._engine import Session
+from assay.provision.deployment import Address
+from assay.systems.mysql_protocol.buffer import Buffer
+from assay.systems.mysql_protocol.meaning import Described
+from assay.systems.protocol import OptionSpec, ServerDirectory
+
+
+@dataclass(frozen=True)
+class Programs:
+    """The server's program, and how it finds its own files."""
+
+    server: Path
+    base_arguments: tuple[str, ...] = ()
+    """Where its error messages and character sets are; empty: where it was built to look."""
+    installer: Path | None = None
+    """The program that makes a data directory; None: the server does it itself."""
+
+
+class Product(ABC):
+    name: str
+    """As in ``--on``, and before ``://``."""
+    title: str
+    """As people write it."""
+    option_groups: tuple[str, ...]
+    """Of option files, those that its own client reads."""
+    engine: OptionSpec
+    """Its storage engines; the default one has transactions."""
+    buffers: Mapping[str, Buffer]
+    """Storage engine, in lower case → where it keeps pages."""
+    shared_files: Mapping[str, str]
+    """Storage engine, in lower case → names (a regular expression) of files and folders beside the
+    databases in which it keeps what belongs to all its tables."""
+    settings_of_the_directory: frozenset[str]
+    """Settings that a data directory is made with; the server only runs with the same ones."""
+    settings_of_ours: Mapping[str, str]
+    """Where we do not leave a setting at its default, besides `server.OUR_CHOICE`."""
+    default_table_open_cache: int
+    changed_query: str
+    """Gives the names of the variables that are not at their default."""
+    sessions_query: str
+    """Gives the number of sessions that are open."""
+    statistics_statements: tuple[str, ...] = ()
+    """Before the size of tables is asked for, so that it is that of now."""
+
+    @abstractmethod
+    def find_programs(self) -> Programs:
+        """Raises `SystemMissing`."""
+
+    @abstractmethod
+    def find_client(self) -> Path:
+        """Its command-line client. Raises `SystemMissing`."""
+
+    @abstractmethod
+    def make_data_directory(
+        self,
+        programs: Programs,
+        directory: ServerDirectory,
+        temporary: Path,
+        log: Path,
+        arguments: list[str],
+    ) -> list[str | Path]:
+        """The command that makes it, with ``arguments`` for settings. What it prints goes into
+        ``log``."""
+
+    @abstractmethod
+    def server_arguments(self) -> list[str]:
+        """Of every private server."""
+
+    @abstractmethod
+    def users(self, user: str, password: str | None) -> list[str]:
+        """Statements that make the ordinary user anew, for the socket and, with a password, for
+        127.0.0.1; and that shut out the administrator whom no password keeps."""
+
+    @abstractmethod
+    def descriptions(self, opened: Session) -> dict[str, Described]:
+        """What the server says of its variables; empty where it does not."""
+
+    @abstractmethod
+    def why_it_is_gone(self, setting: str) -> str | None:
+        """Why it has no such setting, as a sentence that ends with what to do; None: unknown."""
+
+    @abstractmethod
+    def tls_arguments(self, address: Address) -> list[str]:
+        """Of its client, for TLS as the address has it, but for the names of files."""

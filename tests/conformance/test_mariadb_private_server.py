@@ -1,0 +1,162 @@
+"""A private MariaDB: its storage engines, file handles, messages and users."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
+
+import pytest
+
+from assay import _engine
+from assay.dialects.mysql import MYSQL as DIALECT
+from assay.dialects.protocol import Column, Table
+from assay.errors import ArgumentError, SystemRefused
+from assay.experiment.values import SystemChoice
+from assay.provision.deployment import Deployment, StorageFacts
+from assay.provision.session import session
+from assay.provision.users import server_user
+from assay.systems.mariadb import MARIADB
+from commands import need
+from servers import ask, provisioned
+
+pytestmark = pytest.mark.server
+
+
+@pytest.fixture(autouse=True)
+def _there_is_one() -> None:
+    need("mariadb")
+
+
+def test_it_is_set_up_as_requested(storage: StorageFacts) -> None:
+    asked = {"innodb-flush-log-at-trx-commit": "2", "key_buffer_size": "64M", "Log_Bin": "1"}
+    with provisioned(MARIADB, storage, asked, connections=200) as deployment:
+        assert deployment.version.startswith("MariaDB ")
+        assert deployment.connection_limit == 210
+        assert deployment.settings["key_buffer_size"] == str(64 << 20)
+        assert deployment.settings["innodb_flush_log_at_trx_commit"] == "2"
+        assert deployment.settings["collation_server"] == "utf8mb4_bin"
+        assert not {"port", "datadir", "socket"} & set(deployment.settings)
+        assert deployment.durability_lowered_by == (
+            "innodb_flush_log_at_trx_commit = 2",
+            "sync_binlog = 0",
+        )
+        sample = MARIADB.sample(deployment)
+        assert sample is not None
+        assert sample.processes == 1
+
+
+def test_over_tcp_a_password_is_required(storage: StorageFacts) -> None:
+    with provisioned(MARIADB, storage, options={"transport": "tcp"}) as deployment:
+        assert deployment.connection_limit == 151
+        assert ask(deployment, "SELECT CURRENT_USER()") == [("assay@127.0.0.1",)]
+        for user in ("root", "assay"):
+            stranger = {**deployment.address.for_engine(), "user": user, "password": None}
+            with pytest.raises(_engine.EngineError, match="Access denied"):
+                _engine.Session(json.dumps(stranger))
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected", "hint"),
+    [
+        ({"key_bufer_size": "1G"}, "unknown variable 'key_bufer_size=1G'", "key_buffer_size"),
+        ({"key_buffer_size": "much"}, "asked as 'much' and is '0'", "take as it is"),
+        ({"binlog_format": "no"}, "value 'no' to 'binlog_format'", "binlog_format=no"),
+        ({"key_buffer": "64M"}, "no variable of that name", "SHOW GLOBAL VARIABLES"),
+        ({"innodb_page_size": "5000"}, "Invalid page size=5000", "innodb_page_size=5000"),
+        ({"max_connections": "1"}, "asked as '1' and is '10'", "take as it is"),
+    ],
+)
+def test_a_setting_that_is_not_in_effect_is_named_with_the_fix(
+    storage: StorageFacts, settings: Mapping[str, str], expected: str, hint: str
+) -> None:
+    refused = pytest.raises(SystemRefused, match=expected)
+    with refused as refusal, provisioned(MARIADB, storage, settings):
+        pass
+    assert refusal.value.hint is not None
+    assert hint in refusal.value.hint
+
+
+def test_it_leaves_the_temporary_tables_of_other_servers_alone(storage: StorageFacts) -> None:
+    """At its start a server removes what looks like temporary tables from its folder for them."""
+    others = Path("/tmp/#sql-temptable-of-another-server.MAI")
+    others.touch(mode=0o666)
+    user = server_user()
+    os.chown(others, user.uid, user.gid)
+    try:
+        with provisioned(MARIADB, storage) as deployment:
+            assert deployment.data_directory is not None
+            tmpdir = ask(deployment, "SELECT @@tmpdir")
+            # By another path: this one may have colons, which separate the values of the setting.
+            assert Path(str(tmpdir[0][0])).resolve() == deployment.data_directory.parent / "tmp"
+        assert others.exists()
+    finally:
+        others.unlink(missing_ok=True)
+
+
+def test_the_paths_of_its_files_cannot_be_set(storage: StorageFacts) -> None:
+    asked = {"Pid-File": "x"}
+    with pytest.raises(ArgumentError, match="Pid-File"), provisioned(MARIADB, storage, asked):
+        pass
+
+
+def attached(deployment: Deployment, **settings: str) -> AbstractContextManager[Deployment]:
+    url = f"mariadb://assay@/assay?socket={deployment.address.unix}"
+    return MARIADB.attach(SystemChoice("mariadb", url=url, settings=settings))
+
+
+def test_a_server_is_reached_by_its_url_with_settings_for_each_session(
+    storage: StorageFacts,
+) -> None:
+    with provisioned(MARIADB, storage) as deployment:
+        with attached(deployment, sort_buffer_size="65536") as reached:
+            assert reached.settings["sort_buffer_size"] == "65536"
+            assert ask(reached, "SELECT @@sort_buffer_size") == [("65536",)]
+            assert ask(deployment, "SELECT @@sort_buffer_size") != [("65536",)]
+            ask(deployment, "CREATE TABLE t AS SELECT REPEAT('x', 1000) FROM seq_1_to_2000")
+            assert MARIADB.size_on_disk_bytes(reached) > 2_000_000
+        with pytest.raises(SystemRefused, match="key_buffer_size"):
+            attached(deployment, key_buffer_size="1000").__enter__()
+
+
+def test_a_table_lives_in_the_engine_and_compares_byte_by_byte(storage: StorageFacts) -> None:
+    table = Table("t", (Column("words", "text"),))
+    with provisioned(MARIADB, storage) as deployment:
+        for engine in ("InnoDB", "MyISAM", "Aria"):
+            for statement in [
+                *DIALECT.drop_table(table),
+                *DIALECT.create_table(table, {"engine": engine}),
+            ]:
+                ask(deployment, statement)
+            lives_in = "SELECT engine, table_collation FROM information_schema.tables"
+            assert ask(deployment, f"{lives_in} WHERE table_name = 't'") == [
+                (engine, "utf8mb4_bin")
+            ]
+
+
+def test_each_session_holds_a_handle_of_a_myisam_table(storage: StorageFacts) -> None:
+    """As in the bibsql paper with bibtab.MYD and 256 clients."""
+    with provisioned(MARIADB, storage, options={"engine": "MyISAM"}, connections=40) as deployment:
+        ask(deployment, "CREATE TABLE t (a INT) ENGINE = MyISAM")
+        before = MARIADB.sample(deployment)
+        # Each session locks the table, so that each has it open.
+        with ExitStack() as held:
+            for _ in range(40):
+                opened = held.enter_context(session(deployment.address))
+                opened.execute("LOCK TABLES t READ")
+            during = MARIADB.sample(deployment)
+        assert before is not None
+        assert during is not None
+        assert during.open_files - before.open_files >= 39
+        assert during.threads - before.threads >= 38, "some threads wait for the next session"
+        assert deployment.durability_lowered_by == ("engine = MyISAM",)
+
+
+def test_a_text_cannot_be_a_primary_key() -> None:
+    table = Table("t", (Column("name", "text", not_null=True),), primary_key=("name",))
+    with pytest.raises(ArgumentError, match="name in its primary key") as refusal:
+        DIALECT.create_table(table, {})
+    assert refusal.value.hint is not None
+    assert "varchar" in refusal.value.hint
