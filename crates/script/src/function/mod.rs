@@ -8,6 +8,7 @@ mod hashes;
 mod moments;
 mod numbers;
 mod permutation;
+mod shares;
 mod texts;
 mod times;
 mod typed;
@@ -175,6 +176,13 @@ pub(crate) static FUNCTIONS: &[Function] = &[
             1, ANY, Nature::Pure, format::format) },
     text("lastname", "n", "the last name of number 0 to 999: three syllables, one for each digit (TPC-C 4.3.2.3)", 1, 1,
         Nature::Pure, texts::lastname),
+    ours(seeded("lognormal_before", "i, parts, total, sigma, least, most [, seed]", "how many items are in the parts before \
+        the part number `i`, as `lognormal_share` divides them", 6, shares::before)),
+    ours(seeded("lognormal_part", "item, parts, total, sigma, least, most [, seed]", "the part in which the item number `item` \
+        (from 0) is, as `lognormal_share` divides them", 6, shares::part_of)),
+    ours(seeded("lognormal_share", "i, parts, total, sigma, least, most [, seed]", "the size of the part number `i` (from 0) if \
+        `total` items are divided into `parts` parts of `least` to `most` items whose sizes are lognormal (`sigma`: the deviation \
+        of their logarithm): the parts add up to `total` exactly", 6, shares::share)),
     text("lower", "x", "the text of `x` in lower case", 1, 1, Nature::Pure, texts::lower),
     ours(Function { nature: Nature::Outside,
         ..pure("now", "", "the seconds since 1970, an integer; unknown to generators of data, which depend on \

@@ -30,7 +30,7 @@ pub(super) fn permute_whole(place: i64, size: i64, seed: i64) -> Option<i64> {
 }
 
 /// `place` is below `size`, which is at most 2^63.
-fn permuted(place: u64, size: u64, seed: u64) -> u64 {
+pub(super) fn permuted(place: u64, size: u64, seed: u64) -> u64 {
     let bits = u64::BITS - (size - 1).leading_zeros();
     let half = bits.div_ceil(2);
     let mask = (1_u64 << half) - 1;
