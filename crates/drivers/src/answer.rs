@@ -127,7 +127,8 @@ impl Answer {
         }
         match (self.types.get(self.place), text) {
             (Some(kind), Some(text)) => self.row_hash.cell(Some(&kind.comparable(text))),
-            _ => self.row_hash.cell(text),
+            (None, Some(text)) => self.row_hash.text(text),
+            (_, None) => self.row_hash.cell(None),
         }
         self.place += 1;
         if self.keep == Keep::Rows {

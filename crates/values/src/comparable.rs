@@ -40,6 +40,40 @@ impl ColumnType {
     }
 }
 
+/// The normalized form of a value of unknown type, as far as its text shows one: numbers and times lose the zeros
+/// at the end of their fraction, and numbers of more than 15 digits with a fraction or an exponent are rounded to
+/// 15. Anything else, integers too, is unchanged.
+#[must_use]
+pub fn comparable_text(value: &[u8]) -> Cow<'_, [u8]> {
+    const LONGEST: usize = 64;
+    let starts_a_number = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'.');
+    let has_fraction = |byte: &u8| matches!(byte, b'.' | b'e' | b'E');
+    if !value.first().is_some_and(starts_a_number)
+        || value.len() > LONGEST
+        || !value.iter().any(has_fraction)
+    {
+        return Cow::Borrowed(value);
+    }
+    let is_of_digits = |others: &[u8]| {
+        let mut bytes = value.iter();
+        bytes.all(|byte| byte.is_ascii_digit() || others.contains(byte))
+    };
+    if value.contains(&b':') && is_of_digits(b"-: .") {
+        return Cow::Borrowed(without_zeros(value));
+    }
+    let Some(found) = number(value).filter(|found| found.is_finite()) else {
+        return Cow::Borrowed(value);
+    };
+    let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
+    if is_of_digits(b"-.") && digits <= DOUBLE_DIGITS {
+        return decimal(value, u32::MAX);
+    }
+    let rounded: f64 = format!("{found:.*e}", DOUBLE_DIGITS - 1)
+        .parse()
+        .expect("a number is printed as one");
+    Cow::Owned(decimal(rounded.to_string().as_bytes(), u32::MAX).into_owned())
+}
+
 fn without_ending(mut text: &[u8], ending: u8) -> &[u8] {
     while let Some((&last, rest)) = text.split_last()
         && last == ending
@@ -122,7 +156,37 @@ fn from_hexadecimal(value: &[u8]) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
+    use super::comparable_text;
     use crate::ColumnType;
+
+    #[test]
+    fn values_of_unknown_type_have_the_form_that_their_text_shows() {
+        for (value, common) in [
+            ("2013-10-12 07:59:20.000000", "2013-10-12 07:59:20"),
+            ("07:59:20.50", "07:59:20.5"),
+            ("1.50", "1.5"),
+            ("-0.0", "0"),
+            (".5", "0.5"),
+            ("5.", "5"),
+            ("100", "100"),
+            ("0.1000000000000000055", "0.1"),
+            ("0.30000000000000004", "0.3"),
+            ("1e+20", "100000000000000000000"),
+            ("1E20", "100000000000000000000"),
+            ("2013-10-12", "2013-10-12"),
+            ("1.2.30", "1.2.30"),
+            ("10.0.0.10", "10.0.0.10"),
+            ("T2_XX.10", "T2_XX.10"),
+            ("-e", "-e"),
+            ("", ""),
+        ] {
+            assert_eq!(
+                comparable_text(value.as_bytes()),
+                common.as_bytes(),
+                "{value}"
+            );
+        }
+    }
 
     /// The forms of one value in several systems, and their normalized form.
     #[test]

@@ -1,6 +1,7 @@
 //! Takes the cells of rows in text form; returns the sum of the rows' hashes, which is equal for equal sets
 //! of rows in any order.
 
+use crate::comparable::comparable_text;
 use crate::{Cell, ColumnType, Row};
 
 /// The hash of one row: FNV-1a (Fowler, Noll, Vo; <http://www.isthe.com/chongo/tech/comp/fnv/>) over its
@@ -29,7 +30,13 @@ impl RowHash {
         self.0 = (hash ^ mark).wrapping_mul(PRIME).wrapping_add(1);
     }
 
-    /// Adds the next cell in its normalized form, if its type is known.
+    /// Adds the next cell, of unknown type, in the normalized form that its text shows.
+    #[inline]
+    pub fn text(&mut self, text: &[u8]) {
+        self.cell(Some(&comparable_text(text)));
+    }
+
+    /// Adds the next cell in its normalized form.
     #[inline]
     fn typed(&mut self, cell: Cell<'_>, column_type: Option<ColumnType>, scratch: &mut Vec<u8>) {
         use ColumnType::{BigInt, Int, SmallInt};
@@ -41,6 +48,7 @@ impl RowHash {
             (Some(text), Some(column_type)) if !is_plain => {
                 self.cell(Some(&column_type.comparable(text)));
             }
+            (Some(text), None) if !matches!(cell, Cell::Int(_)) => self.text(text),
             (text, _) => self.cell(text),
         }
     }
@@ -52,8 +60,8 @@ impl RowHash {
     }
 }
 
-/// The part of `row` in the sum of its table, whose columns have these types (empty: unknown, and cells are
-/// hashed as they are written).
+/// The part of `row` in the sum of its table, whose columns have these types (empty: unknown, and the text
+/// decides).
 #[must_use]
 pub fn row_sum(row: &Row, types: &[ColumnType], scratch: &mut Vec<u8>) -> u64 {
     let mut hash = RowHash::default();

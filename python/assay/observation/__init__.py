@@ -17,7 +17,7 @@ from assay.observation.latency import EncodedHistogram, Latency, Resolution
 from assay.observation.observation import VERSION, EngineObservation, Observation
 from assay.observation.other_reports import LimitReport, OtherReport, UpdateReport
 from assay.observation.outcomes import Outcomes, TransactionOutcomes
-from assay.observation.results import ResultReport
+from assay.observation.results import AnswerSumReport, ResultReport
 from assay.observation.service import LittlesLaw, Outage, Standstill, TransactionsPerClient
 from assay.observation.shape import ShapeError
 from assay.observation.transactions import AllOk, Passes, StatementReport, TransactionReport
@@ -26,6 +26,7 @@ from assay.observation.versions import Observed, newest, read_observation, read_
 __all__ = [
     "VERSION",
     "AllOk",
+    "AnswerSumReport",
     "Arrival",
     "ClientCost",
     "ClientEnd",

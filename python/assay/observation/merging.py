@@ -26,7 +26,7 @@ from assay.observation.latencies import merged_latency, merged_latency_or_none
 from assay.observation.merged_intervals import merged_intervals
 from assay.observation.observation import Observation
 from assay.observation.outcomes import Outcomes, TransactionOutcomes
-from assay.observation.results import ResultReport
+from assay.observation.results import AnswerSumReport, ResultReport
 from assay.observation.service import (
     CarriedOver,
     InFlight,
@@ -89,6 +89,7 @@ def merge(parts: Sequence[Observation]) -> Observation:
         reconnects=_total(parts, "reconnects"),
         outages=spans.common([one.outages for one in parts], Outage),
         results=_by(parts, "results", _place, _result),
+        answer_sums=_by(parts, "answer_sums", attrgetter("transaction"), _answer_sum),
         client_cost=_client_cost([one.client_cost for one in parts], outcomes.ended),
         driver_counters=dict(sum((Counter(one.driver_counters) for one in parts), Counter())),
         unfinished=_unfinished([one.unfinished for one in parts if one.unfinished]),
@@ -227,6 +228,17 @@ def _result(parts: Sequence[ResultReport]) -> ResultReport:
     """An answer that differs on another machine from the first of all counts as differing, and so
     do all answers of a machine whose first one does."""
     return reduce(_two_results, parts)
+
+
+def _answer_sum(parts: Sequence[AnswerSumReport]) -> AnswerSumReport:
+    """Digests of transactions are summed, and wrap around, in the engine too."""
+    digest = sum(int(one.digest, 16) for one in parts) % 2**64
+    return replace(
+        parts[0],
+        transactions=_total(parts, "transactions"),
+        rows=_total(parts, "rows"),
+        digest=f"{digest:016x}",
+    )
 
 
 def _two_results(first: ResultReport, other: ResultReport) -> ResultReport:

@@ -12,7 +12,7 @@ from assay.observation.groups import Arrival, GroupReport
 from assay.observation.intervals import Interval
 from assay.observation.latency import Resolution
 from assay.observation.outcomes import Outcomes, TransactionOutcomes
-from assay.observation.results import ResultReport
+from assay.observation.results import AnswerSumReport, ResultReport
 from assay.observation.service import (
     CarriedOver,
     InFlight,
@@ -62,6 +62,7 @@ class EngineObservation(Shape, frozen=True):
     results: tuple[ResultReport, ...]
     client_cost: ClientCost
     ended_by: EndedBy
+    answer_sums: tuple[AnswerSumReport, ...] = ()
     driver_counters: dict[str, int] = msgspec.field(default_factory=dict)
     unfinished: Unfinished | None = None
 

@@ -15,3 +15,14 @@ class ResultReport(Shape, frozen=True):
     answers: int
     differing: int
     first_difference: str | None
+
+
+class AnswerSumReport(Shape, frozen=True):
+    """What all transactions of one type that ended ok were answered."""
+
+    transaction: str
+    transactions: int
+    rows: int
+    """Of all their statements together."""
+    digest: str
+    """16 hexadecimal digits: equal where every transaction got the same rows."""

@@ -13,6 +13,7 @@
 //! each of a thousand client threads, and a transaction writes no memory that two threads share.
 
 mod aggregator;
+mod answer_sums;
 mod completion_gaps;
 mod durations;
 mod errors;
@@ -27,6 +28,7 @@ mod thread_recorder;
 mod worktime;
 
 pub use aggregator::Aggregator;
+pub use answer_sums::{AnswerSum, Answered};
 pub use completion_gaps::{TimeSpan, before_stop};
 pub use durations::Durations;
 pub use errors::ErrorLog;

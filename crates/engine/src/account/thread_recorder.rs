@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{Aggregator, ErrorLog, Layout, ResultLog, Sample, SampleBuffer, Unit, Waits, Worktime};
+use super::{
+    Aggregator, AnswerSum, ErrorLog, Layout, ResultLog, Sample, SampleBuffer, Unit, Waits, Worktime,
+};
 use crate::observation::Outcome;
 
 /// The records of one thread. Only the buffer and the aggregator are shared with other threads.
@@ -19,6 +21,8 @@ pub struct ThreadRecorder {
     pub reconnects: u64,
     pub errors: ErrorLog,
     pub results: ResultLog,
+    /// By transaction type, where answers are summed.
+    pub answer_sums: Vec<AnswerSum>,
     pub ends: Vec<End>,
     /// Long waits for answers, including the warm-up.
     pub waits: Waits,
@@ -72,6 +76,7 @@ impl ThreadRecorder {
             reconnects: 0,
             errors: ErrorLog::default(),
             results: ResultLog::new(layout.statements),
+            answer_sums: vec![AnswerSum::default(); layout.types.len()],
             ends: Vec::new(),
             waits: Waits::new(layout.types.len()),
             abandoned: 0,

@@ -112,6 +112,10 @@ pub struct DriveDocument {
     /// Whether answers are hashed and compared between clients; otherwise only their rows are counted.
     #[serde(default, deserialize_with = "null_is_default")]
     pub digest: bool,
+    /// Whether the answers of all transactions are summed, also those to statements with parameters, so that
+    /// runs that ask the same questions can be compared.
+    #[serde(default, deserialize_with = "null_is_default")]
+    pub sum_answers: bool,
     /// A statement that takes longer ends its client: `timeout`, with unknown effect.
     #[serde(default, deserialize_with = "optional_seconds")]
     pub statement_timeout_s: Option<Duration>,

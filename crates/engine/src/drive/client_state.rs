@@ -14,7 +14,7 @@ use super::shared::Shared;
 use super::tally::Tally;
 use super::think_time::ThinkTime;
 use super::transaction::{Queued, Transaction, TransactionStep};
-use crate::account::{End, EndState, ThreadRecorder};
+use crate::account::{Answered, End, EndState, ThreadRecorder};
 use crate::observation::Outcome;
 
 pub struct ClientState<'a> {
@@ -216,6 +216,7 @@ impl<'a> ClientState<'a> {
             },
             has_executed: false,
             error: None,
+            answered: Answered::default(),
             sent_ns: 0,
             retries: 0,
             failed_as: None,
@@ -275,6 +276,15 @@ impl<'a> ClientState<'a> {
             unreachable!("only a running transaction can end")
         };
         self.pipeline.clear();
+        if self.plan.sums_answers && transaction.is_measured && outcome == Outcome::Ok {
+            // In a list that clients share, its number says what it asks; else the client and its own number.
+            let (number, client) = match transaction.number {
+                Some(number) => (number, 0),
+                None => (self.tally.transactions, self.number),
+            };
+            let kind = transaction.script.transaction_type as usize;
+            recorder.answer_sums[kind].add(&transaction.answered, number, client);
+        }
         self.tally
             .ended(&transaction, outcome, now_ns, self.group.number, recorder);
         if self.is_unserved && outcome == Outcome::Ok {

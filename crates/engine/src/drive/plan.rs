@@ -30,6 +30,8 @@ pub struct Plan {
     pub reconnect_ns: Option<u64>,
     pub connects_each: bool,
     pub times_statements: bool,
+    /// Whether the answers of all transactions are summed.
+    pub sums_answers: bool,
     pub statement_timeout_ns: Option<u64>,
     /// Clients in this process.
     pub clients: u32,
@@ -103,6 +105,7 @@ impl Plan {
                     kind,
                     keep: match statement.need {
                         Need::Rows => Keep::Rows,
+                        Need::Count if document.sum_answers => Keep::Digest,
                         Need::Count if document.digest && !has_parameters => Keep::Digest,
                         Need::Count => Keep::Count,
                     },
@@ -138,6 +141,7 @@ impl Plan {
                 .then(|| nanoseconds(document.reconnect.patience_s)),
             connects_each: document.connect_each_transaction,
             times_statements: document.per_statement,
+            sums_answers: document.sum_answers,
             statement_timeout_ns: document.statement_timeout_s.map(nanoseconds),
             seed: document.seed,
             protocol: document.protocol,

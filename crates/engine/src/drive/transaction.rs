@@ -3,6 +3,7 @@
 use assay_drivers::{Answer, SystemError};
 
 use super::script_selector::NextScript;
+use crate::account::Answered;
 use crate::observation::Outcome;
 
 /// A transaction that has started and not ended.
@@ -15,6 +16,8 @@ pub struct Transaction {
     pub has_executed: bool,
     /// The error of the last statement, if it failed.
     pub error: Option<SystemError>,
+    /// What was answered to its statements, where answers are summed.
+    pub answered: Answered,
     /// When the last request was sent.
     pub sent_ns: u64,
     /// Attempts after the first.
@@ -110,6 +113,7 @@ impl Transaction {
     pub fn try_again(&mut self) {
         self.step = TransactionStep::Retrying;
         self.error = None;
+        self.answered = Answered::default();
         self.retries += 1;
     }
 

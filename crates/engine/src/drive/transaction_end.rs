@@ -40,6 +40,9 @@ impl ClientState<'_> {
                 recorder.statement(statement, now_ns, now_ns - transaction.sent_ns);
             }
         }
+        if self.plan.sums_answers && transaction.error.is_none() {
+            transaction.answered.add(answer.rows, answer.digest);
+        }
         if transaction.error.is_none() && how.is_compared && transaction.is_measured {
             let Answer { rows, digest, .. } = *answer;
             recorder

@@ -19,7 +19,7 @@ pub use group::{Arrival, ArrivalKind, GroupReport};
 pub use interval::Interval;
 pub use latency::{Latency, Resolution};
 pub use outcomes::{Outcome, Outcomes, TransactionOutcomes};
-pub use result::ResultReport;
+pub use result::{AnswerSumReport, ResultReport};
 pub use service::{CarriedOver, InFlight, LittlesLaw, Standstill, TransactionsPerClient};
 pub use transactions::{AllOk, Passes, StatementReport, TransactionReport};
 
@@ -97,6 +97,9 @@ pub struct Observation {
     pub outages: Vec<Outage>,
     /// For each statement without parameters.
     pub results: Vec<ResultReport>,
+    /// For each script, if requested.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub answer_sums: Vec<AnswerSumReport>,
     /// What the run cost this process.
     pub client_cost: ClientCost,
     /// Counters of the drivers in the measured part, over all clients (`buffer_hits`, …).

@@ -3,6 +3,17 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+/// What all transactions of one type that ended ok were answered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct AnswerSumReport {
+    pub transaction: String,
+    pub transactions: u64,
+    /// Of all their statements together.
+    pub rows: u64,
+    /// 16 hexadecimal digits: equal where every transaction got the same rows.
+    pub digest: String,
+}
+
 /// How far the answers to one statement agree, over all clients and passes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ResultReport {

@@ -12,11 +12,11 @@ use super::plan::Plan;
 use super::shared::Shared;
 use super::supervisor::Watched;
 use crate::account::{
-    Aggregator, End, ErrorLog, ResultLog, ThreadRecorder, TimeSpan, Waits, before_stop,
+    Aggregator, AnswerSum, End, ErrorLog, ResultLog, ThreadRecorder, TimeSpan, Waits, before_stop,
 };
 use crate::observation::{
-    Latency, Observation, Outcomes, Passes, Resolution, ResultReport, StatementReport, Unfinished,
-    VERSION,
+    AnswerSumReport, Latency, Observation, Outcomes, Passes, Resolution, ResultReport,
+    StatementReport, Unfinished, VERSION,
 };
 use transactions::{Recorded, arrival};
 
@@ -31,6 +31,8 @@ struct Sums {
     cancelled: u64,
     errors: ErrorLog,
     results: ResultLog,
+    /// By transaction type.
+    answer_sums: Vec<AnswerSum>,
     ends: Vec<End>,
     waits: Waits,
     counters: BTreeMap<&'static str, u64>,
@@ -114,6 +116,7 @@ pub fn assemble(
         reconnects: sums.reconnects,
         outages: shared.outages().finish(began_ns, last_ns),
         results: agreements(shared, &sums.results, has_digests),
+        answer_sums: answer_sums(plan, &sums.answer_sums),
         client_cost,
         driver_counters: sums.counters,
         unfinished: (sums.abandoned > 0).then(|| Unfinished {
@@ -157,6 +160,7 @@ impl Sums {
         let mut sums = Self {
             begun: vec![Outcomes::default(); plan.types.len()],
             results: ResultLog::new(plan.statements.len()),
+            answer_sums: vec![AnswerSum::default(); plan.types.len()],
             waits: Waits::new(plan.types.len()),
             ..Self::default()
         };
@@ -171,6 +175,9 @@ impl Sums {
             sums.cancelled += recorder.cancelled;
             sums.errors.merge(recorder.errors);
             sums.results.merge(&recorder.results);
+            for (sum, added) in sums.answer_sums.iter_mut().zip(&recorder.answer_sums) {
+                sum.merge(added);
+            }
             sums.ends.extend(recorder.ends);
             sums.waits.merge(recorder.waits);
             for (name, count) in recorder.counters {
@@ -220,6 +227,28 @@ fn statements(shared: &Shared, aggregator: &Aggregator) -> Vec<StatementReport> 
     };
     let all = program.statements.iter().enumerate();
     all.filter_map(report).collect()
+}
+
+/// For each script, over all groups that run it; empty if answers were not summed.
+fn answer_sums(plan: &Plan, by_type: &[AnswerSum]) -> Vec<AnswerSumReport> {
+    let scripts = (0u32..).zip(&plan.program.scripts);
+    let report = |(number, script): (u32, &assay_script::Script)| {
+        let mut sum = AnswerSum::default();
+        for kind in plan.types_of(number) {
+            sum.merge(&by_type[kind as usize]);
+        }
+        AnswerSumReport {
+            transaction: script.name.clone(),
+            transactions: sum.transactions,
+            rows: sum.rows,
+            digest: format!("{:016x}", sum.digest),
+        }
+    };
+    if plan.sums_answers {
+        scripts.map(report).collect()
+    } else {
+        Vec::new()
+    }
 }
 
 fn agreements(shared: &Shared, results: &ResultLog, has_digests: bool) -> Vec<ResultReport> {
