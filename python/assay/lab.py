@@ -77,7 +77,8 @@ def run(
     check_declarations(workload)
     planned = plan(experiment, workload)
     compiled = Compiled(workload)
-    for warning in compiled.check(planned.runs):
+    expressible = [one for one in planned.runs if why_refused(workload, one) is None]
+    for warning in compiled.check(expressible):
         progress.warning(warning)
     check_limits(workload, planned.runs, loading.sessions)
     check_rows(workload, planned.runs)
@@ -140,6 +141,8 @@ def _run(context: Context, planned: PlannedRun, runs: tuple[PlannedRun, ...]) ->
     state: EndState = "failed" if reason else "done"
     verdict, warnings = judge_run(store.evidence(state, reason))
     store.end_run(state, reason=reason, verdict=verdict, warnings=warnings)
+    for position, disputed in context.known.questions.take_disputed().items():
+        store.disqualified(position, disputed)
     context.progress.ended(planned, reason)
     pool.release(planned)
     return exit_code

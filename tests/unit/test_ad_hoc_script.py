@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from assay import registry
 from assay.drive.prepare import Compiled
 from assay.errors import ScriptError, YouError
 from assay.experiment import Experiment, ScriptFile
@@ -52,7 +53,7 @@ def test_scripts_are_mixed_by_the_weights_behind_their_names(script: Path) -> No
     other.write_text("select 2;\n")
     found, workload = asked(f"{script}@9", script=(str(other),))
     assert found.scripts == (ScriptFile(str(script), 9), ScriptFile(str(other)))
-    sent = workload.scripts_for(workload.test("script"), "sqlite")
+    sent = workload.scripts_for(workload.test("script"), registry.system("sqlite").dialect)
     assert [(one.name, one.weight) for one in sent] == [("read", 9), ("write", 1)]
     assert workload_of(found) == workload
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from assay import registry
 from assay.errors import ArgumentError, ExperimentError
 from assay.experiment import Driving, Experiment
 from assay.experiment.words import Words, experiment
@@ -68,7 +69,9 @@ def cells(folder: Path, **words: Any) -> list[Cell]:
 def test_a_test_declares_how_its_clients_are_driven(workload: Workload) -> None:
     test = workload.test("timed")
     assert (test.order, test.mix, test.scripts) == ("mix", {"one": 45, "two": 55}, ("one", "two"))
-    assert [one.weight for one in workload.scripts_for(test, "sqlite")] == [45, 55]
+    assert [
+        one.weight for one in workload.scripts_for(test, registry.system("sqlite").dialect)
+    ] == [45, 55]
     assert test.driving == Driving(
         duration_s="seconds",
         warm_up_s=2,

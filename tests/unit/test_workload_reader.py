@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from assay.errors import AssayError, ExperimentError
 from assay.workload import reader
 from assay.workload.scripts import as_file
+
+
+class Spoken(NamedTuple):
+    name: str
+    language: str = "sql"
+
 
 WORKLOAD = """\
 title = "Small"
@@ -89,11 +96,93 @@ def test_an_override_replaces_one_script_for_one_dialect(tmp_path: Path) -> None
     override.write_text("-- it has no 2\nselect 1 + 1;\n")
     workload = reader.read(str(folder))
     test = workload.test("all")
-    assert [one.path for one in workload.scripts_for(test, "some")] == [
+    assert [one.path for one in workload.scripts_for(test, Spoken("some"))] == [
         "one.sql",
         "overrides/some/two.sql",
     ]
-    assert [one.path for one in workload.scripts_for(test, "other")] == ["one.sql", "two.sql"]
+    assert [one.path for one in workload.scripts_for(test, Spoken("other"))] == [
+        "one.sql",
+        "two.sql",
+    ]
+
+
+def test_a_file_of_another_language_holds_the_statements_for_it(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path)
+    (folder / "two.json").write_text('{"count": "t"};\n')
+    (folder / "data.json").write_text("{}")
+    override = folder / "overrides" / "some" / "two.sql"
+    override.parent.mkdir(parents=True)
+    override.write_text('-- it counts otherwise\n{"size": "t"};\n')
+    workload = reader.read(str(folder))
+    other, own = Spoken("other", "json"), Spoken("some", "json")
+    assert workload.script_for("two", other).path == "two.json"
+    assert workload.script_for("two", own).path == "overrides/some/two.sql"
+    assert workload.script_for("two", Spoken("other")).path == "two.sql"
+    assert [workload.is_spoken(name, other) for name in ("one", "two")] == [False, True]
+    assert "data.json" not in workload.texts
+
+
+INSTANCES = WORKLOAD.replace('["*.sql"]', '["day_{instance}.sql"]')
+
+
+def test_a_script_that_stands_for_several_has_a_number_in_each(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, INSTANCES + '[instances]\n"day_{instance}" = "9..11"\n')
+    (folder / "day_{instance}.sql").write_text("-- {instance} days\nselect {instance};\n")
+    workload = reader.read(str(folder))
+    scripts = workload.scripts_for(workload.test("all"), Spoken("some"))
+    assert [one.name for one in scripts] == ["day_9", "day_10", "day_11"]
+    assert scripts[1].text == "-- 10 days\nselect 10;\n"
+    assert scripts[1].path == "day_{instance}.sql"
+
+
+@pytest.mark.parametrize(
+    ("instances", "complaint"),
+    [
+        ("", "nothing says for which"),
+        ('[instances]\n"day_{instance}" = "9..8"\n', "no range"),
+        ('[instances]\n"day_{instance}" = "1..9999"\n', "no range"),
+        ('[instances]\n"dya_{instance}" = "1..2"\n', "stands for several"),
+        ('[instances]\n"one" = "1..2"\n', "stands for several"),
+    ],
+)
+def test_a_script_that_stands_for_several_needs_a_range(
+    tmp_path: Path, instances: str, complaint: str
+) -> None:
+    folder = folder_of(tmp_path, INSTANCES + instances)
+    (folder / "day_{instance}.sql").write_text("select {instance};\n")
+    with pytest.raises(ExperimentError, match=complaint):
+        reader.read(str(folder))
+
+
+def test_constants_follow_from_parameters_and_from_each_other(tmp_path: Path) -> None:
+    constants = '[constants]\ndouble = "2 * :copies"\nmore = ":double + 1"\n'
+    workload = reader.read(str(folder_of(tmp_path, WORKLOAD + constants)))
+    assert workload.constants_for({"copies": 5}) == {"double": 10, "more": 11}
+    assert workload.with_defaults({}) == {"copies": 2, "double": 4, "more": 5}
+
+
+@pytest.mark.parametrize(
+    ("constants", "complaint"),
+    [
+        ('copies = "1"', "a parameter and a constant"),
+        ('one = ":two"\ntwo = "2"', "variable :two"),
+        ('one = "2 +"', "expected"),
+    ],
+)
+def test_a_constant_that_is_none_is_refused(tmp_path: Path, constants: str, complaint: str) -> None:
+    folder = folder_of(tmp_path, WORKLOAD + f"[constants]\n{constants}\n")
+    with pytest.raises(ExperimentError, match=complaint) as caught:
+        reader.read(str(folder)).with_defaults({})
+    assert caught.value.line is not None
+
+
+@pytest.mark.parametrize("limit", ["duration_s = 1", "passes = 2\nwarm_up_s = 1"])
+def test_results_are_compared_where_every_system_is_asked_the_same(
+    tmp_path: Path, limit: str
+) -> None:
+    text = WORKLOAD.replace('passes = "copies"', f"compare_results = true\n{limit}")
+    with pytest.raises(ExperimentError, match="a faster system would be asked more"):
+        reader.read(str(folder_of(tmp_path, text)))
 
 
 @pytest.mark.parametrize(
@@ -124,5 +213,5 @@ def test_any_change_of_a_text_changes_the_fingerprint(tmp_path: Path) -> None:
 
 def test_a_file_for_a_client_has_the_statements_alone(tmp_path: Path) -> None:
     workload = reader.read(str(folder_of(tmp_path)))
-    scripts = workload.scripts_for(workload.test("all"), "")
+    scripts = workload.scripts_for(workload.test("all"), Spoken(""))
     assert as_file(scripts) == "-- one: the first\nselect 1;\n\nselect 2;\n"

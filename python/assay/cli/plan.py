@@ -15,6 +15,7 @@ from assay.experiment import words as command_line
 from assay.load.prepare import check_rows
 from assay.plan import plan
 from assay.row_sources.protocol import row_source
+from assay.steps.refusal import why_refused
 from assay.systems.sourced import URL
 from assay.text.units import counted, duration
 
@@ -51,7 +52,8 @@ def command(words: command_line.Words, form: str) -> None:
     runs = plan(experiment, workload).runs
     row_source(workload).check_input(experiment.input_paths)
     check_rows(workload, runs)
-    for warning in Compiled(workload).check(runs):
+    expressible = [one for one in runs if why_refused(workload, one) is None]
+    for warning in Compiled(workload).check(expressible):
         click.echo(f"warning: {warning}", err=True)
     found = [
         {

@@ -33,7 +33,7 @@ def scripts_of(workload: Workload, drive: PlannedDrive, dialect: Dialect) -> tup
     feed = drive.run.cell.feed
     if feed is not None:
         return statement_file.read(Path(feed), dialect.literal_style)
-    return workload.scripts_for(drive, dialect.name)
+    return workload.scripts_for(drive, dialect)
 
 
 def document_of(
@@ -52,9 +52,11 @@ def document_of(
     variables: dict[str, Scalar | None] = {
         **({} if workload.is_ad_hoc else dict.fromkeys(workload.scripts)),
         **({"scale": 1} if cell.scripts else {}),
+        **workload.constants_for(cell.parameters),
         **cell.parameters,
         **known,
     }
+    test = workload.test(cell.test)
     return {
         "site": None,
         "scripts": script_texts(scripts),
@@ -71,6 +73,7 @@ def document_of(
         "statement_timeout_s": None,
         **_of_the_whole(cell.driving),
         **_filled(
+            sum_answers=test.compare_results,
             identifiers=workload.identifiers_for(cell.parameters),
             unknown_statements=dict(dialect.unknown_statements),
             lexer=dialect.language if dialect.language != "sql" else None,

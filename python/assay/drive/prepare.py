@@ -59,7 +59,7 @@ class Compiled:
         variables |= step.own_variables
         identifiers = self._workload.identifiers_for(parameters)
         for name in step.scripts_run_once:
-            script = self._workload.script_for(name, dialect.name)
+            script = self._workload.script_for(name, dialect)
             document = query.document_of(script, variables, identifiers, dialect.language)
             try:
                 _engine.script_warnings(json.dumps(document))

@@ -32,7 +32,7 @@ from assay.observation import Observation, Observed
 from assay.observation.merging import merge
 from assay.plan import Plan, PlannedRun
 from assay.provision.deployment import Deployment
-from assay.record import calibrations, planned, reading, run_states, run_steps
+from assay.record import calibrations, cells, planned, reading, run_states, run_steps
 from assay.record.document import json_text, storable, without_secrets
 from assay.record.file import insert
 from assay.record.process import this_process
@@ -270,6 +270,24 @@ class Store(Questions):
         self._write().change(change)
         self._write().run_ended(run_id)
         self._run_id, self._step, self._is_step_open = None, None, False
+
+    def disqualified(self, position: int, reason: str) -> None:
+        """What became known after the run at that position had ended makes its numbers invalid."""
+        values = (storable(without_secrets(reason)), self._experiment_id, position)
+
+        def change(connection: sqlite3.Connection) -> None:
+            connection.execute(
+                "UPDATE runs SET verdict_reason = CASE WHEN verdict = 'invalid' THEN "
+                "verdict_reason || '; ' || ?1 ELSE ?1 END, verdict = 'invalid' "
+                "WHERE experiment_id = ?2 AND position = ?3",
+                values,
+            )
+            (run_id,) = connection.execute(
+                "SELECT id FROM runs WHERE experiment_id = ? AND position = ?", values[1:]
+            ).fetchone()
+            cells.settle(connection, run_id)
+
+        self._write().change(change)
 
     def end_experiment(self) -> None:
         """No more runs of this experiment will begin."""

@@ -11,6 +11,7 @@ Two shapes. *By factors*, the tables of most papers::
     value      = "elapsed"      # default; or throughput, latency, size_on_disk, load_time
     unit       = "s"            # of a time: min, s (default), ms or µs
     speed_up   = true           # first column ÷ each other column
+    scalability = true          # of columns = "clients": that, ÷ the ratio of their clients
 
 A factor is ``system``, ``storage``, ``clients``, ``protocol``, ``threads``, ``offered_rate_per_s``
 or a parameter of the workload. Other factors that vary become blocks, so that no cell is hidden.
@@ -59,6 +60,7 @@ class Declaration:
     value: str = "elapsed"
     unit: str = "s"
     has_speed_up: bool = False
+    has_scalability: bool = False
     fields: tuple[Field, ...] = ()
     """Empty: the table is by factors."""
 
@@ -86,12 +88,17 @@ def read(section: Section, test: str) -> Declaration:
         value=_value(section),
         unit=section.choice("unit", TIME_UNITS, "s"),
         has_speed_up=section.boolean("speed_up", False),
+        has_scalability=section.boolean("scalability", False),
         fields=tuple(map(_field, section.sections("fields"))),
     )
     section.done()
     factors = [declaration.blocks, declaration.rows, declaration.columns]
     if len(set(factors)) < len(factors):
         raise section.error("blocks, rows and columns must be three different factors")
+    if declaration.has_scalability and declaration.columns != "clients":
+        raise section.error(
+            "scalability compares numbers of clients", "scalability", hint='columns = "clients"'
+        )
     return declaration
 
 

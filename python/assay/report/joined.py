@@ -19,14 +19,14 @@ from assay.report.values import Cell, Column, Number, Row, Table
 def table(
     experiment: ExperimentRecord, series: Series, published: Published | None
 ) -> Table | None:
-    """None where fewer than two of the series' tests were run."""
+    """None where fewer than two of the series' tests were run, or not its only one."""
     tests = {column.test for column in series.columns}
     by_test = {
         test: cell_runs.cells(experiment, runs)
         for test, runs in cell_runs.tests(experiment.runs).items()
         if test in tests
     }
-    if len(by_test) < 2:
+    if len(by_test) < min(2, len(tests)):
         return None
     every = [cell for found in by_test.values() for cell in found]
     shared = _shared(by_test, every)
@@ -37,6 +37,7 @@ def table(
     for level in cell_runs.levels(every, series.rows):
         rows += [table_row(row, labels) for row in ours if row.levels[series.rows] == level]
         rows += _published(published, series, level, labels)
+    rows += _published(published, series, None, labels)
     return Table(
         name=series.name,
         title=series.heading,
@@ -68,16 +69,18 @@ def _column(column: SeriesColumn) -> PivotColumn:
 
 
 def _published(
-    published: Published | None, series: Series, level: Scalar, labels: Sequence[str]
+    published: Published | None, series: Series, level: Scalar | None, labels: Sequence[str]
 ) -> list[Row]:
-    """The published rows of that level, as printed; ``unit`` has one unit per column."""
+    """The published rows of that level, as printed; ``unit`` has one unit per column. None: those
+    that are of no level, which stand last."""
     if published is None:
         return []
     found = []
     for row in published.rows:
         if row.get(series.rows) != level:
             continue
-        named = {series.rows: str(level), "system": f"{row['system']}, published"}
+        label = "" if level is None else str(level)
+        named = {series.rows: label, "system": f"{row['system']}, published"}
         cells = [
             Cell(f"{value:.10g}", Number(value, unit))
             for value, unit in zip(row["values"], published.units, strict=True)

@@ -9,6 +9,7 @@ for tests that measure something else, it has a row per run.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from assay.experiment import Scalar
 from assay.judge import Verdict, verdict
@@ -118,7 +119,7 @@ def _factors_table(
     ]
     order = [*blocks, declared.rows]
     rows = [
-        table_row(row, [declared.rows], blocks, _beside(declared, key, row, published))
+        table_row(row, [declared.rows], blocks, _beside(declared, key, row, levels, published))
         for row in pivot_rows(found, order, columns, order)
     ]
     titles = [*_speed_up_titles(declared, levels), *(published.titles if published else [])]
@@ -148,10 +149,16 @@ def _blocks(declared: Declaration, found: Sequence[CellRuns]) -> list[str]:
 
 
 def _beside(
-    declared: Declaration, key: Key, row: PivotRow, published: Published | None
+    declared: Declaration,
+    key: Key,
+    row: PivotRow,
+    levels: Sequence[Scalar],
+    published: Published | None,
 ) -> list[Cell]:
-    """Speed-ups and published numbers, after the measured ones."""
+    """Speed-ups, scalability and published numbers, after the measured ones."""
     shown: list[Cell] = []
+    if declared.has_scalability:
+        shown += _scalability(declared, key, row, levels)
     if declared.has_speed_up:
         numbers = [None if cell is None else aggregates.number(cell, key) for cell in row.cells]
         why_none = f"one {declared.columns}" if len(numbers) == 1 else ""
@@ -160,6 +167,28 @@ def _beside(
     if published:
         first = next(cell for cell in row.cells if cell is not None)
         shown += published.cells(published.row(first.published_names, first.factors))
+    return shown
+
+
+def _scalability(
+    declared: Declaration, key: Key, row: PivotRow, levels: Sequence[Scalar]
+) -> list[Cell]:
+    """(1/N) (t1/tN) of each number of clients but the first, which need not be 1."""
+    numbers = [None if cell is None else aggregates.number(cell, key) for cell in row.cells]
+    shown = []
+    for clients, other in zip(levels[1:], numbers[1:], strict=True):
+        ratio = float(clients) / float(levels[0])
+        found = _speed_up(declared, numbers[0], other)
+        if found is None or found.number is None:
+            shown.append(absent(""))
+            continue
+        number = replace(
+            found.number,
+            value=found.number.value / ratio,
+            low=(found.number.low or 0) / ratio,
+            high=(found.number.high or 0) / ratio,
+        )
+        shown.append(judged(units.ratio(number.value), number))
     return shown
 
 
@@ -182,6 +211,8 @@ def _speed_up(declared: Declaration, first: Number | None, other: Number | None)
 
 
 def _speed_up_titles(declared: Declaration, levels: Sequence[Scalar]) -> list[str]:
+    if declared.has_scalability:
+        return [f"scalability\n{level}" for level in levels[1:]]
     if not declared.has_speed_up:
         return []
     return ["speed-up"] if len(levels) < 3 else [f"speed-up\n{level}" for level in levels[1:]]

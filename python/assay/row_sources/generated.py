@@ -117,7 +117,8 @@ def _without_places(value: Any) -> Any:
 
 def _described(workload: Workload, source: Mapping[str, Any], total: int) -> str:
     tables = len(source["tables"])
-    words = ", ".join(f"{name} {value}" for name, value in source["variables"].items())
+    given = {name: one for name, one in source["variables"].items() if name in workload.parameters}
+    words = ", ".join(f"{name} {value}" for name, value in given.items())
     counted = f"{tables} tables, {total:,} rows" if tables != 1 else f"{total:,} rows"
     return f"{workload.name}: {counted}" + (f" ({words})" if words else "")
 

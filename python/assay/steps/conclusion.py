@@ -34,7 +34,7 @@ def has_rules(state: RunState) -> bool:
     is_deaf = observation is not None and _is_deaf(observation)
     if state.report is None or not state.test.drives or _is_lost(observation) or is_deaf:
         return False
-    known = state.workload.checks_for(state.up().system.dialect.name)
+    known = state.workload.checks_for(state.up().system.dialect)
     return bool(chosen(known, state.test.checks))
 
 

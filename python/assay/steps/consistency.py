@@ -13,7 +13,7 @@ from assay.steps.context import RunState
 def broken_rules(state: RunState, parameters: Mapping[str, Scalar]) -> list[Check]:
     """A check for each rule, asked now."""
     workload, pooled = state.workload, state.up()
-    known = workload.checks_for(pooled.system.dialect.name)
+    known = workload.checks_for(pooled.system.dialect)
     return check_consistency(
         pooled.deployment,
         chosen(known, state.test.checks),

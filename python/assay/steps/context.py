@@ -10,6 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from assay.check.answers import Agreement, Check
+from assay.check.questions import Questions
 from assay.drive.prepare import Compiled
 from assay.drive.query import Answer
 from assay.errors import Bug
@@ -29,6 +30,7 @@ class Known:
     """What earlier runs of the experiment have found out."""
 
     agreement: Agreement = field(default_factory=Agreement)
+    questions: Questions = field(default_factory=Questions)
     sound: list[Dataset] = field(default_factory=list)
     """What was loaded, and the workload's rules found right."""
 

@@ -34,7 +34,7 @@ class Ddl(Step):
         """Raises `SystemRefused` with the statement's error. The system is not used for another
         run: what the script made would still be there."""
         workload, pooled = state.workload, state.up()
-        script = workload.script_for(self.script, pooled.system.dialect.name)
+        script = workload.script_for(self.script, pooled.system.dialect)
         parameters = parameters_of(workload, state.planned, self)
         state.context.progress.stage(f"ddl {script.path}")
         pooled.forget()

@@ -58,7 +58,7 @@ def _answers(
     state: RunState, step: Dump, name: str, parameters: Mapping[str, Scalar]
 ) -> tuple[Answer, ...]:
     workload, pooled = state.workload, state.up()
-    script = workload.script_for(name, pooled.system.dialect.name)
+    script = workload.script_for(name, pooled.system.dialect)
     variables = workload.with_defaults(parameters)
     numbers = range(state.planned.cell.clients if step.each else 1)
     return tuple(

@@ -12,6 +12,15 @@ def why_refused(workload: Workload, run: PlannedRun) -> str | None:
     """Nothing is started for a run that is refused, and its experiment goes on."""
     test, choice = workload.test(run.cell.test), run.cell.system
     had = capabilities_of(registry.system(choice.name), choice)
+    dialect = registry.system(choice.name).dialect
+    for word in (dialect.name, dialect.language):
+        if word in test.not_expressible:
+            return f"{choice.label}: {test.not_expressible[word]}"
+    names = [*test.scripts, *(name for step in test.steps for name in step.scripts_run_once)]
+    unspoken = [one for one in dict.fromkeys(names) if not workload.is_spoken(one, dialect)]
+    if unspoken and not run.cell.feed:
+        language = dialect.language.upper()
+        return f"{choice.label}: {workload.name} has no {language} statements for {unspoken[0]}"
     lacking = capabilities.missing(test.all_needs, choice.label, had)
     if lacking is None and choice.url is not None and "restart" in test.all_needs:
         return f"{choice.label} is not started by Assay, so it cannot be restarted"

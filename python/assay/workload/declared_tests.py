@@ -53,10 +53,12 @@ def _test(name: str, section: Section, known: Known) -> Test:
         protocol=section.choice("protocol", PROTOCOLS, "prepared"),
         data=section.choice("data", DATA, "loaded"),
         changes_data=section.boolean("changes_data", True),
+        compare_results=section.boolean("compare_results", False),
         data_to_buffer=_data_to_buffer(section, known.parameters),
         checks=section.texts("checks", ("*",), may_be_empty=True),
         defaults=_levels(section.section("defaults"), known.parameters),
         needs=_needs(section),
+        not_expressible=_not_expressible(section.section("not_expressible")),
     )
     section.done()
     test = _with_the_only_drive(section, test)
@@ -135,6 +137,12 @@ def _needs(section: Section) -> tuple[str, ...]:
     return needs
 
 
+def _not_expressible(section: Section) -> dict[str, str]:
+    """``[tests.NAME.not_expressible]``: dialect or language → the reason, which reports show where
+    the number would stand."""
+    return {name: section.text(name) for name in section.names()}
+
+
 def _refuse_contradictions(section: Section, test: Test) -> None:
     """What no single key can be wrong about."""
     if not test.changes_data and test.leaves_other_data:
@@ -146,12 +154,25 @@ def _refuse_contradictions(section: Section, test: Test) -> None:
         )
     for drive in test.drives:
         _refuse_idle(section, test, drive)
+        _refuse_incomparable(section, test, drive)
     if test.overlaps and test.driving.transactions is None:
         raise section.error(
             "clients that overlap end by a count", hint="give transactions, of each client"
         )
     if test.order == "mix" and test.driving.passes is not None:
         raise section.error("a mix has no passes", "passes", hint="give transactions or duration_s")
+
+
+def _refuse_incomparable(section: Section, test: Test, step: Drive) -> None:
+    """Raises `ExperimentError` where how much is asked depends on how fast a system is."""
+    driving = test.driving.changed(step.said)
+    key = "duration_s" if driving.duration_s is not None else "warm_up_s"
+    if test.compare_results and (driving.duration_s is not None or driving.warm_up_s):
+        raise section.error(
+            f"compare_results with {key}: a faster system would be asked more",
+            "compare_results",
+            hint="give passes, transactions or queue",
+        )
 
 
 def _refuse_idle(section: Section, test: Test, step: Drive) -> None:

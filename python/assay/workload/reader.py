@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from assay import registry
@@ -10,8 +10,17 @@ from assay.errors import ExperimentError
 from assay.files import text_file, toml_file
 from assay.files.toml_file import Section
 from assay.registry import did_you_mean
-from assay.workload import answers, declared_tests, parameters, relations, scripts, tables
-from assay.workload.schema import Schema
+from assay.workload import (
+    answers,
+    declared_tests,
+    instances,
+    keys,
+    parameters,
+    relations,
+    scripts,
+    tables,
+)
+from assay.workload.schema import Expression, Schema
 from assay.workload.values import Workload
 
 
@@ -23,7 +32,7 @@ def read(name_or_path: str) -> Workload:
     folder = registry.workload_folder(name_or_path)
     file = folder / registry.WORKLOAD_FILE
     top = toml_file.read(file)
-    found = scripts.read(folder)
+    found = instances.expand(scripts.read(folder), top.section("instances"))
     declared = {one.name: one for one in parameters.read(top.section("parameters"))}
     read_tests = declared_tests.read(top.section("tests"), found.scripts, declared)
     known = {one.name: one for one in read_tests}
@@ -96,7 +105,15 @@ def _schema(top: Section, *, has_expressions: bool) -> Schema:
     relations.check(sections, declared)
     names = [one.name for one in declared]
     identifiers = relations.identifiers(top.section("identifiers"), names)
-    return Schema(top.file, relations.in_order(declared), identifiers)
+    constants = _constants(top.section("constants"), top.section("parameters").names())
+    return Schema(top.file, relations.in_order(declared), identifiers, constants)
+
+
+def _constants(section: Section, parameters: Collection[str]) -> dict[str, Expression]:
+    for name in section.names():
+        if name in parameters:
+            raise section.error(f"{name} is a parameter and a constant", name)
+    return {name: keys.expression(section, name) for name in section.names()}
 
 
 def _own_texts(folder: Path) -> dict[str, str]:

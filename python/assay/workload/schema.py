@@ -76,6 +76,17 @@ class Schema:
     order, no row is there before the row it belongs to."""
     identifiers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Name in scripts (``:{table}``) → the declared tables it may choose among."""
+    constants: Mapping[str, Expression] = field(default_factory=dict)
+    """Name → an expression of parameters and of the constants above it; tables and scripts use it
+    as they use a parameter."""
+
+    def with_constants(self, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
+        """The parameters, which are all of the workload's, and the constants. Raises
+        `ExperimentError` for an expression that is none."""
+        known = dict(parameters)
+        for name, expression in self.constants.items():
+            known[name] = evaluate(expression, known, self.file)
+        return known
 
     def tables_for(self, parameters: Mapping[str, Scalar]) -> tuple[Table, ...]:
         """The tables of a deployment: one for each instance. ``parameters`` are all of the

@@ -1,9 +1,10 @@
 """Takes a workload folder; returns its scripts, and what single dialects are sent in their place.
 
 Every ``*.sql`` below the folder is a script; its name (the transaction type) is the file's name
-without the ending. ``overrides/<dialect>/<path of the script>`` replaces one of them for one
-dialect, and must say why in a comment on its first line. A file in ``checks/`` is no transaction
-type but a query that must return no row.
+without the ending. A file of the same name beside it that ends in ``.cql`` or ``.json`` holds its
+statements in that language. ``overrides/<dialect>/<path of the script>`` replaces one of them for
+one dialect, and must say why in a comment on its first line. A file in ``checks/`` is no
+transaction type but a query that must return no row.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from assay.workload.values import Script
 
 OVERRIDES = "overrides"
 CHECKS = "checks"
+LANGUAGES = ("cql", "json")
+"""Of statements that are no SQL; such a file ends in the language."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,7 @@ class Found:
     scripts: dict[str, Script]
     checks: dict[str, Script]
     overrides: dict[tuple[str, str], Script]
+    """(dialect or language, name) → what is sent in place of the SQL."""
     texts: dict[str, str]
     """All of them by path within the folder."""
 
@@ -50,6 +54,14 @@ def read(folder: Path) -> Found:
         kind = found.checks if within.parts[0] == CHECKS else found.scripts
         kind[file.stem] = Script(file.stem, within.as_posix(), text)
     every = {**found.scripts, **found.checks}
+    for script in every.values():
+        for language in LANGUAGES:
+            file = (folder / script.path).with_suffix(f".{language}")
+            if file.is_file():
+                within, text = file.relative_to(folder), text_file.read(file, ExperimentError)
+                found.texts[within.as_posix()] = text
+                key = language, script.name
+                found.overrides[key] = Script(script.name, within.as_posix(), text)
     paths = {script.path: script.name for script in every.values()}
     for within, text in overrides:
         dialect, name = _override(folder, within, text, paths)

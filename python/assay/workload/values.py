@@ -37,6 +37,13 @@ class Script:
         return title.strip() if colon and name == self.name else first.strip()
 
 
+class Speaks(Protocol):
+    """A dialect, as far as scripts are chosen by it."""
+
+    name: str
+    language: str
+
+
 class RunsScripts(Protocol):
     """What names scripts and their weights: a test, or a step of a run."""
 
@@ -72,6 +79,8 @@ class Test:
     changes_data: bool = True
     """Whether other data may be left behind than were found. Where it is false, sessions are
     read-only as far as the system has such."""
+    compare_results: bool = False
+    """Whether all systems of an experiment must answer every transaction with the same rows."""
     data_to_buffer: float | str | None = None
     """Bytes of data for each byte of the system's buffer; None: the buffer is as the system has
     it."""
@@ -83,6 +92,9 @@ class Test:
     needs: tuple[str, ...] = ()
     """Capabilities that a system must have (`assay.capabilities`), beside those that its steps
     need."""
+
+    not_expressible: Mapping[str, str] = field(default_factory=dict)
+    """Dialect or language → why its systems cannot express the test."""
 
     __test__ = False  # pytest must not take this for one of its own
 
@@ -167,7 +179,7 @@ class Workload:
     checks: Mapping[str, Script] = field(repr=False)
     """Queries that must return no row, by name."""
     overrides: Mapping[tuple[str, str], Script] = field(repr=False)
-    """(dialect, name of a script or a check) → what that dialect is sent instead."""
+    """(dialect or language, name of a script or a check) → what is sent instead."""
     expected: tuple[ExpectedAnswers, ...]
     expected_rules: Mapping[str, str]
     """Variant → what replication does to a count: ``times replicas`` or ``unchanged``."""
@@ -200,19 +212,34 @@ class Workload:
             raise unknown(f"test of {self.name}", name, self.tests)
         return self.tests[name]
 
-    def scripts_for(self, runs: RunsScripts, dialect: str) -> tuple[Script, ...]:
+    def scripts_for(self, runs: RunsScripts, dialect: Speaks) -> tuple[Script, ...]:
         """The scripts of a test, or of one of its steps, as one dialect is sent them: its own where
         it has an override."""
         sent = (self.script_for(name, dialect) for name in runs.scripts)
         return tuple(replace(one, weight=runs.mix.get(one.name, one.weight)) for one in sent)
 
-    def script_for(self, name: str, dialect: str) -> Script:
-        """The script of that name as one dialect is sent it: its own where it has an override."""
-        return self.overrides.get((dialect, name), self.scripts[name])
+    def script_for(self, name: str, dialect: Speaks) -> Script:
+        """The script of that name as one dialect is sent it: its own, or that of its language."""
+        return self._own(name, dialect) or self.scripts[name]
 
-    def checks_for(self, dialect: str) -> tuple[Script, ...]:
-        """The consistency checks as one dialect is sent them."""
-        return tuple(self.overrides.get((dialect, name), one) for name, one in self.checks.items())
+    def checks_for(self, dialect: Speaks) -> tuple[Script, ...]:
+        """The consistency checks as one dialect is sent them; those that its language does not have
+        are left out."""
+        return tuple(
+            self._own(name, dialect) or one
+            for name, one in self.checks.items()
+            if self.is_spoken(name, dialect)
+        )
+
+    def is_spoken(self, name: str, dialect: Speaks) -> bool:
+        """Whether the script or the check of that name has a text in the dialect's language. Ad hoc
+        scripts are in the language of whatever system they are sent to."""
+        is_base = dialect.language == "sql" or self.is_ad_hoc
+        return is_base or self._own(name, dialect) is not None
+
+    def _own(self, name: str, dialect: Speaks) -> Script | None:
+        of_dialect = self.overrides.get((dialect.name, name))
+        return of_dialect or self.overrides.get((dialect.language, name))
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -233,9 +260,16 @@ class Workload:
         return self.schema.source_for(self.with_defaults(parameters), seed)
 
     def with_defaults(self, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
-        """Every parameter of the workload: also those that a test does not take have a value."""
+        """Every parameter of the workload, also those that a test does not take, and its
+        constants."""
         known = {one.name: one.default for one in self.parameters.values()}
-        return {**known, **{name: parameters[name] for name in known if name in parameters}}
+        given = {name: parameters[name] for name in known if name in parameters}
+        return self.schema.with_constants({**known, **given})
+
+    def constants_for(self, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
+        """The constants of the workload, with these parameters."""
+        whole = self.with_defaults(parameters) if self.schema.constants else {}
+        return {name: whole[name] for name in self.schema.constants}
 
     def parameters_of(self, test: Test) -> tuple[Parameter, ...]:
         """The parameters this test takes."""
