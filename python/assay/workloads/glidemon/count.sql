@@ -1,0 +1,2 @@
+-- count: all jobs
+select count(*) as jobs from jobs;

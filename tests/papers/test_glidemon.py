@@ -1,0 +1,107 @@
+"""The monitor of grid jobs: its numbers are exact at every scale, and all systems answer alike."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import statistics
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from assay.observation import Observation
+from assay.workload import reader
+from commands import Assay, why_missing
+
+END = "2013-10-14 00:00:00"
+LAST_DAY = "2013-10-13 00:00:00"
+WINDOW = "2013-09-30 00:00:00"
+IN_MEMORY = ("--storage", "tmpfs")
+
+
+def rows(assay: Assay, table: str, scale: float, *words: str) -> list[dict[str, str]]:
+    ended = assay("generate", "glidemon", "--table", table, "--set", f"scale={scale}", *words)
+    assert ended.status == 0, ended.err
+    return list(csv.DictReader(io.StringIO(ended.out)))
+
+
+@pytest.mark.parametrize(("scale", "seed"), [(0.001, 1), (0.0137, 5), (0.06, 1)])
+def test_counts_are_exact_at_every_scale(assay: Assay, scale: float, seed: int) -> None:
+    tasks = rows(assay, "tasks", scale, "--set", f"data_seed={seed}")
+    jobs = rows(assay, "jobs", scale, "--set", f"data_seed={seed}")
+    type_of = {task["task_id"]: task["type"] for task in tasks}
+    window = [row for row in jobs if row["last_update"] >= WINDOW]
+    analysis = [row for row in window if type_of[row["task_id"]] == "analysis"]
+    recent = [task for task in tasks if task["last_update"] >= WINDOW]
+    assert len(jobs) == round(14_000_000 * scale)
+    assert len(window) == round(2_200_000 * scale)
+    assert len(analysis) == round(2_000_000 * scale)
+    assert sum(row["last_update"] >= LAST_DAY for row in analysis) == round(70_000 * scale)
+    assert len(recent) == max(251, round(5_000 * scale))
+    assert len({task["user_id"] for task in recent}) == 251
+    assert max(row["last_update"] for row in jobs) < END
+    days = Counter(row["last_update"][:10] for row in analysis if row["last_update"] < LAST_DAY)
+    mean = sum(days.values()) / 13
+    assert len(days) == 13
+    assert all(abs(count - mean) <= 0.16 * mean + 1 for count in days.values())
+
+
+def test_jobs_of_tasks_and_users_are_spread_as_published(assay: Assay) -> None:
+    """Without jobs: their numbers stand in the tasks. At scale 1 the median user has about 1,200
+    jobs in 14 days, and 95 % have fewer than 32,000."""
+    tasks = [one for one in rows(assay, "tasks", 1) if one["last_update"] >= WINDOW]
+    sizes = [int(task["n_jobs"]) for task in tasks]
+    assert (len(sizes), sum(sizes)) == (5_000, 2_200_000)
+    assert (min(sizes) >= 1, max(sizes) <= 10_000) == (True, True)
+    assert statistics.stdev(map(math.log, sizes)) == pytest.approx(1.5, abs=0.15)
+    of_user: Counter[str] = Counter()
+    for task in tasks:
+        of_user[task["user_id"]] += int(task["n_jobs"])
+    assert len(of_user) == 251
+    assert 500 < statistics.median(of_user.values()) < 3_000
+    assert 15_000 < statistics.quantiles(of_user.values(), n=20)[-1] < 60_000
+
+
+@pytest.mark.parametrize("systems", ["sqlite,postgresql,mariadb"])
+def test_all_systems_answer_every_question_with_the_same_rows(assay: Assay, systems: str) -> None:
+    there = [one for one in systems.split(",") if why_missing(one) is None]
+    tests = "aggregate,aggregate-cold,tasks,count,materialize,page,failures"
+    ended = assay(
+        "run", f"glidemon.{tests}", "--on", ",".join(there), "--set", "scale=0.001",
+        "--set", "queries=60", *IN_MEMORY,
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    sums: dict[tuple[Any, ...], set[tuple[int, str]]] = {}
+    for run in ended.runs:
+        assert isinstance(run.observation, Observation)
+        assert run.driven is not None
+        for one in run.driven.answer_sums:
+            key = (run.test, run.clients, one.transaction)
+            sums.setdefault(key, set()).add((one.rows, one.digest))
+    assert len(sums) == 14 + 14 + 5 + 4
+    assert all(len(found) == 1 for found in sums.values())
+    (asked,) = sums["tasks", 1, "tasks"]
+    assert asked[0] > 60, "a list has a row for each task and state"
+    of_all_jobs = {found for key, found in sums.items() if key[0] == "count" for found in found}
+    assert {count for count, _ in of_all_jobs} == {3}
+
+
+def test_answers_do_not_depend_on_how_many_clients_share_the_list(assay: Assay) -> None:
+    ended = assay(
+        "run", "glidemon.tasks", "--on", "sqlite", "--set", "scale=0.001", "--set", "queries=40",
+        "--clients", "1,4", *IN_MEMORY,
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    one, four = ended.runs
+    assert one.driven is not None
+    assert four.driven is not None
+    assert one.driven.answer_sums == four.driven.answer_sums
+
+
+def test_every_test_reads_and_has_its_report() -> None:
+    workload = reader.read("glidemon")
+    assert all(test.compare_results for name, test in workload.tests.items() if name != "load")
+    days = [script.name for script in workload.scripts.values() if "day" in script.name]
+    assert days == [f"day_{day}" for day in range(1, 15)]
