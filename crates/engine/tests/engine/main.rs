@@ -18,6 +18,7 @@ mod load_generated;
 mod losses;
 mod open_loop;
 mod pipelines;
+mod requests_in_flight;
 mod retries;
 mod ride_through;
 mod serve;

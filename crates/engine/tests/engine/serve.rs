@@ -10,6 +10,15 @@ use serde_json::{Value, json};
 
 use crate::support::{document, observe, outcomes};
 
+/// Ends the server also when a test fails, which waits for its thread.
+struct EndOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for EndOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Runs `act` with a server of the protocol with these options; returns what it served.
 #[expect(
     clippy::needless_pass_by_value,
@@ -37,8 +46,9 @@ pub fn served(protocol: &str, options: Value, act: impl FnOnce(Value)) -> Served
             })
         });
         ready_receiver.recv().unwrap();
+        let end = EndOnDrop(&is_over);
         act(json!({ "driver": protocol, "unix": socket, "user": "test" }));
-        is_over.store(true, Ordering::Relaxed);
+        drop(end);
         server.join().unwrap()
     });
     assert!(!socket.exists(), "the socket is removed with the server");
