@@ -30,8 +30,8 @@ run: $(ENGINE) ## download the bibliographies, load them into SQLite, run the 28
 	$(BIN)/assay run bibsql --on sqlite
 
 test: $(ENGINE) ## install the servers, then run all tests
-	tools/servers
-	$(CARGO) test --workspace --exclude assay-bridge --$(PROFILE) --quiet
+	tools/servers $(BIN)
+	ASSAY_TEST_MYSQLD="$$($(BIN)/python tools/program.py mysql)" $(CARGO) test --workspace --exclude assay-bridge --$(PROFILE) --quiet
 	$(BIN)/pytest
 
 check: $(ENGINE) ## formatters, linters and types, for both languages
@@ -44,7 +44,7 @@ check: $(ENGINE) ## formatters, linters and types, for both languages
 	$(BIN)/stubtest assay._engine --ignore-disjoint-bases
 
 bench: $(ENGINE) ## compare Assay with other tools, alternately on this machine
-	tools/servers --peers
+	tools/servers $(BIN) --peers
 	UV_PROJECT_ENVIRONMENT=$(VENV) $(BIN)/uv sync --frozen --quiet --inexact --no-install-project --group bench
 	$(BIN)/python -m benches
 

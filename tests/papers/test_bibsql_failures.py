@@ -16,7 +16,7 @@ from assay.report.outcomes import OUTCOMES
 from commands import Assay, need
 from running import server_of, started, wait_for_state
 
-SERVERS = ["postgresql", "mariadb"]
+SERVERS = ["postgresql", "mariadb", "mysql"]
 
 
 @pytest.mark.parametrize("system", SERVERS)
@@ -98,7 +98,8 @@ def test_256_clients_run_to_the_end(assay: Assay, beebe: Path, system: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("system", "limit", "refused_at"), [("postgresql", 100, 98), ("mariadb", 151, 152)]
+    ("system", "limit", "refused_at"),
+    [("postgresql", 100, 98), ("mariadb", 151, 152), ("mysql", 151, 152)],
 )
 def test_the_first_refused_client_is_found(
     assay: Assay, system: str, limit: int, refused_at: int

@@ -72,7 +72,7 @@ def load_by_client(address: Address, system: str, files: list[Path], script: Pat
     assert "error" not in done.stderr.lower(), done.stderr
 
 
-@pytest.mark.parametrize("system", ["sqlite", "postgresql", "mariadb"])
+@pytest.mark.parametrize("system", ["sqlite", "postgresql", "mariadb", "mysql"])
 @pytest.mark.parametrize("kind", ["real", "hostile", "carriage returns"])
 def test_the_real_client_loads_what_assay_loads(
     beebe: Path, tmp_path: Path, system: str, kind: str
@@ -115,7 +115,7 @@ def test_a_fresh_file_by_the_shell(beebe: Path, tmp_path: Path) -> None:
     assert json.loads(counted.stdout)[0]["bib"] == 9733
 
 
-@pytest.mark.parametrize("system", ["sqlite", "postgresql", "mariadb"])
+@pytest.mark.parametrize("system", ["sqlite", "postgresql", "mariadb", "mysql"])
 def test_a_failed_query_is_not_an_empty_answer_with_status_0(tmp_path: Path, system: str) -> None:
     need(system)
     with site_of(system) as deployment:

@@ -41,14 +41,17 @@ impl Server {
     pub fn mysql() -> Result<Self, String> {
         const VARIABLE: &str = "ASSAY_TEST_MYSQLD";
         let program = std::env::var_os(VARIABLE)
+            .filter(|path| !path.is_empty())
             .ok_or_else(|| format!("{VARIABLE} does not name a MySQL server's program"))?;
+        let own = own_files(Path::new(&program));
         let (directory, port) = place("mysql");
         let mut install = Command::new(&program);
-        install.args(["--no-defaults", "--initialize-insecure"]);
+        install.arg("--no-defaults").args(&own);
+        install.arg("--initialize-insecure");
         install.arg(format!("--datadir={}", directory.join("data").display()));
         finish(install, &directory);
         let mut start = Command::new(&program);
-        start.args(["--no-defaults", "--mysqlx=OFF"]);
+        start.arg("--no-defaults").args(&own).arg("--mysqlx=OFF");
         Ok(Self::start(start, directory, port))
     }
 
@@ -105,6 +108,20 @@ impl Drop for Server {
         let _ = self.process.wait();
         let _ = fs::remove_dir_all(&self.directory);
     }
+}
+
+/// Where a MySQL outside the usual places has its messages and character sets.
+fn own_files(program: &Path) -> Vec<String> {
+    // The folder that files may be written to by default is not there.
+    let mut arguments = vec!["--secure-file-priv=".to_owned()];
+    let base = program.parent().and_then(Path::parent);
+    if let Some(base) = base.filter(|base| base.join("share/mysql").is_dir()) {
+        let base = base.display();
+        arguments.push(format!("--basedir={base}"));
+        arguments.push(format!("--lc-messages-dir={base}/share/mysql"));
+        arguments.push(format!("--character-sets-dir={base}/share/mysql/charsets"));
+    }
+    arguments
 }
 
 fn find(program: &str) -> Result<PathBuf, String> {
