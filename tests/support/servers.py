@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
+import itertools
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,22 +19,50 @@ from assay.provision.deployment import Deployment, StorageFacts
 from assay.provision.directory import server_directory
 from assay.provision.session import session
 from assay.systems import System
+from assay.systems.abilities import Restartable
 from assay.systems.options import TRANSPORT
 
 SERVERS = [name for name in registry.systems() if TRANSPORT in registry.system(name).option_specs]
 """The systems that are processes of their own, which clients reach at a socket or a port."""
 
 
+_numbers = itertools.count(1)
+
+
+def _place() -> Path:
+    memory = Path("/dev/shm")
+    has_room = memory.is_dir() and shutil.disk_usage(memory).free > 1 << 30
+    return memory if has_room else Path("/var/tmp")
+
+
 @contextmanager
 def directory_for_servers() -> Iterator[StorageFacts]:
     """A directory that the servers' user can reach, which pytest's own are not; in memory where
     there is room, as nothing here asks how fast a disk is."""
-    memory = Path("/dev/shm")
-    has_room = memory.is_dir() and shutil.disk_usage(memory).free > 1 << 30
-    path = (memory if has_room else Path("/var/tmp")) / f"assay-test-{os.getpid()}"
+    path = _place() / f"assay-test-{os.getpid()}-{next(_numbers)}"
     path.mkdir(mode=0o755)
     yield StorageFacts("here", "here", str(path))
     path.rmdir()  # also asserts that everything in it was removed
+
+
+@functools.cache
+def _new_data_directory(system: System) -> Path:
+    """A data directory that the system has made and was stopped on in order: to make one takes some
+    systems longer than a test does. Kept until the tests end."""
+    kept = Path(tempfile.mkdtemp(prefix="assay-test-new-", dir=_place()))
+    atexit.register(shutil.rmtree, kept, ignore_errors=True)
+    with (
+        directory_for_servers() as storage,
+        server_directory(storage) as directory,
+    ):
+        with system.provision(SystemChoice(system.name), directory, connections=None):
+            pass
+        _copy(directory.data, kept / "data")
+    return kept / "data"
+
+
+def _copy(data: Path, to: Path) -> None:
+    subprocess.run(["cp", "-a", data, to], check=True)
 
 
 @contextmanager
@@ -41,13 +73,14 @@ def provisioned(
     options: Mapping[str, str] | None = None,
     connections: int | None = None,
 ) -> Iterator[Deployment]:
-    """A private server until the end of the block; then nothing is left of it."""
+    """A private server until the end of the block; then nothing is left of it. Where nothing is
+    asked of it, it starts on a copy of a new data directory."""
     choice = SystemChoice(system.name, settings=settings or {}, options=options or {})
-    with (
-        server_directory(storage) as directory,
-        system.provision(choice, directory, connections=connections) as deployment,
-    ):
-        yield deployment
+    with server_directory(storage) as directory:
+        if not settings and not options and isinstance(system, Restartable):
+            _copy(_new_data_directory(system), directory.data)
+        with system.provision(choice, directory, connections=connections) as deployment:
+            yield deployment
     assert not Path(f"/proc/{deployment.server_pid}").exists()
 
 
