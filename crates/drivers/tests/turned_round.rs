@@ -203,11 +203,12 @@ fn is_sql(variant: &str) -> bool {
     driver.expect("it has a driver").has_transactions
 }
 
-/// The statement of a load into a table with three columns.
-fn load_text(variant: &str) -> &'static str {
+/// Statements of a load into a table with three columns.
+fn load_texts(variant: &str) -> &'static [&'static str] {
+    const COPY: &str = "COPY t (a, b, c) FROM STDIN";
     match is_sql(variant) {
-        true => "COPY t (a, b, c) FROM STDIN",
-        false => "INSERT INTO t (a, b, c) VALUES (?, ?, ?)",
+        true => &[COPY, COPY],
+        false => &[COPY, "INSERT INTO t (a, b, c) VALUES (?, ?, ?)"],
     }
 }
 
@@ -270,8 +271,8 @@ fn rows_of_a_load_are_counted() {
         let server_model = server_model(&[]);
         let mut session = Session::open(protocol, &server_model, 4096);
         session.text("CREATE TABLE t (a INTEGER, b TEXT, c TEXT)");
-        for _ in 0..2 {
-            let answer = session.load(load_text(protocol), 5_000);
+        for text in load_texts(protocol) {
+            let answer = session.load(text, 5_000);
             assert_eq!((answer.error, answer.affected), (None, 5_000), "{protocol}");
         }
         let mut other = Session::open(protocol, &server_model, 1);

@@ -194,7 +194,7 @@ impl ServerSide {
         };
         let id = self.statements.len();
         let is_v5 = self.outgoing.is_v5();
-        let parameters = request::count_parameters(text);
+        let (statement, parameters) = request::prepared(statement, text);
         let stream = self.stream;
         self.outgoing.send(opcode::RESULT, stream, out, |out| {
             reply::prepared(id, parameters, &statement.columns, is_v5, out);

@@ -4,7 +4,7 @@ use super::constants::query_flag as flag;
 use super::opening::VERSION_QUERY;
 use super::scan::Scan;
 use crate::lexis::{self, Literals};
-use crate::null::{Given, Statement, query};
+use crate::null::{Given, Meaning, Statement, query};
 use crate::{ErrorClass, SystemError};
 
 /// What stands behind the text or the id of a request, as far as it matters here.
@@ -47,8 +47,22 @@ pub(super) fn asked(text: &str) -> Asked {
     }
 }
 
+/// A statement that is to be prepared, and how many values it has. `COPY t (a, b) FROM STDIN`, by which all null
+/// systems are loaded, is an INSERT of one row here.
+pub(super) fn prepared(statement: Statement, text: &str) -> (Statement, u16) {
+    let Meaning::Load { table, .. } = statement.meaning else {
+        return (statement, count_parameters(text));
+    };
+    let columns = text
+        .split_once('(')
+        .and_then(|(_, rest)| rest.split_once(')'));
+    let count = columns.map_or(0, |(columns, _)| columns.split(',').count());
+    let insert = Meaning::Insert { table, rows: 1 }.bare();
+    (insert, u16::try_from(count).unwrap_or(u16::MAX))
+}
+
 /// The question marks of a text.
-pub(super) fn count_parameters(text: &str) -> u16 {
+fn count_parameters(text: &str) -> u16 {
     let bytes = text.as_bytes();
     let (mut count, mut at) = (0_u16, 0);
     while at < bytes.len() {
