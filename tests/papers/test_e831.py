@@ -91,3 +91,45 @@ def test_the_table_of_times_has_the_published_rows(assay: Assay) -> None:
     assert len(ours) == len(printed) == len(head)
     assert all(cell and cell[0].isdigit() for cell in ours[2:8])
     assert {run.test for run in ended.runs} == {"load", "update", "select", "append"}
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_at_full_speed_the_history_of_each_name_is_a_chain(assay: Assay, system: str) -> None:
+    need(system)
+    ended = assay("run", "e831.contention", "--on", system, "--set", "updates=20", *IN_MEMORY)
+    assert ended.status == 0, ended.err
+    assert sorted((run.parameters["sets"], run.clients) for run in ended.runs) == [
+        (sets, clients) for sets in ("disjoint", "transactions") for clients in (3, 8, 20)
+    ]
+    for run in ended.runs:
+        assert run.driven is not None
+        assert run.driven.outcomes.ok == run.clients * 20
+        assert run.driven.rules == {"unexpired": 0, "unmatched": 0, "updates": 0}
+
+
+LOSES = "\\if :client_id <> 3 or :record <> 7\ninsert into data"
+
+
+@pytest.mark.parametrize(
+    ("test", "status", "state"), [("contention", 1, "failed"), ("contention-statements", 0, "done")]
+)
+def test_a_row_lost_at_full_speed_fails_the_run_or_is_counted(
+    assay: Assay, tmp_path: Path, test: str, status: int, state: str
+) -> None:
+    """The fourth client ends the row of one name and adds no new one."""
+    folder = Path(shutil.copytree(registry.workload_folder("e831"), tmp_path / "losing"))
+    for name in ("contend.sql", "contend-statements.sql"):
+        text = (folder / name).read_text("utf-8").replace("insert into data", LOSES)
+        text = text.replace("0, 4095);", "0, 4095);\n\\endif")
+        (folder / name).write_text(text, encoding="utf-8")
+    sets = ("--set", "sets=transactions") if test == "contention" else ()
+    ended = assay(
+        "run", f"{folder}.{test}", "--on", "sqlite", "--set", "updates=20", "--clients", "4",
+        *sets, *IN_MEMORY,
+    )  # fmt: skip
+    assert ended.status == status, ended.err
+    (run,) = ended.runs
+    assert run.state == state
+    assert run.driven is not None
+    assert (run.driven.rules["unmatched"] or 0) >= 1
+    assert run.driven.rules["updates"] == 1

@@ -39,11 +39,15 @@ def has_rules(state: RunState) -> bool:
 
 
 def ask_rules(state: RunState) -> None:
-    """Keeps a check for each rule; where clients overlapped, the observation gets ``rules``."""
+    """Keeps a check for each rule; the observation gets ``rules``."""
     rules = broken_rules(state, state.planned.cell.parameters)
+    known = state.workload.checks.values()
+    counted = {one.name for one in chosen(known, state.test.counted_checks)}
+    for check in rules:
+        if check["id"] in counted and check["found"] is not None:
+            check["ok"] = None
     state.checked(rules)
-    if state.test.overlaps:
-        state.add(rules={check["id"]: check["found"] for check in rules})
+    state.add(rules={check["id"]: check["found"] for check in rules})
 
 
 def reason(state: RunState) -> str | None:

@@ -11,13 +11,13 @@ from assay.steps.context import RunState
 
 
 def broken_rules(state: RunState, parameters: Mapping[str, Scalar]) -> list[Check]:
-    """A check for each rule, asked now."""
+    """A check for each rule, asked now; its ``:clients`` are those of the run."""
     workload, pooled = state.workload, state.up()
     known = workload.checks_for(pooled.system.dialect)
     return check_consistency(
         pooled.deployment,
         chosen(known, state.test.checks),
-        workload.with_defaults(parameters),
+        {"clients": state.planned.cell.clients, **workload.with_defaults(parameters)},
         workload.identifiers_for(parameters),
         pooled.system.dialect,
         workload.folder,

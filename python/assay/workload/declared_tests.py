@@ -56,6 +56,7 @@ def _test(name: str, section: Section, known: Known) -> Test:
         compare_results=section.boolean("compare_results", False),
         data_to_buffer=_data_to_buffer(section, known.parameters),
         checks=section.texts("checks", ("*",), may_be_empty=True),
+        counted_checks=section.texts("counted_checks", ()),
         defaults=_levels(section.section("defaults"), known.parameters),
         needs=_needs(section),
         not_expressible=_not_expressible(section.section("not_expressible")),

@@ -86,6 +86,9 @@ class Test:
     it."""
     checks: tuple[str, ...] = ("*",)
     """Which consistency checks are asked, by glob of their paths."""
+    counted_checks: tuple[str, ...] = ()
+    """Those of the checks that may find something behind the clients: it is counted, and the run
+    does not fail for it."""
     defaults: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
     """Levels of parameters that differ in this test from the workload's own defaults."""
 
