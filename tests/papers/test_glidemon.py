@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from assay.observation import Observation
+from assay.report.build import build
 from assay.workload import reader
 from commands import Assay, why_missing
 
@@ -98,6 +99,26 @@ def test_answers_do_not_depend_on_how_many_clients_share_the_list(assay: Assay) 
     assert one.driven is not None
     assert four.driven is not None
     assert one.driven.answer_sums == four.driven.answer_sums
+    report = build(ended.experiment)
+    tables = {table.name: table for section in report.sections for table in section.tables}
+    (row,) = tables["tasks"].rows
+    scalability = row.cells[3].number
+    assert scalability is not None
+    expected = one.driven.elapsed_ns / four.driven.elapsed_ns / 4
+    assert scalability.value == pytest.approx(expected)
+    beside = [row.cells[1].shown for row in tables["response"].rows]
+    assert beside == ["sqlite", "sqlite"], "the paper has no row for 1 or 4 clients"
+
+
+def test_rows_of_a_series_without_a_level_stand_beside_any_scale(assay: Assay) -> None:
+    ended = assay("run", "glidemon.table", "--on", "sqlite", "--set", "scale=0.001", *IN_MEMORY)
+    assert ended.status == 0, ended.err
+    report = build(ended.experiment)
+    (table,) = [one for section in report.sections for one in section.tables if one.name == "table"]
+    systems = [row.cells[1].shown for row in table.rows]
+    assert systems[0] == "sqlite"
+    assert len(systems) == 1 + 9
+    assert systems[-1] == "MongoDB (workstation, HDD, 12 GB), published"
 
 
 def test_every_test_reads_and_has_its_report() -> None:

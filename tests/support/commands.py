@@ -15,7 +15,7 @@ import pytest
 from assay.errors import SystemMissing
 from assay.experiment import StorageChoice, SystemChoice
 from assay.provision.stage import provision
-from assay.record import DEFAULT_FILE_NAME, Store
+from assay.record import DEFAULT_FILE_NAME, ExperimentRecord, Store
 from assay.record.records import RunRecord
 
 BIN = Path(sys.executable).parent
@@ -35,8 +35,13 @@ class Ended:
     @property
     def runs(self) -> tuple[RunRecord, ...]:
         """The runs of the last experiment."""
+        return self.experiment.runs
+
+    @property
+    def experiment(self) -> ExperimentRecord:
+        """The record of the last experiment."""
         with Store(self._folder / DEFAULT_FILE_NAME, must_exist=True) as store:
-            return store.latest().runs
+            return store.latest()
 
     @property
     def document(self) -> Any:

@@ -36,6 +36,7 @@ def test_an_empty_declaration_shows_elapsed_times(tmp_path: Path) -> None:
         ('[report.t]\nvalue = "elapsd"\n', "workload.toml:2: value = 'elapsd': invalid value"),
         ('[report.t]\nunit = "h"\n', "workload.toml:2: unit = 'h'"),
         ('[report.t]\ntitle = "x"\nspeedup = true\n', "workload.toml:3: unknown key 'speedup'"),
+        ("[report.t]\nscalability = true\n", "workload.toml:2: scalability compares"),
         ('[report.t]\nrows = "storage"\n', "three different factors"),
         ('[report.t]\nfields = [{ key = "x" }]\n', "title is missing"),
     ],
