@@ -19,6 +19,7 @@ mod bind_scalar;
 mod bind_value;
 mod bound;
 mod cell;
+mod client_side;
 mod constants;
 mod cql_type;
 mod crc;
