@@ -33,6 +33,7 @@ from benches._process import Run, run
 
 ROUNDS = 7
 NULL = SystemChoice("null", options={"protocol": "postgresql"})
+NULL_SERVER = "null server"
 MANY = 10_000
 OFFERED = 20_000.0
 SECONDS = 5
@@ -99,6 +100,11 @@ class Case:
     """Ours ÷ the floor's; None: there is no floor for this work."""
     least_throughput: float = 1.0
     """Ours ÷ the other tool's."""
+
+    @property
+    def name(self) -> str:
+        """By which ``--only`` asks for it."""
+        return f"{self.work.name}, {self.clients}".lower()
 
 
 @dataclass(frozen=True)
@@ -189,8 +195,15 @@ class Cost:
     rate_per_s: float
 
 
-def main(rounds: int = ROUNDS, seconds: int = SECONDS) -> None:
-    """Prints one row for each case."""
+def main(rounds: int = ROUNDS, seconds: int = SECONDS, only: Sequence[str] = ()) -> None:
+    """Prints one row for each case (``only`` these, if it names any: the work and its clients, or
+    ``null server``)."""
+    known = [*(case.name for system in SYSTEMS for case in system.cases), NULL_SERVER]
+    for name in only:
+        if name not in known:
+            raise SystemExit(
+                f"error: client_cost has no case {name!r}\n\nhint: there are {'; '.join(known)}"
+            )
     print(
         f"medians of {rounds} alternating rounds of {seconds} s; cost is CPU time for each "
         "transaction, start-up taken off; ratios are ours ÷ the other's (least – most)\n"
@@ -201,16 +214,20 @@ def main(rounds: int = ROUNDS, seconds: int = SECONDS) -> None:
     )
     print("|---|---:|---|" + "---:|" * 5 + "---|" + "---:|---:|---|" * 2)
     for system in SYSTEMS:
+        cases = [case for case in system.cases if not only or case.name in only]
+        if not cases:
+            continue
         if peers.needed(system.program) is None:
             print(f"| {system.choice.name} | | {system.program} is not on this machine |")
             continue
-        most = max(case.clients for case in system.cases)
+        most = max(case.clients for case in cases)
         with provision(system.choice, StorageChoice(), connections=most) as deployment:
             system.fill(deployment.address)
-            for case in system.cases:
+            for case in cases:
                 sides = sides_of(system, deployment.address, case)
                 print(row(case, *alternate(sides, rounds, seconds)), flush=True)
-    on_the_null_server(rounds, seconds)
+    if not only or NULL_SERVER in only:
+        on_the_null_server(rounds, seconds)
 
 
 def on_the_null_server(rounds: int, seconds: int) -> None:
