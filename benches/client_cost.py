@@ -8,7 +8,8 @@ Each side runs for some seconds as a process of its own, alternately. Cost is th
 whole process (user and system, as the kernel counts it) for each transaction that ended `ok`; the
 CPU time for starting, connecting and preparing, measured by runs of a few transactions, is
 subtracted on both sides. Ours is what users run: scripts, histograms, intervals and accounting,
-through `_engine.drive`. Durability is off, so that the client is a large part of the whole.
+through `_engine.drive`, with as many threads as it chooses. Durability is off, so that the client
+is a large part of the whole.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from assay.provision.deployment import Address
 from assay.provision.stage import provision
 from benches import _client_peers as peers
 from benches import _floor as floor
-from benches._client_peers import SCALE, THREADS, Work
+from benches._client_peers import SCALE, Work
 from benches._process import Run, run
 
 ROUNDS = 7
@@ -375,7 +376,6 @@ def document(address: Address, work: Work, clients: int, stop: dict[str, int]) -
         "variables": work.variables,
         "order": "mix",
         "clients": clients,
-        "threads": THREADS,
         "protocol": "prepared",
         "stop": stop,
         "seed": 1,

@@ -189,7 +189,8 @@ class Experiment:
     order: str = "interleaved"
     seed: int = 1
     threads: int = 0
-    """Worker threads of the engine; 0: one per processor, at most one per client."""
+    """Client threads, at most one per client; 0: one, more while they are busy, up to one per
+    processor (open loop: one per processor)."""
     protocol: str | None = None
     """One of `PROTOCOLS`; None: the test's own default."""
     input_paths: tuple[str, ...] = ()

@@ -27,7 +27,7 @@ FACTORS = [
     TidyColumn("clients", "integer", "concurrent clients", attribute("clients"), False),
     TidyColumn("protocol", "string", "simple, extended, prepared", attribute("protocol"), False),
     TidyColumn(
-        "threads", "integer", "of the client; 0: one per processor", attribute("threads"), False
+        "threads", "integer", "of the client; 0: by load", attribute("threads"), False
     ),
     TidyColumn(
         "arrival", "string", "closed, constant, poisson",
