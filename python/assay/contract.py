@@ -1,4 +1,5 @@
-"""Takes a plugin and a protocol; says in which members the one is not the other."""
+"""Takes a plugin and a protocol; returns the members that the plugin lacks or declares
+differently."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from typing import Any
 
 
 class ContractBroken(Exception):
-    """All violations of a plugin, one a line."""
+    """All violations of a plugin, one per line."""
 
     def __init__(self, what: str, violations: list[str]) -> None:
         super().__init__(
@@ -18,7 +19,7 @@ class ContractBroken(Exception):
 
 
 def members_missing(plugin: Any, contract: type) -> Iterator[str]:
-    """What of a protocol a plugin lacks, or has in another form."""
+    """The members of a protocol that a plugin lacks, or has with another signature."""
     for name in sorted(_members(contract)):
         if not hasattr(plugin, name):
             yield f"{name} is missing"
@@ -32,12 +33,12 @@ def half_an_ability(plugin: Any, ability: type) -> Iterator[str]:
     """An ability is implemented completely or not at all."""
     names = _members(ability)
     if any(hasattr(plugin, name) for name in names):
-        for one in members_missing(plugin, ability):
-            yield f"{one}, as {ability.__name__} has it"
+        for violation in members_missing(plugin, ability):
+            yield f"{violation}, as {ability.__name__} has it"
 
 
 def _members(contract: type) -> set[str]:
-    functions = {name for name, one in vars(contract).items() if inspect.isfunction(one)}
+    functions = {name for name, member in vars(contract).items() if inspect.isfunction(member)}
     names = functions | set(inspect.get_annotations(contract))
     return {name for name in names if not name.startswith("_")}
 
@@ -46,11 +47,17 @@ def _other_signature(name: str, declared: Callable[..., Any], found: Any) -> Ite
     if not callable(found):
         yield f"{name}: expected a method, found {type(found).__name__}"
         return
-    wanted = inspect.signature(declared)
-    without_self = list(wanted.parameters.values())[1:]
-    positional = [None for one in without_self if one.kind is not one.KEYWORD_ONLY]
-    keywords = {one.name: None for one in without_self if one.kind is one.KEYWORD_ONLY}
+    expected = inspect.signature(declared)
+    without_self = list(expected.parameters.values())[1:]
+    positional = [
+        None for parameter in without_self if parameter.kind is not parameter.KEYWORD_ONLY
+    ]
+    keywords = {
+        parameter.name: None
+        for parameter in without_self
+        if parameter.kind is parameter.KEYWORD_ONLY
+    }
     try:
         inspect.signature(found).bind(*positional, **keywords)
     except TypeError as error:
-        yield f"{name}: expected {name}{wanted.replace(parameters=without_self)}: {error}"
+        yield f"{name}: expected {name}{expected.replace(parameters=without_self)}: {error}"

@@ -1,9 +1,8 @@
-"""The one list of what can be chosen: systems, storages, row sources, report forms and workloads,
-by name.
+"""The registry of systems, storages, row sources, steps, report forms and workloads, by name.
 
-All but workloads come from entry points, those of Assay and of other packages alike; reading the
-names imports nothing. A workload is a folder with a ``workload.toml``: those beside this module in
-`workloads/`, or any path.
+All but workloads are entry points, of Assay and of other packages; reading the names imports
+nothing. A workload is a folder with a ``workload.toml``: those beside this module in `workloads/`,
+or any path.
 """
 
 from __future__ import annotations
@@ -42,25 +41,25 @@ def _get(group: str, what: str, name: str) -> Any:
 
 
 def systems() -> tuple[str, ...]:
-    """Names of the systems under test, in the order of the alphabet."""
+    """Names of the systems under test, in alphabetical order."""
     return tuple(sorted(_entries("assay.systems")))
 
 
 def system(name: str) -> System:
-    """The system of that name; an unknown name is an `ArgumentError` that names the nearest."""
+    """The system of that name; raises `ArgumentError` with the nearest known name."""
     found: System = _get("assay.systems", "system", name)
     return found
 
 
 def url_schemes(name: str) -> tuple[str, ...]:
-    """What the URLs of that system begin with; none for one that is not reached by URL."""
+    """The URL schemes of that system; empty where it is not reached by URL."""
     return getattr(system(name), "url_schemes", ())
 
 
 def system_of_url(url: str) -> str:
-    """The name of the system whose ``url_schemes`` hold the scheme of this URL."""
+    """The name of the system whose ``url_schemes`` contain the scheme of this URL."""
     scheme = url.partition(":")[0].lower()
-    schemes = {one: name for name in systems() for one in url_schemes(name)}
+    schemes = {scheme_of_url: name for name in systems() for scheme_of_url in url_schemes(name)}
     if scheme not in schemes:
         raise unknown("URL scheme", scheme, schemes)
     return schemes[scheme]
@@ -148,7 +147,7 @@ def workload_folder(name: str) -> Path:
 
 
 def nearest(word: str, names: Iterable[str]) -> str | None:
-    """The name a mistyped word most likely means, whatever its letter case."""
+    """The name that a mistyped word most likely means, ignoring case."""
     by_lower = {name.lower(): name for name in names}
     found = get_close_matches(word.lower(), list(by_lower), n=1, cutoff=0.6)
     return by_lower[found[0]] if found else None
@@ -163,5 +162,5 @@ def did_you_mean(word: str, names: Iterable[str]) -> str:
 
 
 def unknown(what: str, word: str, names: Iterable[str]) -> ArgumentError:
-    """The error for a word that is in no list: what it was taken for, and what there is."""
+    """The error for an unknown name, with the nearest one and all known names as its hint."""
     return ArgumentError(f"unknown {what} {word!r}", hint=did_you_mean(word, names))

@@ -48,7 +48,7 @@ def test_a_password_may_have_any_character_also_in_a_list(written: str, meant: s
         ("postgresql://me:geheim@host:99999/db", "port is not a number"),
         ("postgresql://me:geheim@host:port/db", "port is not a number"),
         ("postgresql://me:geheim@host/db?geh,eim@x=1", "is not one of"),
-        ("postgresql://me:geheim@host/db#x", "holds a #"),
+        ("postgresql://me:geheim@host/db#x", "contains a #"),
         ("mysql://me:geheim@host", "names no database"),
         ("sqlite://me:geheim@host/db", "expected sqlite:///"),
         ("oracel://me:geheim@host/db", "unknown URL scheme 'oracel'"),

@@ -1,8 +1,8 @@
-"""Takes a workload folder; returns its scripts, and what single dialects are sent in their place.
+"""Takes a workload folder; returns its scripts, and the overrides of single dialects.
 
 Every ``*.sql`` below the folder is a script; its name (the transaction type) is the file's name
-without the ending. ``overrides/<dialect>/<path of the script>`` replaces one of them for one
-dialect, and must say why in a comment on its first line. A file in ``checks/`` is no transaction
+without the ending. ``overrides/<dialect>/<path of the script>`` replaces a script for one dialect,
+and must give the reason in a comment on its first line. A file in ``checks/`` is not a transaction
 type but a query that must return no row.
 """
 
@@ -27,11 +27,11 @@ class Found:
     checks: dict[str, Script]
     overrides: dict[tuple[str, str], Script]
     texts: dict[str, str]
-    """All of them by path within the folder."""
+    """The texts of all files, by path within the folder."""
 
 
 def read(folder: Path) -> Found:
-    """Reads every script of the folder, in the order of their paths."""
+    """Reads every script of the folder, ordered by path."""
     found = Found({}, {}, {}, {})
     overrides: list[tuple[Path, str]] = []
     for file in sorted(folder.rglob("*.sql")):
@@ -58,7 +58,8 @@ def read(folder: Path) -> Found:
 
 
 def _override(folder: Path, within: Path, text: str, paths: dict[str, str]) -> tuple[str, str]:
-    """(dialect, script name) of an override that replaces something and says why."""
+    """(dialect, script name) of an override; raises `ExperimentError` where it replaces no script
+    or gives no reason."""
     _, dialect, *rest = within.parts
     replaced = "/".join(rest)
     if replaced not in paths:
@@ -79,8 +80,8 @@ def _override(folder: Path, within: Path, text: str, paths: dict[str, str]) -> t
 
 
 def as_file(scripts: Iterable[Script]) -> str:
-    """The statements alone, one after another, as a file for a system's own client: lines that
-    speak to our engine (a backslash first) are left out."""
+    """The statements as a file for a system's own client, without lines for the engine (which begin
+    with a backslash)."""
     parts = []
     for script in scripts:
         lines = [line for line in script.text.splitlines() if not line.lstrip().startswith("\\")]
