@@ -42,7 +42,7 @@ def paths(value: Path | Iterable[Path] | None) -> tuple[str, ...]:
     """One path or several."""
     if value is None:
         return ()
-    return tuple(str(fspath(one)) for one in _paths(value))
+    return tuple(str(fspath(path)) for path in _paths(value))
 
 
 def _paths(value: Path | Iterable[Path]) -> Iterable[Path]:
@@ -75,6 +75,6 @@ def _listed(levels: Levels) -> list[Scalar]:
 def _line(levels: Iterable[Scalar]) -> str:
     """As `key_and_values` reads it: a value with a comma stands in quotes."""
     stream = io.StringIO()
-    words = [str(one).lower() if isinstance(one, bool) else str(one) for one in levels]
+    words = [str(level).lower() if isinstance(level, bool) else str(level) for level in levels]
     csv.writer(stream, lineterminator="").writerow(words)
     return stream.getvalue()

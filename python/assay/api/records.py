@@ -42,7 +42,7 @@ class Records:
     def numbers(self) -> tuple[int, ...]:
         """Of the experiments that have runs, in their order."""
         with Store(self.path, must_exist=True) as store:
-            return tuple(sorted({one.experiment_id for one in store.runs()}))
+            return tuple(sorted({run.experiment_id for run in store.runs()}))
 
     @property
     def latest(self) -> Result:
@@ -63,4 +63,4 @@ class Records:
 
     def to_pandas(self, table: str = "runs") -> Any:
         """A tidy table of all experiments as one ``pandas.DataFrame``; see `Result.to_pandas`."""
-        return data_frame([row for one in self for row in one.table(table)])
+        return data_frame([row for result in self for row in result.table(table)])

@@ -74,7 +74,9 @@ def document_of(
             identifiers=workload.identifiers_for(cell.parameters),
             unknown_statements=dict(dialect.unknown_statements),
             lexer=dialect.language if dialect.language != "sql" else None,
-            begins=_begins(dialect) if any("\\begin" in one.text for one in scripts) else None,
+            begins=_begins(dialect)
+            if any("\\begin" in script.text for script in scripts)
+            else None,
         ),
     }
 
@@ -85,14 +87,14 @@ def _clients(drive: PlannedDrive) -> dict[str, Any]:
     cell = drive.run.cell
     stop = cell.driving.stop
     if drive.groups:
-        duration = {name: one for name, one in stop.items() if name == "duration_s"}
-        return {"groups": [_group(one) for one in drive.groups], "stop": duration}
+        duration = {name: value for name, value in stop.items() if name == "duration_s"}
+        return {"groups": [_group(value) for value in drive.groups], "stop": duration}
     counted = {"order": drive.order, "clients": cell.clients, "stop": stop}
     return {**counted, **_pace(cell.driving)}
 
 
 def _group(group: PlannedGroup) -> dict[str, Any]:
-    counts = {key: one for key, one in group.driving.stop.items() if key != "duration_s"}
+    counts = {key: value for key, value in group.driving.stop.items() if key != "duration_s"}
     return {
         "name": group.name,
         "scripts": list(group.scripts),
@@ -107,9 +109,13 @@ def script_texts(scripts: Iterable[Script]) -> list[ScriptText]:
     """The scripts as the engine takes them."""
     return [
         ScriptText(
-            name=one.name, path=one.path, text=one.text, weight=one.weight, is_plain=one.is_plain
+            name=script.name,
+            path=script.path,
+            text=script.text,
+            weight=script.weight,
+            is_plain=script.is_plain,
         )
-        for one in scripts
+        for script in scripts
     ]
 
 
@@ -144,4 +150,4 @@ def _begins(dialect: Dialect) -> dict[str, list[str]]:
 
 
 def _filled(**entries: Any) -> dict[str, Any]:
-    return {name: one for name, one in entries.items() if one}
+    return {name: entry for name, entry in entries.items() if entry}

@@ -30,7 +30,7 @@ def least_stagger_s(longest_s: float) -> float:
     return max(_LEAST_STAGGER_S, _LONGEST_TRANSACTIONS * longest_s)
 
 
-def found_pace(given: Pace, one_s: float, transactions: int, wanted: int, apart_s: float) -> Pace:
+def found_pace(given: Pace, one_s: float, transactions: int, at_once: int, apart_s: float) -> Pace:
     """With the starts a client's own time ÷ ``wanted`` apart, and ``apart_s`` at least. ``one_s``:
     what one client takes by itself, without a rest. What is given is kept.
 
@@ -38,18 +38,18 @@ def found_pace(given: Pace, one_s: float, transactions: int, wanted: int, apart_
     rests: where they had to fight for processors or for one lock, chance would decide who is first.
     """
     busy_s = one_s + given.pause_s * transactions
-    own_s = busy_s if given.pause_s else (wanted + 1) * one_s
-    stagger_s = given.stagger_s or max(own_s / wanted, apart_s)
-    missing_s = max(0.0, stagger_s * wanted - one_s)
+    own_s = busy_s if given.pause_s else (at_once + 1) * one_s
+    stagger_s = given.stagger_s or max(own_s / at_once, apart_s)
+    missing_s = max(0.0, stagger_s * at_once - one_s)
     return Pace(stagger_s, given.pause_s or missing_s / transactions)
 
 
-def at_work(ends_ns: Sequence[int], stagger_ns: int, wanted: int) -> list[int]:
+def at_work(ends_ns: Sequence[int], stagger_ns: int, at_once: int) -> list[int]:
     """How many clients are at work whenever one starts, from the first instant at which ``wanted``
     can be. Client *k* starts at *k* ``stagger_ns`` and ends at ``ends_ns[k]``."""
     starts_ns = [client * stagger_ns for client in range(len(ends_ns))]
     return [
         sum(end > now for end in ends_ns[: number + 1])
         for number, now in enumerate(starts_ns)
-        if number >= wanted - 1
+        if number >= at_once - 1
     ]

@@ -118,14 +118,16 @@ def _driver(run: PlannedRun) -> str:
 def explained(workload: Workload, run: PlannedRun) -> str:
     """The instruction lists of all scripts of the run; empty where its clients run none."""
     drives_ = drives(workload, run)
-    lists = [_compiled(workload, one, _engine.explain) or "" for one in drives_]
-    return "\n".join(dict.fromkeys(one for one in lists if one))
+    lists = [_compiled(workload, drive, _engine.explain) or "" for drive in drives_]
+    return "\n".join(dict.fromkeys(drive for drive in lists if drive))
 
 
 def scripts_of_all(workload: Workload, run: PlannedRun, dialect: Dialect) -> tuple[Script, ...]:
     """The scripts of all steps of the run, each once."""
-    found = [one for drive in drives(workload, run) for one in scripts_of(workload, drive, dialect)]
-    return tuple({one.name: one for one in reversed(found)}.values())[::-1]
+    found = [
+        script for drive in drives(workload, run) for script in scripts_of(workload, drive, dialect)
+    ]
+    return tuple({script.name: script for script in reversed(found)}.values())[::-1]
 
 
 def statements_of(workload: Workload, drive: PlannedDrive, dialect: Dialect) -> list[str]:

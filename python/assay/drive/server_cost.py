@@ -22,14 +22,16 @@ def server_cost(
 
     ``began_unix_ns``: when sampling began. None where the samples do not reach over any of it.
     """
-    cpu_ns = _grown(samples, lambda one: one.sample.cpu_ns, began_unix_ns, observation)
+    cpu_ns = _grown(samples, lambda timed: timed.sample.cpu_ns, began_unix_ns, observation)
     if cpu_ns is None:
         return None
     ended = observation.outcomes.ended
     return ServerCost(
         cpu_ns=cpu_ns,
-        read_bytes=_grown(samples, lambda one: one.sample.read_bytes, began_unix_ns, observation),
-        resident_peak_bytes=max(one.sample.resident_bytes for one in samples),
+        read_bytes=_grown(
+            samples, lambda timed: timed.sample.read_bytes, began_unix_ns, observation
+        ),
+        resident_peak_bytes=max(timed.sample.resident_bytes for timed in samples),
         per_transaction_ns=round(cpu_ns / ended) if ended else 0,
     )
 
@@ -39,8 +41,8 @@ def device_cost(
 ) -> tuple[int, int] | None:
     """Bytes that the whole device under the data read and wrote in the measurement; None where
     that cannot be known."""
-    read = _grown(samples, lambda one: one.device_read_bytes, began_unix_ns, observation)
-    written = _grown(samples, lambda one: one.device_written_bytes, began_unix_ns, observation)
+    read = _grown(samples, lambda timed: timed.device_read_bytes, began_unix_ns, observation)
+    written = _grown(samples, lambda timed: timed.device_written_bytes, began_unix_ns, observation)
     if read is None or written is None:
         return None
     return read, written
@@ -54,7 +56,7 @@ def _grown(
 ) -> int | None:
     if len(samples) < 2 or not observation.elapsed_ns:
         return None
-    sums = [(one.at_s, total) for one in samples if (total := sum_of(one)) is not None]
+    sums = [(sample.at_s, total) for sample in samples if (total := sum_of(sample)) is not None]
     if len(sums) < len(samples):
         return None
     from_s = (observation.started_unix_ns - began_unix_ns) / 1e9

@@ -186,7 +186,7 @@ class Copies:
                 raise
             found = _read(target)
             is_damaged = found is None or found.damage() is not None
-            if is_damaged and {one.name for one in target.iterdir()} <= _OURS:
+            if is_damaged and {path.name for path in target.iterdir()} <= _OURS:
                 identity = ledger.new_id()
                 aside = self.folder / f".unfinished-{identity}"
                 with undone_at_end(identity) as entry:

@@ -22,15 +22,17 @@ def damage(folder: Path, expected: Manifest) -> str | None:
     it reads, so that a large copy with a file gone costs nothing."""
     try:
         found = dict(_files(folder))
-        for name, said in expected.items():
+        for name, described in expected.items():
             if name not in found:
                 return f"{name} is missing"
-            size, _, _ = said.partition(" ")
+            size, _, _ = described.partition(" ")
             if size.isdecimal() and found[name].lstat().st_size != int(size):
                 return f"{name} has {found[name].lstat().st_size} bytes, expected {size}"
         if more := sorted(found.keys() - expected.keys()):
             return f"{more[0]} was not there when the copy was made"
-        changed = (name for name, said in expected.items() if _described(found[name]) != said)
+        changed = (
+            name for name, described in expected.items() if _described(found[name]) != described
+        )
         first = next(changed, None)
         return None if first is None else f"the content of {first} has changed"
     except OSError as error:

@@ -18,7 +18,7 @@ def check_rows(workload: Workload, runs: Sequence[PlannedRun]) -> None:
     source = row_source(workload)
     for run in runs:
         steps = workload.test(run.cell.test).steps
-        why = source.refuse_update(workload) if any(one.updates_rows for one in steps) else None
+        why = source.refuse_update(workload) if any(step.updates_rows for step in steps) else None
         if why is not None:
             raise ExperimentError(
                 f"the test {run.cell.test} updates its rows: {why}",

@@ -52,14 +52,15 @@ def load(
             with_checksums=loading.is_verified,
         )
         index_ns = _timed(
-            deployment, [one for table in tables for one in dialect.create_indexes(table)]
+            deployment,
+            [statement for table in tables for statement in dialect.create_indexes(table)],
         )
         foreign_keys_ns = _timed(
             deployment,
             [
-                one
+                statement
                 for table in tables
-                for one in dialect.add_foreign_keys(table, deployment.options)
+                for statement in dialect.add_foreign_keys(table, deployment.options)
             ],
         )
         analyze_ns = _timed(deployment, dialect.after_load(tables))

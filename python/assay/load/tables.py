@@ -21,13 +21,17 @@ def schema(dialect: Dialect, tables: Sequence[Table], deployment: Deployment) ->
     """Statements that make the tables anew. On a server that is not ours each carries our mark
     (`assay.load.mark`)."""
     if deployment.is_private:
-        made = [one for table in tables for one in dialect.create_table(table, deployment.options)]
+        made = [
+            statement
+            for table in tables
+            for statement in dialect.create_table(table, deployment.options)
+        ]
     else:
         text = mark()
         made = [
-            one
+            statement
             for table in tables
-            for one in dialect.create_marked_table(table, deployment.options, text)
+            for statement in dialect.create_marked_table(table, deployment.options, text)
         ]
     return _drops(dialect, tables) + made
 
@@ -58,4 +62,4 @@ def drop(deployment: Deployment, dialect: Dialect, tables: Sequence[Table]) -> N
 
 def _drops(dialect: Dialect, tables: Sequence[Table]) -> list[str]:
     """From the last table to the first: none goes while another's foreign key names it."""
-    return [one for table in reversed(tables) for one in dialect.drop_table(table)]
+    return [statement for table in reversed(tables) for statement in dialect.drop_table(table)]

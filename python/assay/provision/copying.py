@@ -69,7 +69,7 @@ def _copy_tree(source: Path, target: Path, on_copied: OnCopied | None) -> Copied
         here = target / Path(parent).relative_to(source)
         here.mkdir(mode=0o700)
         folders.append((Path(parent), here))
-        for name in [one for one in names if Path(parent, one).is_symlink()]:
+        for name in [folder for folder in names if Path(parent, folder).is_symlink()]:
             _copy_link(Path(parent, name), here / name)
         for name in files:
             found = Path(parent, name)

@@ -143,7 +143,7 @@ class Deployment:
     def __post_init__(self) -> None:
         if not self.nodes or not self.endpoints:
             raise Bug(f"{self.label}: a deployment needs a node and an endpoint")
-        if any(_login(one) != _login(self.address) for one in self.endpoints):
+        if any(_login(endpoint) != _login(self.address) for endpoint in self.endpoints):
             raise Bug(f"{self.label}: endpoints differ in more than socket, host, port and file")
 
     @property
@@ -175,7 +175,8 @@ class Deployment:
         if len(self.endpoints) > 1:
             statements = first.session_statements
             document["endpoints"] = [
-                replace(one, session_statements=statements).for_engine() for one in self.endpoints
+                replace(endpoint, session_statements=statements).for_engine()
+                for endpoint in self.endpoints
             ]
         return document
 

@@ -51,7 +51,7 @@ class Entry:
             "id": self.id,
             "owner_pid": self.owner_pid,
             "made": self.made,
-            "resources": [one.document() for one in self.resources],
+            "resources": [resource.document() for resource in self.resources],
         }
 
 
@@ -72,7 +72,7 @@ class HeldEntry:
 
     def drop(self, resource: Resource) -> None:
         """It is gone already."""
-        rest = tuple(one for one in self.entry.resources if one != resource)
+        rest = tuple(kept for kept in self.entry.resources if kept != resource)
         self.entry = replace(self.entry, resources=rest)
         self._write()
 

@@ -93,7 +93,9 @@ def _parse(text: str) -> Entry | None:
 
 
 def _resources(document: Mapping[str, Any]) -> tuple[Resource, ...]:
-    return tuple(KINDS[one["kind"]].of_document(one) for one in document["resources"])
+    return tuple(
+        KINDS[resource["kind"]].of_document(resource) for resource in document["resources"]
+    )
 
 
 def _resources_of_version_1(document: Mapping[str, Any]) -> tuple[Resource, ...]:

@@ -92,8 +92,8 @@ class ServerProcess:
                 if self._child.poll() is not None or is_ending_at_once():
                     return
                 family = process_tags.processes_of(self._mark, self._leader)
-                for one in family:
-                    one.resume()
+                for member in family:
+                    member.resume()
                 self._child.send_signal(number)
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     self._child.wait(min(patience_s, _HURRIED_S) if is_ending() else patience_s)
@@ -101,8 +101,8 @@ class ServerProcess:
             if self._child.poll() is None:
                 # Once their parent is gone, some of them could no longer be recognised.
                 family += process_tags.processes_of(self._mark, self._leader)
-                for one in family:
-                    one.send(signal.SIGKILL)
+                for member in family:
+                    member.send(signal.SIGKILL)
                 self._child.kill()
                 self._child.wait()
                 process_tags.kill(self._mark)

@@ -29,7 +29,7 @@ def pids() -> Iterator[int]:
 def processes_of(tag: str, leader: ProcessIdentity | None = None) -> list[ProcessIdentity]:
     """The living processes that carry the mark, the leader if it is still itself, and whatever
     descends from one of these."""
-    wanted = f"{TAG_VARIABLE}={tag}".encode()
+    variable = f"{TAG_VARIABLE}={tag}".encode()
     parents: dict[int, int] = {}
     found: set[int] = set()
     for pid in pids():
@@ -41,7 +41,7 @@ def processes_of(tag: str, leader: ProcessIdentity | None = None) -> list[Proces
             environment = Path(f"/proc/{pid}/environ").read_bytes()
         except OSError:
             continue  # another user's, or gone
-        if wanted in environment.split(b"\0"):
+        if variable in environment.split(b"\0"):
             found.add(pid)
     if leader is not None and leader.is_alive():
         found.add(leader.pid)

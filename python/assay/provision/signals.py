@@ -90,7 +90,7 @@ def raise_on_termination(notify: Callable[[str], None] | None = None) -> Iterato
             notify(f"{by.name}: stopping{again}")
         if by is signal.SIGINT:
             _raise(KeyboardInterrupt())
-        elif sum(one is not signal.SIGINT for one in _asked) == 1:
+        elif sum(received is not signal.SIGINT for received in _asked) == 1:
             _raise(Terminated(by))
 
     before = {}

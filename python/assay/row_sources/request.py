@@ -62,5 +62,5 @@ class DataRequest:
     def for_record(self) -> dict[str, Any]:
         """Plain data, as `record` keeps it."""
         left_out = {"source", "origin", "settings", "is_divisible", "rows_expected", "checksums"}
-        kept = {name: one for name, one in vars(self).items() if name not in left_out}
+        kept = {name: value for name, value in vars(self).items() if name not in left_out}
         return {**kept, "source": self.origin, "files": list(self.files)}

@@ -47,8 +47,8 @@ class Devices:
         except OSError:
             return None
         return Transferred(
-            sum(int(one[_SECTORS_READ]) for one in counts) * _SECTOR_BYTES,
-            sum(int(one[_SECTORS_WRITTEN]) for one in counts) * _SECTOR_BYTES,
+            sum(int(fields[_SECTORS_READ]) for fields in counts) * _SECTOR_BYTES,
+            sum(int(fields[_SECTORS_WRITTEN]) for fields in counts) * _SECTOR_BYTES,
         )
 
 
@@ -57,7 +57,7 @@ def devices_of(deployment: Deployment) -> Devices | None:
     found = [devices_under(node.directory) for node in deployment.nodes if node.directory]
     if not found or None in found:
         return None
-    nodes = [node for one in found if one is not None for node in one.nodes]
+    nodes = [node for devices in found if devices is not None for node in devices.nodes]
     return Devices(tuple(dict.fromkeys(nodes)))
 
 

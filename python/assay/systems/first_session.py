@@ -83,7 +83,9 @@ def _explained(
             hint=f"does a {server.name} server listen there? correct host and port in the URL; "
             "if it does, its log says why it closed the connection",
         )
-    said = f"{server.tls_parameter} ({address.origins.get(server.tls_parameter) or 'default'})"
+    tls_option = (
+        f"{server.tls_parameter} ({address.origins.get(server.tls_parameter) or 'default'})"
+    )
     new_certificate = _NEW_CERTIFICATE.format(address.host)
     fixes: Mapping[str, str | None] = {
         "connection refused": "start the server, or correct the socket's folder in the URL"
@@ -94,7 +96,7 @@ def _explained(
         "too many connections": "close other sessions, or raise the server's limit",
         "authentication": f"correct user and password: USER:PASSWORD@ in the URL, or the password "
         f"in {server.password}",
-        _NO_TLS: f"turn TLS on in the server, or ask for less with {said}",
+        _NO_TLS: f"turn TLS on in the server, or ask for less with {tls_option}",
         _UNKNOWN_AUTHORITY: f"name the PEM file of its authority: {server.authorities_parameter}"
         "=FILE in the URL",
         _OTHER_HOST: f"write the host as the certificate has it, or {server.signed_only} to accept "
@@ -103,14 +105,14 @@ def _explained(
         f"{server.signed_only}",
         _CERTIFICATE_VERSION: f"{new_certificate}, or do without TLS: {server.no_tls}",
         _BAD_CERTIFICATE: "give the server a certificate that is valid today, of X.509 version 3 "
-        f"(`openssl req -x509` makes one), or ask for less with {said}",
+        f"(`openssl req -x509` makes one), or ask for less with {tls_option}",
         _CLIENT_CERTIFICATE: f"name one that it accepts: {server.client_certificate} in the URL",
     }
     cause = error.message
     hint = error.hint or fixes.get(error.code) or fixes.get(error.error_class)
     kind: type[SystemRefused] = SystemRefused
     if error.code == _NO_TLS:
-        cause += f"; {said} asks for it"
+        cause += f"; {tls_option} asks for it"
     elif error.code in server.no_database:
         expected += f" with a database {address.database!r} for user {address.user!r}"
         hint = "create the database, let the user into it, or name another: HOST:PORT/DATABASE"
@@ -126,7 +128,9 @@ def _explained(
         cause += f" (password: {address.origins.get('password_from') or 'none'})"
         if address.password is None and error.code in server.password_needed:
             kind = PasswordNeeded
-    places = sorted({one for name, one in address.origins.items() if name in ("host", "port")})
-    if elsewhere := [one for one in places if one not in (URL, "default")]:
+    places = sorted(
+        {origin for name, origin in address.origins.items() if name in ("host", "port")}
+    )
+    if elsewhere := [origin for origin in places if origin not in (URL, "default")]:
         expected = expected.replace(" at ", f" (address from {', '.join(elsewhere)}) at ", 1)
     return kind(f"{expected}; {cause}", error_class=error.error_class, code=error.code, hint=hint)

@@ -134,8 +134,8 @@ def effective(
 ) -> dict[str, str]:
     """What the record keeps: what decides speed and durability, what was asked, and whatever
     is not at its default, but for paths and ports."""
-    wanted = {*DECISIVE, *map(plain_name, asked), *(changed - _OF_THIS_RUN_ONLY)}
-    return {name: value for name, value in sorted(found.items()) if name in wanted}
+    recorded = {*DECISIVE, *map(plain_name, asked), *(changed - _OF_THIS_RUN_ONLY)}
+    return {name: value for name, value in sorted(found.items()) if name in recorded}
 
 
 def durability_lowered_by(settings: Mapping[str, str], engine: str) -> tuple[str, ...]:

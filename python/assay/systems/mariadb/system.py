@@ -212,10 +212,10 @@ def _room_for(connections: int | None, asked: Mapping[str, str]) -> dict[str, st
 
 def _insist_on_room(deployment: Deployment, room: Mapping[str, str]) -> None:
     """A server that may open too few files silently lowers its connection limit."""
-    wanted = int(room.get("max_connections", 0))
-    if deployment.connection_limit is not None and deployment.connection_limit < wanted:
+    given = int(room.get("max_connections", 0))
+    if deployment.connection_limit is not None and deployment.connection_limit < given:
         raise SystemRefused(
-            f"the server was given max_connections = {wanted} and took "
+            f"the server was given max_connections = {given} and took "
             f"{deployment.connection_limit}, because it may open only "
             f"{deployment.settings.get('open_files_limit')} files",
             hint="raise the limit of open files of this shell: ulimit -n",

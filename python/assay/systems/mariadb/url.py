@@ -143,27 +143,27 @@ def address_of(url: str, *, session_statements: tuple[str, ...] = ()) -> Address
 
 def _values(url: str) -> Sourced:
     """By the names of the clients' options, the first source first."""
-    said = urls.read(url, scheme=SCHEMES[0], parameters=_PARAMETERS, password=PASSWORD)
+    parts = urls.read(url, scheme=SCHEMES[0], parameters=_PARAMETERS, password=PASSWORD)
     found = Sourced()
-    found.add(URL, said.parameters)
-    port = None if said.port is None else str(said.port)
-    found.add(URL, {"host": said.host, "port": port, "user": said.user})
-    found.add(URL, {"password": said.password, "database": said.database})
+    found.add(URL, parts.parameters)
+    port = None if parts.port is None else str(parts.port)
+    found.add(URL, {"host": parts.host, "port": port, "user": parts.user})
+    found.add(URL, {"password": parts.password, "database": parts.database})
     options = option_files.read(
         only=found.get("defaults-file"),
         extra=found.get("defaults-extra-file"),
         suffix=found.get("defaults-group-suffix") or GROUP_SUFFIX.get(),
     )
-    for one in reversed(options):  # of an option given twice the last one counts
-        if one.name in (*_VALUES, *_FILES):
-            found.add(one.origin, {one.name: one.value})
-        elif one.name in _UNSUPPORTED:
+    for option in reversed(options):  # of an option given twice the last one counts
+        if option.name in (*_VALUES, *_FILES):
+            found.add(option.origin, {option.name: option.value})
+        elif option.name in _UNSUPPORTED:
             raise ArgumentError(
-                f"{one.name} ({one.origin}): not supported",
+                f"{option.name} ({option.origin}): not supported",
                 hint="leave it out for this run: another file with ?defaults-file=FILE in the URL",
             )
-        elif (mode := _mode(one.name, one.value)) is not None:
-            found.add(one.origin, {"ssl-mode": mode})
+        elif (mode := _mode(option.name, option.value)) is not None:
+            found.add(option.origin, {"ssl-mode": mode})
     found.add_environment(ENVIRONMENT)
     return found
 
@@ -196,7 +196,7 @@ def _socket(found: Sourced) -> str | None:
     is_tcp = is_tcp or (found.get("protocol") or "").lower() == "tcp"
     if is_tcp or (found.get("host") or "localhost").lower() != "localhost":
         return None
-    usual = next((one for one in DEFAULT_SOCKETS if paths.exists(Path(one))), None)
+    usual = next((path for path in DEFAULT_SOCKETS if paths.exists(Path(path))), None)
     return found.get("socket") or usual
 
 
@@ -226,4 +226,6 @@ def _origins(found: Sourced, socket: str | None) -> dict[str, str]:
         defaults["ssl-mode"] = "because of ssl-ca"
     origins = {name: found.origin(name) or defaults.get(name, "") for name in names}
     password = found.origin("password") or _no_password()
-    return {name: one for name, one in origins.items() if one} | {"password_from": password}
+    return {name: origin for name, origin in origins.items() if origin} | {
+        "password_from": password
+    }

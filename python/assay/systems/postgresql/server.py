@@ -151,7 +151,7 @@ def _arguments(
         "unix_socket_directories": str(directory.run),
     }
     given = [f"{name}={value}" for name, value in {**settings, **ours}.items()]
-    words = [word for one in given for word in ("-c", one)]
+    words = [word for setting in given for word in ("-c", setting)]
     return [installation.program("postgres"), "-D", directory.data, *words]
 
 
