@@ -66,16 +66,16 @@ def is_out_of_space(observation: Observation | OtherReport, died: str | None) ->
 
 def wrong_answers(wrong: Sequence[Check]) -> str:
     """The first three, each with the rows it returned."""
-    named = ", ".join(
-        f"{check['id']} returned {_count(check['found'])} ({check['note']})" for check in wrong[:3]
-    )
+    named = ", ".join(f"{_answer(check)} ({check['note']})" for check in wrong[:3])
     return named + (f" and {len(wrong) - 3} more" if len(wrong) > 3 else "")
 
 
-def _count(found: int | None) -> str:
+def _answer(check: Check) -> str:
+    """``a returned 2 rows``; of a query that was refused ``a failed``."""
+    found = check["found"]
     if found is None:
-        return "nothing"
-    return f"{found} row" if found == 1 else f"{found} rows"
+        return f"{check['id']} failed"
+    return f"{check['id']} returned {found} {'row' if found == 1 else 'rows'}"
 
 
 def _first_error(observation: Observation, counted: Set[str]) -> str:
