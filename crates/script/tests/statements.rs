@@ -1,7 +1,7 @@
-//! What a script's statements become, and where a plain file is split.
+//! How the statements of a script are sent, and where a plain file is split.
 #![allow(
     clippy::unwrap_used,
-    reason = "a test that unwraps says enough by failing"
+    reason = "a failing unwrap in a test is clear enough"
 )]
 
 mod support;
@@ -105,7 +105,7 @@ fn names_become_parameters_outside_literals_only() {
             0,
         ),
         ("SELECT :a||:b, @:a", "SELECT ?||?, @?", 3),
-        // A run of colons names nothing; the end of a slice may be a column.
+        // After several colons there is no variable; the end of a slice may be a column.
         (
             "SELECT x:::a, x[1:a], x[:c], y[2:c]",
             "SELECT x:::a, x[1?], x[:c], y[2:c]",
@@ -141,7 +141,7 @@ fn split(text: &str, style: LiteralStyle) -> Vec<(String, u32, u32)> {
     let found = split_statements(&source, style).unwrap_or_else(|error| panic!("{error}"));
     found
         .into_iter()
-        .map(|one| (one.text, one.line, one.column))
+        .map(|statement| (statement.text, statement.line, statement.column))
         .collect()
 }
 
@@ -176,14 +176,14 @@ fn backslashes_escape_only_in_their_own_style() {
 }
 
 #[test]
-fn places_on_an_endless_line_are_counted_in_linear_time() {
+fn places_on_a_very_long_line_are_counted_in_linear_time() {
     let text = "SELECT 'é';".repeat(100_000);
     let found = split(&text, LiteralStyle::Doubled);
     assert_eq!((found.len(), found[99_999].2), (100_000, 99_999 * 11 + 1));
 }
 
 #[test]
-fn what_is_not_closed_in_a_plain_file_is_located() {
+fn an_unclosed_literal_in_a_plain_file_is_reported_with_its_place() {
     let source = Source {
         name: "plain",
         path: "plain.sql",

@@ -1,6 +1,6 @@
-//! Takes the text of a statement; gives its kind, by its first words.
+//! Takes the text of a statement; returns its kind, determined by its first words.
 //!
-//! The kind decides whether a statement is prepared, and whether it may have committed something when it
+//! The kind decides whether a statement is prepared, and whether it may have committed if it
 //! was sent and never answered. It does not decide whether a transaction is open: the system reports that.
 
 use super::language::Lexer;
@@ -11,7 +11,7 @@ use super::passage::Passage;
 pub enum StatementKind {
     /// Begins a transaction, and does nothing else.
     Begin,
-    /// It commits a transaction.
+    /// Commits a transaction.
     Commit,
     /// Rolls the whole transaction back.
     Rollback,
@@ -21,7 +21,7 @@ pub enum StatementKind {
     Other,
 }
 
-/// Each kind, its word, and what it means to the reader of a script.
+/// Each kind, its name, and the statements it covers.
 pub(crate) const KINDS: [(StatementKind, &str, &str); 5] = [
     (
         StatementKind::Begin,
@@ -54,19 +54,19 @@ const ROWS: [&str; 9] = [
 
 pub(super) fn of_sql(text: &str) -> StatementKind {
     use StatementKind::{Begin, Commit, Other, Rollback, Rows};
-    // Some systems escape quotes by a backslash and some do not: where such a literal ends is unknown.
+    // Whether a backslash escapes a quote depends on the system: the end of such a literal is unknown.
     let is_ambiguous = text.contains("\\'") || text.contains("\\\"");
     let Some(words) = words_of_one(text, Lexer::Sql).filter(|_| !is_ambiguous) else {
         return Other;
     };
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words[..] {
-        // A block of statements.
+        // `BEGIN` of a block of statements.
         ["begin", "not" | "atomic", ..] => Other,
         ["begin", ..] | ["start", "transaction", ..] => Begin,
         ["savepoint" | "release", ..] => Rows,
         ["rollback", ..] if words.contains(&"to") => Rows,
-        // Of a transaction that another session has prepared.
+        // `ROLLBACK PREPARED` ends a prepared transaction, not the current one.
         ["commit" | "rollback", "prepared", ..] => Other,
         ["commit" | "end", ..] | ["prepare", "transaction", ..] => Commit,
         ["rollback" | "abort", ..] => Rollback,
@@ -75,7 +75,7 @@ pub(super) fn of_sql(text: &str) -> StatementKind {
     }
 }
 
-/// There are no transactions: a batch is one statement, and so is each of the others.
+/// CQL has no transactions: a batch is one statement.
 pub(super) fn of_cql(text: &str) -> StatementKind {
     let words = words_of_one(text, Lexer::Cql).unwrap_or_default();
     match words.first().map(String::as_str) {
@@ -96,7 +96,7 @@ pub(super) fn is_open_batch(text: &str) -> bool {
     }
 }
 
-/// The first words, in lower case; none where the text holds several statements, or cannot be read.
+/// The first words, in lower case; `None` if the text has several statements, or cannot be parsed.
 fn words_of_one(text: &str, lexer: Lexer) -> Option<Vec<String>> {
     const MOST: usize = 5;
     let bytes = text.as_bytes();
@@ -115,7 +115,7 @@ fn words_of_one(text: &str, lexer: Lexer) -> Option<Vec<String>> {
     words(text, lexer, MOST)
 }
 
-/// The first `most` words outside literals and comments, in lower case; parentheses are passed over.
+/// The first `most` words outside literals and comments, in lower case; parentheses are skipped.
 fn words(text: &str, lexer: Lexer, most: usize) -> Option<Vec<String>> {
     let bytes = text.as_bytes();
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_words_of_a_single_statement_tell_its_kind() {
+    fn the_first_words_of_a_single_statement_determine_its_kind() {
         for (text, expected) in [
             ("Start Transaction READ ONLY", Begin),
             ("begin", Begin),
@@ -167,7 +167,7 @@ mod tests {
             ("BEGIN; UPDATE t SET a = 1; COMMIT", Other),
             ("SELECT 1; COMMIT", Other),
             ("SELECT 'open", Other),
-            // Elsewhere the backslash is a letter, and this is one literal.
+            // In other systems the backslash is an ordinary character, and this is one literal.
             ("SELECT '\\'; COMMIT; SELECT '", Other),
             ("", Other),
         ] {
