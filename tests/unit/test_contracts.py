@@ -94,7 +94,7 @@ def test_all_violations_are_reported_together() -> None:
         (SimpleNamespace(name="x", check=lambda _choice: None), "prepare is missing"),
         (
             SimpleNamespace(name="x", check=lambda _choice: None, prepare=lambda _choice: None),
-            "takes an option that is none of its own",
+            "accepts an unknown option",
         ),
     ],
 )

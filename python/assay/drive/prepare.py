@@ -1,5 +1,5 @@
-"""Takes every planned run; has the engine compile its scripts, so that a mistake in one of them is
-known before anything is started.
+"""Takes every planned run; compiles its scripts in the engine, so that mistakes are reported before
+anything is started.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Found = TypeVar("Found")
 
 
 class Compiled:
-    """The scripts of an experiment as the engine has compiled them: each kind of run once."""
+    """The compiled scripts of an experiment; runs with the same scripts are compiled once."""
 
     def __init__(self, workload: Workload) -> None:
         self._workload = workload
@@ -32,10 +32,10 @@ class Compiled:
         self._asked: list[object] = []
 
     def check(self, runs: Iterable[PlannedRun]) -> tuple[str, ...]:
-        """What the scripts of all runs probably do not mean, each with its place.
+        """Warnings about probable mistakes in the scripts of all runs, each with its location.
 
         Raises `ScriptError` for the first script that does not compile, `ArgumentError` for an
-        isolation level that a system has not."""
+        isolation level that a system does not have."""
         found: list[str] = []
         for run in runs:
             dialect = registry.system(run.cell.system.name).dialect
@@ -49,7 +49,7 @@ class Compiled:
         return tuple(dict.fromkeys(found))
 
     def _check_asked(self, run: PlannedRun, step: Step, dialect: Dialect) -> None:
-        """Raises `ScriptError` where a script that is run once does not compile."""
+        """Raises `ScriptError` where a script that a step runs once does not compile."""
         key = dialect.name, run.cell.test, step, tuple(run.cell.parameters.items())
         if key in self._asked:
             return
@@ -67,7 +67,8 @@ class Compiled:
                 raise as_ours(error) from error
 
     def warnings(self, drive: PlannedDrive) -> tuple[str, ...]:
-        """What the scripts of the step probably do not mean: a sentence with place and fix each."""
+        """Warnings about probable mistakes in the scripts of the step, each with location and
+        fix."""
         key = _what_is_compiled(drive)
         if key not in self._warnings:
             found = _compiled(self._workload, drive, _engine.script_warnings) or ()
@@ -79,7 +80,7 @@ class Compiled:
 
 
 def _what_is_compiled(drive: PlannedDrive) -> object:
-    """Equal values mean equal instruction lists."""
+    """A key of the compiled scripts: equal keys mean equal instruction lists."""
     cell = drive.run.cell
     dialect = registry.system(cell.system.name).dialect
     parameters = tuple(cell.parameters.items())
@@ -87,8 +88,8 @@ def _what_is_compiled(drive: PlannedDrive) -> object:
 
 
 def check_limits(workload: Workload, runs: Iterable[PlannedRun], load_sessions: int | None) -> None:
-    """Raises `MachineLimit` where this machine has not the threads or open files that the clients
-    of a run need, or the sessions of a load that were asked for."""
+    """Raises `MachineLimit` where this machine allows too few threads or open files for the clients
+    of a run, or for the given load sessions."""
     needs = {
         (_driver(run), drive.run.cell.clients, run.cell.threads)
         for run in runs
@@ -142,7 +143,7 @@ def statements_of(workload: Workload, drive: PlannedDrive, dialect: Dialect) -> 
 
 
 def _compiled(workload: Workload, drive: PlannedDrive, ask: Callable[[str], Found]) -> Found | None:
-    """What the engine says of the step's scripts; None where its clients run none."""
+    """The engine's result for the step's scripts; None where its clients run none."""
     dialect = registry.system(drive.run.cell.system.name).dialect
     scripts = scripts_of(workload, drive, dialect)
     if not scripts:
@@ -160,7 +161,8 @@ def _compiled(workload: Workload, drive: PlannedDrive, ask: Callable[[str], Foun
 
 
 def _with_set(error: ScriptError) -> str:
-    """A variable of an ad hoc script comes from the script itself or from the command line."""
+    """The fix for an unknown variable of an ad hoc script: set it in the script or on the command
+    line."""
     named = re.search(r"variable :(\w+)", error.message)
     name = named[1] if named else "NAME"
     nearest = f"{error.hint}; " if error.hint and "did you mean" in error.hint else ""

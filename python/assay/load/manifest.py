@@ -1,4 +1,5 @@
-"""Takes a folder of files; returns what is in each, and says later whether it is still so."""
+"""Takes a folder of files; returns a manifest of their content, and verifies the files against it
+later."""
 
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ def manifest_of(folder: Path) -> Manifest:
 
 
 def damage(folder: Path, expected: Manifest) -> str | None:
-    """The first difference in words; None: everything is as it was. Looks at names and sizes before
-    it reads, so that a large copy with a file gone costs nothing."""
+    """The first difference; None: there is none. Compares names and sizes before it reads any
+    content, so that a missing file is found at once."""
     try:
         found = dict(_files(folder))
         for name, described in expected.items():

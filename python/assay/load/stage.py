@@ -1,8 +1,8 @@
 """Takes a deployment and a data request; makes the schema, fills it, indexes it, counts it; returns
 a `Dataset`.
 
-Nothing stays half loaded: rows travel in one transaction, and where a system has none the tables
-are dropped again when anything goes wrong.
+No table stays partly loaded: rows are sent in one transaction per session, and after an error the
+tables are dropped.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ def load(
     progress: OnProgress | None = None,
     loading: Loading = DEFAULT,
 ) -> Dataset:
-    """Fills ``tables`` of ``deployment`` with the rows of ``request``, replacing what they held.
+    """Fills ``tables`` of ``deployment`` with the rows of ``request``, replacing their content.
 
-    Raises `InputError` or `ExperimentError` where the data are wrong, `SystemRefused` or
-    `SystemDied` where the system is, `RunFailed` where the system counts other rows than it was
-    sent, or (where ``loading`` has rows verified) gives other ones back.
+    Raises `InputError` or `ExperimentError` for invalid data, `SystemRefused` or `SystemDied` where
+    the system fails, `RunFailed` where the system counts a different number of rows than it was
+    sent or, with verification, returns different rows.
     """
     dialect = system.dialect
     sessions = loading.sessions_for(deployment, request)
@@ -93,12 +93,12 @@ def load(
 
 
 def size_on_disk_bytes(system: System, deployment: Deployment) -> int | None:
-    """None where the system does not say."""
+    """None where the system does not report it."""
     return system.size_on_disk_bytes(deployment) if isinstance(system, Sized) else None
 
 
 def _with_total(progress: OnProgress, request: DataRequest) -> OnProgress:
-    """Adds how much there is in all, so that the time left can be shown."""
+    """Adds the totals to each progress report, so that the remaining time can be shown."""
     rows = request.rows_expected
     totals = {
         "bytes_total": request.bytes_total or None,
@@ -108,7 +108,7 @@ def _with_total(progress: OnProgress, request: DataRequest) -> OnProgress:
 
 
 def _timed(deployment: Deployment, statements: Sequence[str]) -> int:
-    """Runs the statements in one session; returns the time they took, connecting left out."""
+    """Runs the statements in one session; returns their time in nanoseconds, without connecting."""
     if not statements:
         return 0
     with session(deployment.address) as opened:

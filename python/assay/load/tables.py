@@ -1,4 +1,4 @@
-"""Makes the tables of a workload, counts their rows, drops them."""
+"""Takes tables and a deployment; creates the tables, counts their rows, drops them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from assay.provision.session import session
 from assay.provision.signals import is_ending
 
 _HURRIED_S = 2.0
-"""For a session that drops tables after an interruption."""
+"""The connect timeout of a session that drops tables after an interruption."""
 
 
 def schema(dialect: Dialect, tables: Sequence[Table], deployment: Deployment) -> list[str]:
-    """Statements that make the tables anew. On a server that is not ours each carries our mark
+    """Statements that drop and create the tables. On a server by URL each gets a mark
     (`assay.load.mark`)."""
     if deployment.is_private:
         made = [
@@ -45,10 +45,10 @@ def count(deployment: Deployment, dialect: Dialect, tables: Sequence[Table]) -> 
 
 
 def drop(deployment: Deployment, dialect: Dialect, tables: Sequence[Table]) -> None:
-    """Leaves none of ``tables``; silent where the system is gone, which is reported elsewhere.
+    """Drops ``tables``; ignores errors of a lost system, which are reported elsewhere.
 
-    Behind an interruption a system that does not answer is not waited for, and one of ours goes
-    with everything in it.
+    After an interruption it does not wait for a system that does not answer, and a private server
+    is removed as a whole.
     """
     address = deployment.address
     if is_ending():
@@ -61,5 +61,5 @@ def drop(deployment: Deployment, dialect: Dialect, tables: Sequence[Table]) -> N
 
 
 def _drops(dialect: Dialect, tables: Sequence[Table]) -> list[str]:
-    """From the last table to the first: none goes while another's foreign key names it."""
+    """In reverse order: a table is dropped after those whose foreign keys refer to it."""
     return [statement for table in reversed(tables) for statement in dialect.drop_table(table)]

@@ -1,8 +1,8 @@
-"""Undoes what a killed Assay left behind: server processes, mounts, directories, and whatever else
-its entries in the ledger name, the last made first.
+"""Removes what a killed Assay left behind: server processes, mounts, directories and other
+resources in the ledger, the last created first.
 
-Called before anything is provisioned. Only entries whose maker is dead are touched (see `ledger`),
-and of these only what carries the entry's mark.
+Called before anything is provisioned. Only entries of dead processes are cleared (see `ledger`),
+and of these only resources with the entry's mark.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Runs programs as the servers' user: their command, their surroundings, their last words.
+"""Runs programs as the servers' user; returns their output, or raises an error with its end.
 
 A program begins in the server's directory and in a session of its own, with an environment made
 from nothing but a path, a locale and the tag of that directory's processes; where the machine has
@@ -150,4 +150,4 @@ def log_words(log: Path, start_bytes: int = 0) -> str:
 
 def _last_words(text: str) -> str:
     lines = text.rstrip().splitlines()[-_LAST_LINES:]
-    return "; it said nothing" if not lines else "; the end of its log:\n" + "\n".join(lines)
+    return "; it wrote nothing" if not lines else "; the end of its log:\n" + "\n".join(lines)

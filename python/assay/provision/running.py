@@ -20,7 +20,8 @@ from assay.systems.protocol import ServerDirectory, System
 
 
 class RunningSystem:
-    """A system up on its storage. Made by `running`, and taken down with its block."""
+    """A system running on its storage. Made by `running_system`, and stopped at the end of its
+    block."""
 
     def __init__(self, choice: SystemChoice, connections: int | None) -> None:
         self.choice = choice
@@ -32,9 +33,9 @@ class RunningSystem:
 
     @property
     def deployment(self) -> Deployment:
-        """The deployment as it is up now: a server that was started again has other numbers."""
+        """The current deployment: after a restart the server has another process and port."""
         if self._deployment is None:
-            raise Bug(f"{self.choice.label} is asked for, and is not up")
+            raise Bug(f"{self.choice.label} is not running")
         return self._deployment
 
     @property
@@ -44,7 +45,8 @@ class RunningSystem:
 
     @property
     def can_restart(self) -> bool:
-        """Whether what the system holds outlives a stop and a start: ours, and in files."""
+        """Whether the system keeps its data over a restart: it is private, and its data are in
+        files."""
         is_ours = self._directory is not None and self.deployment.data_directory is not None
         return is_ours and isinstance(self.system, Restartable)
 
@@ -73,8 +75,8 @@ class RunningSystem:
         return self.system.provision(choice, self._directory, connections=self._connections)
 
     def stop(self) -> bool:
-        """Takes the system down and leaves its files; whether they are as it leaves them in order.
-        Not so where it had to be killed: then they are not a consistent copy."""
+        """Stops the system and keeps its files; returns whether it shut down cleanly. After a kill
+        its files are not a consistent copy."""
         nodes = () if self._deployment is None else self._deployment.nodes
         self._deployment = None
         self._up.close()

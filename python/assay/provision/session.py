@@ -1,6 +1,4 @@
-"""Takes an `Address`; returns a session with it for schema, counts and questions; not for
-measuring.
-"""
+"""Takes an `Address`; returns a session for schema, counts and queries, outside any measurement."""
 
 from __future__ import annotations
 
@@ -27,7 +25,7 @@ from assay.errors import (
 from assay.provision.deployment import Address
 
 LOST = "lost connection"
-"""The engine's word for a session whose server is gone."""
+"""The engine's error class for a lost session."""
 
 _RESPONSE_S = 3.0
 
@@ -55,12 +53,12 @@ def responds(address: Address) -> bool:
 
 
 def raise_as_ours(error: _engine.EngineError) -> NoReturn:
-    """Raises the engine's error as the member of our tree that it is."""
+    """Raises the engine's error as the matching exception of `assay.errors`."""
     raise as_ours(error) from error
 
 
 def as_ours(error: _engine.EngineError) -> AssayError:
-    """The engine's error as the member of our tree that it is."""
+    """The matching exception of `assay.errors` for the engine's error."""
     if error.kind == "script":
         return ScriptError(
             error.message, file=error.file, line=error.line, column=error.column, hint=error.hint

@@ -1,5 +1,5 @@
-"""What a source of rows must be able to do. A new one derives from `RowSource` and is registered as
-an entry point ``assay.row_sources``; a workload names it: ``[data] source = "NAME"``."""
+"""The contract of a row source. A new one derives from `RowSource` and is registered as an entry
+point ``assay.row_sources``; a workload names it: ``[data] source = "NAME"``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from assay.workload.values import Workload
 
 
 class Listener(Protocol):
-    """Gets what is being done; `assay.progress.Progress` is one."""
+    """Receives progress reports; `assay.progress.Progress` is one."""
 
     def stage(self, name: str) -> None: ...
 

@@ -1,4 +1,5 @@
-"""Which data a run needs, as a value: who makes the rows, and everything that determines them."""
+"""The data that a run needs, as a value: the source of the rows, and everything that determines
+them."""
 
 from __future__ import annotations
 

@@ -14,8 +14,7 @@ from assay.provision.session import session
 from assay.systems.sourced import LOGIN_NAME, URL
 
 FIRST_ANSWER_S = 30.0
-"""How long the answer to one of our first queries may take: a server may complete the login and
-never answer."""
+"""The timeout of the first queries: a server may complete the login and never answer."""
 
 # The engine's own codes: TLS is required and the server has none; its certificate is signed by an
 # authority that is not trusted, is for another host, names none, is of X.509 version 1, or cannot
@@ -36,7 +35,8 @@ _NEW_CERTIFICATE = (
 
 @dataclass(frozen=True)
 class Server:
-    """What a URL is expected to lead to, in the words of its system."""
+    """The server that is expected at a URL, with its system's names for parameters and error
+    codes."""
 
     name: str
     password: str
@@ -47,20 +47,21 @@ class Server:
     authorities_parameter: str
     client_certificate: str
     signed_only: str
-    """How a URL asks that a certificate is signed, whatever host it is for."""
+    """The URL parameter that accepts a signed certificate for any host."""
     no_tls: str
-    """How a URL asks for sessions in the clear."""
+    """The URL parameter that turns TLS off."""
     no_database: tuple[str, ...]
-    """The system's codes for one that is not there, or not for this user."""
+    """The system's error codes for a database that does not exist or is not accessible to this
+    user."""
     password_needed: tuple[str, ...]
-    """Codes of refusals for which a password is missing."""
+    """Error codes for a missing password."""
     timeout_fix: str
 
 
 @contextmanager
 def first_session(url: str | None, address: Address, server: Server) -> Iterator[_engine.Session]:
-    """An open session, which waits for each answer for a limited time; without a URL (a server of
-    ours) a refusal is as `session` has it."""
+    """An open session with an answer timeout; without a URL (a private server) refusals are raised
+    as by `session`."""
     with ExitStack() as stack:
         try:
             opened = stack.enter_context(session(replace(address, answer_timeout_s=FIRST_ANSWER_S)))
@@ -115,7 +116,7 @@ def _explained(
         cause += f"; {tls_option} asks for it"
     elif error.code in server.no_database:
         expected += f" with a database {address.database!r} for user {address.user!r}"
-        hint = "create the database, let the user into it, or name another: HOST:PORT/DATABASE"
+        hint = "create the database, allow the user to connect, or name another: HOST:PORT/DATABASE"
     elif error.error_class == "authentication" and error.code not in fixes:
         expected += f" that lets user {address.user!r} into database {address.database!r}"
         if address.origins.get("user") == LOGIN_NAME:

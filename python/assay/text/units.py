@@ -50,7 +50,7 @@ def size(value_bytes: float) -> str:
 
 
 def counted(number: int, singular: str, plural: str | None = None) -> str:
-    """``1 client``, ``8 clients``; ``plural`` where it is not the singular with an s."""
+    """``1 client``, ``8 clients``; ``plural`` is needed where it is not the singular with an s."""
     return f"{number} {singular if number == 1 else plural or f'{singular}s'}"
 
 

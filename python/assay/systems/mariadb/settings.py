@@ -1,4 +1,4 @@
-"""Reads back what a server is really set to, and insists on what was asked."""
+"""Reads the effective settings of a server, and refuses those that differ from the given ones."""
 
 from __future__ import annotations
 
@@ -96,14 +96,15 @@ _LOWERS_DURABILITY = {
 
 def read(session: Session) -> dict[str, str] | None:
     """Every variable as this session sees it: its own value where it has one, else the server's;
-    None where the server does not tell them."""
+    None where the server does not report them."""
     rows = rows_of(session, "SHOW SESSION VARIABLES", columns=2) or ()
     found = {str(name).lower(): value or "" for name, value in rows}
     return found if "version" in found else None
 
 
 def changed(session: Session) -> set[str]:
-    """Names of the variables that are not at their default; none where a server does not say."""
+    """Names of the variables that are not at their default; empty where the server does not report
+    them."""
     return {str(name).lower() for (name,) in rows_of(session, _CHANGED_QUERY, columns=1) or ()}
 
 
