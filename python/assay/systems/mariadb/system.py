@@ -254,7 +254,7 @@ def _deployment(
         described = meaning.descriptions(opened) if found and choice.settings else {}
         version = opened.server_version
     if found is None and is_private:
-        raise SystemRefused(f"{choice.label} does not tell its settings: {settings.UNKNOWN}")
+        raise SystemRefused(f"{choice.label} does not report its settings: {settings.UNKNOWN}")
     if found:
         settings.insist(found, choice.settings, described)
     effective = settings.effective(found or {}, choice.settings, changed)

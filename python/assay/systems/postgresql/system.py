@@ -148,7 +148,7 @@ class Postgresql:
 
     def buffer_bytes(self, deployment: Deployment) -> int | None:
         """``shared_buffers``; the operating system's cache of files comes on top of it. Not of a
-        server that does not tell its settings."""
+        server that does not report its settings."""
         return None if deployment.settings_unknown else number_of(deployment, _BUFFER_QUERY)
 
     def counters(self, deployment: Deployment) -> Mapping[str, int]:
@@ -270,7 +270,7 @@ def _deployment(
         limit = numbers_of(opened, _LIMIT_QUERY, columns=1) if found else None
         version = opened.server_version
     if found is None and is_private:
-        raise SystemRefused(f"{choice.label} does not tell its settings: {settings.UNKNOWN}")
+        raise SystemRefused(f"{choice.label} does not report its settings: {settings.UNKNOWN}")
     effective = settings.effective(found or {}, choice.settings)
     return Deployment(
         system=Postgresql.name,
