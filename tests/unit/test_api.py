@@ -98,6 +98,9 @@ def test_a_result_has_the_numbers_of_the_reports() -> None:
         result.table("rnus")
     with pytest.raises(assay.errors.ArgumentError, match="no experiment 7"):
         records[7]
+    for wrong in ("a", slice(1, 3), 1.5):
+        with pytest.raises(assay.errors.ArgumentError, match="expected an experiment's number"):
+            records[wrong]  # type: ignore[index]
     with pytest.raises(assay.errors.ArgumentError, match="no records at nowhere"):
         assay.open("nowhere")
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import index
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from assay.api.results import Result, data_frame
+from assay.errors import ArgumentError
 from assay.record import DEFAULT_FILE_NAME, Store
 
 
@@ -52,6 +54,13 @@ class Records:
 
     def __getitem__(self, number: int) -> Result:
         """The experiment of that number; raises `assay.errors.ArgumentError` where it is none."""
+        try:
+            number = index(number)
+        except TypeError:
+            raise ArgumentError(
+                f"expected an experiment's number, found {number!r}",
+                hint="`numbers` has those of all experiments",
+            ) from None
         with Store(self.path, must_exist=True) as store:
             return Result(store.experiment(number))
 
