@@ -1,5 +1,5 @@
-"""Takes a path given by the user; returns whether a file or folder exists there, and False where the
-name is invalid or the path is not accessible."""
+"""Takes a path given by the user; returns whether a file or folder exists there, which is
+false where the name is invalid or the path is not accessible."""
 
 from __future__ import annotations
 

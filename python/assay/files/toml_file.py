@@ -113,7 +113,9 @@ class Section:
         return isinstance(self._data.get(key), str)
 
     def text(self, key: str, default: str | None = None) -> str:
-        value: str = self._take(key, default, "text in quotes", lambda one: isinstance(one, str))
+        value: str = self._take(
+            key, default, "text in quotes", lambda found: isinstance(found, str)
+        )
         return value
 
     def whole(self, key: str, quantity: Whole, default: int | None = None) -> int:
@@ -131,7 +133,9 @@ class Section:
         return value
 
     def boolean(self, key: str, default: bool | None = None) -> bool:
-        value: bool = self._take(key, default, "true or false", lambda one: isinstance(one, bool))
+        value: bool = self._take(
+            key, default, "true or false", lambda found: isinstance(found, bool)
+        )
         return value
 
     def scalar(self, key: str, default: Any = None) -> str | int | float | bool:

@@ -183,9 +183,9 @@ class Deployment:
     def for_record(self) -> dict[str, Any]:
         """All of it but the password. What is of the first node and endpoint stands beside the
         lists as well, where it stood before there were lists."""
-        document = {one.name: getattr(self, one.name) for one in fields(self)}
+        document = {field_.name: getattr(self, field_.name) for field_ in fields(self)}
         return document | {
-            "endpoints": [one.for_record() for one in self.endpoints],
+            "endpoints": [endpoint.for_record() for endpoint in self.endpoints],
             "address": self.address.for_record(),
             "storage": self.storage,
             "server_pid": self.server_pid,

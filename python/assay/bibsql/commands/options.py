@@ -65,7 +65,7 @@ def parse(arguments: Sequence[str], options: Sequence[Option], *, pass_unknown: 
         if option is None and not pass_unknown:
             raise ArgumentError(
                 f"unknown option {word}",
-                hint=did_you_mean(name, [one.name for one in options]),
+                hint=did_you_mean(name, [known.name for known in options]),
             )
         if option is None:
             parsed.rest.append(word)
