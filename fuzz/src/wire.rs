@@ -11,7 +11,7 @@ use assay_drivers::null::{PlannedReply, ServerModel};
 use assay_drivers::registry::{AnyWire, DRIVERS, SessionKind};
 use assay_drivers::servers::{AnyServer, SERVERS};
 use assay_drivers::{
-    Answer, BulkForm, ConnectOptions, Demand, Keep, Progress, Request, SystemError, Wire as _,
+    Answer, BulkForm, ConnectOptions, Keep, Progress, Request, ServerEvent, SystemError, Wire as _,
     WireServer as _,
 };
 use assay_values::{Piece, Row, Value};
@@ -87,13 +87,13 @@ pub fn server(protocol: &str, data: &[u8]) {
             };
             assert!(used <= input.len(), "used more bytes than were received");
             let goes_on = match demand {
-                Demand::More => false,
-                Demand::Over => return,
-                Demand::Loaded { table, rows } => {
+                ServerEvent::More => false,
+                ServerEvent::Over => return,
+                ServerEvent::Loaded { table, rows } => {
                     model.loaded(table, rows);
                     true
                 }
-                Demand::Execute(statement) => {
+                ServerEvent::Execute(statement) => {
                     let reply = model.plan_reply(statement, Instant::now());
                     let mut given = model.answer(statement);
                     match reply {
@@ -133,9 +133,9 @@ pub fn conversation(protocol: &str) -> (Vec<u8>, Vec<u8>) {
                 .receive(&to_server, &mut to_client)
                 .expect("the server reads what the driver writes");
             let goes_on = match demand {
-                Demand::More | Demand::Over => false,
-                Demand::Loaded { .. } => true,
-                Demand::Execute(statement) => {
+                ServerEvent::More | ServerEvent::Over => false,
+                ServerEvent::Loaded { .. } => true,
+                ServerEvent::Execute(statement) => {
                     let mut given = model.answer(statement);
                     while !server.answer(&mut given, &mut to_client) {}
                     true

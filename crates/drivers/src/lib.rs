@@ -8,7 +8,7 @@
 
 mod answer;
 mod error;
-mod lexis;
+mod lexer;
 pub mod mysql;
 pub mod null;
 pub mod null_documents;
@@ -23,7 +23,7 @@ mod transaction_status;
 pub use answer::{Answer, Keep};
 pub use error::{Certainty, ErrorClass, SystemError};
 pub use request::{BulkForm, ConnectOptions, LocalOptions, Request};
-pub use server::{Demand, WireServer};
+pub use server::{ServerEvent, WireServer};
 pub use transaction_status::TransactionStatus;
 
 use std::ops::ControlFlow;

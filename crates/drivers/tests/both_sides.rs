@@ -10,8 +10,8 @@ use assay_drivers::null::{PlannedReply, ServerModel, SessionModel};
 use assay_drivers::registry::{AnyWire, DRIVERS, SessionKind};
 use assay_drivers::servers::{AnyServer, NewServer, SERVERS};
 use assay_drivers::{
-    Answer, BulkForm, ConnectOptions, Demand, ErrorClass, Keep, Progress, Request, SystemError,
-    Wire, WireServer,
+    Answer, BulkForm, ConnectOptions, ErrorClass, Keep, Progress, Request, ServerEvent,
+    SystemError, Wire, WireServer,
 };
 use assay_values::{Piece, Row, Value};
 use pieces::pieces;
@@ -103,7 +103,7 @@ impl Session {
                 let input = &self.to_server[..end];
                 let (used, demand) = self.server.receive(input, &mut self.to_client)?;
                 let can_continue = match demand {
-                    Demand::Execute(statement) => {
+                    ServerEvent::Execute(statement) => {
                         let PlannedReply::Answered { error, .. } =
                             self.model.plan_reply(statement, Instant::now())
                         else {
@@ -116,11 +116,11 @@ impl Session {
                         }
                         true
                     }
-                    Demand::Loaded { table, rows } => {
+                    ServerEvent::Loaded { table, rows } => {
                         self.model.loaded(table, rows);
                         true
                     }
-                    Demand::More | Demand::Over => false,
+                    ServerEvent::More | ServerEvent::Over => false,
                 };
                 self.to_server.drain(..used);
                 end -= used;
@@ -282,7 +282,7 @@ fn a_refused_client_receives_the_reason() {
         server.connected(&mut to_client);
         wire.connected(&mut to_server);
         let (_, demand) = (server.receive(&to_server, &mut to_client)).expect("well formed");
-        assert!(matches!(demand, Demand::Over), "{protocol}");
+        assert!(matches!(demand, ServerEvent::Over), "{protocol}");
         let error = wire
             .receive(&to_client, &mut to_server, &mut Answer::default())
             .expect_err("the client is refused");
