@@ -135,7 +135,7 @@ fn place(kind: u8, decimals: Option<usize>, value: &Value, out: &mut Vec<u8>) ->
     match kind {
         b'd' => write_int(number(value)?.int()?, out),
         b'x' => {
-            write!(out, "{:x}", number(value)?.int()?).expect("writing to memory is infallible")
+            write!(out, "{:x}", number(value)?.int()?).expect("writing to memory is infallible");
         }
         b'f' => {
             let (number, decimals) = (number(value)?.double(), decimals.unwrap_or(6));
