@@ -137,8 +137,8 @@ _EXPERIMENT_OPTIONS = (
         multiple=True,
         is_eager=True,
         metavar="FILE[@WEIGHT]",
-        help="Script in place of the test's own, or by itself; may be repeated. `-`: standard "
-        "input.",
+        help="Script in place of the test's own, or by itself; each further one is added to "
+        "the mix. `-`: standard input.",
     ),
     click.option(
         "-c",

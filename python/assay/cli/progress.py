@@ -18,7 +18,6 @@ from assay.plan import PlannedRun
 from assay.progress import Progress
 from assay.text.units import counted, duration
 from assay.text.visible import indented, visible
-from assay.workload import ad_hoc_script
 
 _SAY_AFTER_S = 1.0
 """After the end of the measurement: most transactions have ended by then."""
@@ -189,13 +188,11 @@ def _phase(driving: Driving, elapsed_s: float) -> str:
 
 def _name(planned: PlannedRun, of: int) -> str:
     cell = planned.cell
-    is_ad_hoc = cell.test == ad_hoc_script.TEST and cell.scripts
-    test = cell.workload if is_ad_hoc else cell.test
     repetition = f", repetition {planned.repetition}" if planned.repetition > 1 else ""
     rate_per_s = cell.driving.offered_rate_per_s
     offered = f", {rate_per_s:g} offered/s" if rate_per_s else ""
     storage = f", {cell.storage_name}" if cell.storage_name else ""
     return (
-        f"run {planned.position + 1} of {of}: {test}, {cell.system.label}{storage}, "
+        f"run {planned.position + 1} of {of}: {cell.test_name}, {cell.system.label}{storage}, "
         f"{counted(cell.clients, 'client')}{offered}{repetition}"
     )

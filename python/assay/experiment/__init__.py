@@ -12,6 +12,15 @@ from assay.experiment.values import (
     ScriptFile,
     StorageChoice,
     SystemChoice,
+    shown_scripts,
 )
 
-__all__ = ["Driving", "Experiment", "Scalar", "ScriptFile", "StorageChoice", "SystemChoice"]
+__all__ = [
+    "Driving",
+    "Experiment",
+    "Scalar",
+    "ScriptFile",
+    "StorageChoice",
+    "SystemChoice",
+    "shown_scripts",
+]

@@ -4,8 +4,9 @@ vary.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from assay import server_url
@@ -169,6 +170,17 @@ class ScriptFile:
 
     path: str
     weight: int = 1
+
+    @property
+    def shown(self) -> str:
+        """``read.sql@9``: its name without folders, and its weight if that is not 1."""
+        name = "stdin" if self.path in ("-", "<stdin>") else Path(self.path).name
+        return name if self.weight == 1 else f"{name}@{self.weight}"
+
+
+def shown_scripts(files: Iterable[ScriptFile]) -> str:
+    """``read.sql@9 + write.sql``, as labels of results name what was run."""
+    return " + ".join(file.shown for file in files)
 
 
 @dataclass(frozen=True)

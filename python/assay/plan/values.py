@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from assay.experiment import Driving, Experiment, Scalar, ScriptFile, StorageChoice, SystemChoice
+from assay.experiment import (
+    Driving,
+    Experiment,
+    Scalar,
+    ScriptFile,
+    StorageChoice,
+    SystemChoice,
+    shown_scripts,
+)
 
 
 @dataclass(frozen=True)
@@ -31,6 +39,11 @@ class Cell:
     """Clients of each group; empty: all are as declared by the workload."""
     fingerprint: str = ""
     """Equal cells have equal fingerprints (`assay.plan.fingerprint`)."""
+
+    @property
+    def test_name(self) -> str:
+        """The test, or the scripts that are run in its place."""
+        return shown_scripts(self.scripts) or self.test
 
     @property
     def storage_name(self) -> str:

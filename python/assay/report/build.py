@@ -102,9 +102,11 @@ def _test_sections(
 
 
 def _title(cell: CellRuns) -> str:
-    """``Test simple-update``; of an ad hoc script ``Script read.sql``."""
+    """``Test simple-update``; of an ad hoc script ``Script read.sql``; ``tpcb with read.sql``."""
     run = cell.runs[0]
-    return f"Script {run.workload}" if run.is_ad_hoc else f"Test {run.test}"
+    if run.is_ad_hoc:
+        return f"Script {run.full_test_name}"
+    return run.full_test_name if run.scripts_given else f"Test {run.test}"
 
 
 def _cell_warnings(found: Sequence[CellRuns]) -> Iterator[RunWarning]:

@@ -19,7 +19,10 @@ SCHEDULE_LAG = time_columns("schedule_lag", "schedule_lag", "schedule lag", _eno
 FACTORS = [
     TidyColumn("experiment", "integer", "its number", attribute("experiment_id"), False),
     TidyColumn("workload", "string", "its name, or its file", attribute("workload"), False),
-    TidyColumn("test", "string", "of the workload", attribute("test"), False),
+    TidyColumn(
+        "test", "string", "of the workload, or the scripts in its place",
+        attribute("test_name"), False,
+    ),
     TidyColumn(
         "system", "string", "name, options and settings", attribute("system_label"), False
     ),

@@ -61,8 +61,7 @@ def observe(
     context, pooled, cell = state.context, state.up(), planned.run.cell
     dialect = pooled.system.dialect
     name = "" if step.label == step.do else f", {step.label}"
-    is_ad_hoc = state.workload.is_ad_hoc
-    context.progress.stage(f"drive {state.workload.name if is_ad_hoc else cell.test}{name}")
+    context.progress.stage(f"drive {cell.test_name}{name}")
     isolation = cell.driving.isolation
     reading = session_statements(state.workload, state.planned, dialect)
     statements = [*(dialect.session_isolation(isolation) if isolation else ()), *reading]

@@ -8,12 +8,19 @@ parameters are its variables.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from assay.errors import ArgumentError, ScriptError
-from assay.experiment.values import Driving, Experiment, Scalar, ScriptFile
+from assay.experiment.values import (
+    Driving,
+    Experiment,
+    Scalar,
+    ScriptFile,
+    shown_scripts,
+)
 from assay.files import text_file
 from assay.registry import did_you_mean
 from assay.text.quantities import INTEGER, NUMBER, WEIGHT
@@ -28,7 +35,7 @@ STANDARD_INPUT = "-"
 """The path that means the standard input."""
 DURATION_S = 10.0
 """The default of an ad hoc script."""
-_STDIN = (STANDARD_INPUT, "<stdin>")
+_T = TypeVar("_T")
 _USE = re.compile(r"(?<!:):\{?(\w+)")
 _NEED_NOT_BE_NAMED = {"scale", "default_seed"}
 """Variables of pgbench: the scale of the tables, and the seed of hash functions."""
@@ -47,9 +54,9 @@ def workload(files: Sequence[ScriptFile], variables: Mapping[str, tuple[Scalar, 
     """Raises `ScriptError` where a file cannot be read."""
     scripts = _read(files)
     return Workload(
-        name="stdin" if files[0].path == STANDARD_INPUT else files[0].path,
+        name=" + ".join("stdin" if one.path == STANDARD_INPUT else one.path for one in files),
         folder=Path(),
-        title=_title(files),
+        title=shown_scripts(files),
         source="",
         description="",
         default_test=TEST,
@@ -81,10 +88,12 @@ def refuse_unused(name: str, workload: Workload) -> None:
 
 
 def with_scripts(workload: Workload, files: Sequence[ScriptFile], tests: Iterable[str]) -> Workload:
-    """The workload whose ``tests`` run these scripts, on its own data."""
+    """The workload whose ``tests`` run these scripts, on its own data. These tests lose their title
+    and the numbers published for them: what is measured is the scripts."""
     if not files:
         return workload
     scripts = _read(files)
+    given = shown_scripts(files)
     changed = {}
     for name in tests:
         test = workload.test(name)
@@ -93,6 +102,7 @@ def with_scripts(workload: Workload, files: Sequence[ScriptFile], tests: Iterabl
             raise ArgumentError(f"--script does not apply to {workload.name}.{name}, whose {why}")
         changed[name] = replace(
             test,
+            title=f"{workload.name} with {given}",
             scripts=tuple(scripts),
             order="mix",
             mix={script.name: script.weight for script in scripts.values()},
@@ -101,6 +111,15 @@ def with_scripts(workload: Workload, files: Sequence[ScriptFile], tests: Iterabl
         )
     return replace(
         workload,
+        title=f"{workload.name} with {given}",
+        given_scripts=given,
+        report=_without(changed, workload.report),
+        published=_without(changed, workload.published),
+        series={
+            name: table
+            for name, table in workload.series.items()
+            if not changed.keys() & set(workload.tests_of(name))
+        },
         scripts={**workload.scripts, **scripts},
         overrides={
             key: script for key, script in workload.overrides.items() if key[1] not in scripts
@@ -108,6 +127,10 @@ def with_scripts(workload: Workload, files: Sequence[ScriptFile], tests: Iterabl
         tests={**workload.tests, **changed},
         texts={**workload.texts, **{script.path: script.text for script in scripts.values()}},
     )
+
+
+def _without(names: Collection[str], found: Mapping[str, _T]) -> dict[str, _T]:
+    return {name: one for name, one in found.items() if name not in names}
 
 
 def is_script(word: str) -> bool:
@@ -136,13 +159,6 @@ def _parts(word: str) -> tuple[str, str]:
     return (path, weight) if at and (_is_named(path) or weight.isdecimal()) else (word, "")
 
 
-def _title(files: Sequence[ScriptFile]) -> str:
-    names = ["stdin" if file.path in _STDIN else Path(file.path).name for file in files]
-    if len(files) == 1:
-        return names[0]
-    return ", ".join(f"{name}@{file.weight}" for name, file in zip(names, files, strict=True))
-
-
 def _read(files: Sequence[ScriptFile]) -> dict[str, Script]:
     scripts: dict[str, Script] = {}
     for file in files:
@@ -167,7 +183,7 @@ def _name(path: str) -> str:
 
 
 def _test(name: str, scripts: Mapping[str, Script]) -> Test:
-    title = f"{_title([ScriptFile(script.path, script.weight) for script in scripts.values()])}"
+    title = shown_scripts(ScriptFile(script.path, script.weight) for script in scripts.values())
     return Test(
         name=name,
         title=f"{title}, run by every client",

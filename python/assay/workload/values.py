@@ -179,6 +179,8 @@ class Workload:
     """Every text that determines what is run, by path within the folder."""
     is_ad_hoc: bool = False
     """Scripts without a workload folder (`assay.workload.ad_hoc_script`)."""
+    given_scripts: str = ""
+    """The names of script files that its tests run in place of their own."""
     series: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
     """Name → a table over several tests (`assay.report.series`)."""
 
@@ -191,7 +193,10 @@ class Workload:
         return (name,)
 
     def full_name(self, test: str) -> str:
-        """``tpcb.simple-update``; for an ad hoc script its file."""
+        """``tpcb.simple-update``; for an ad hoc script its file; with scripts in place of the
+        test's own ``tpcb with read.sql``."""
+        if self.given_scripts:
+            return f"{self.name} with {self.given_scripts}"
         return self.name if self.is_ad_hoc else f"{self.name}.{test}"
 
     def test(self, name: str) -> Test:
