@@ -59,7 +59,7 @@ def build(experiment: ExperimentRecord) -> Report:
             replace(section, tables=tuple(map(footnotes.numbered, section.tables)))
             for section in sections
         ),
-        warnings=warnings.notes(noted),
+        warnings=warnings.notes(noted, _limits(experiment)),
         cell_count=cell_count,
         tidy={"experiment": tidy.facts(experiment), "tables": tidy.tables(experiment)},
     )
@@ -121,6 +121,12 @@ def _cell_warnings(found: Sequence[CellRuns]) -> Iterator[RunWarning]:
                 yield RunWarning(one.name, f"{cell.name}: {one.detail}")
             elif one.name != Kind.ONE_REPETITION.id:
                 yield one
+
+
+def _limits(experiment: ExperimentRecord) -> dict[str, None]:
+    """What ends its runs: ``duration_s``, ``transactions`` …"""
+    drivings = (run.driving for run in experiment.runs if run.driving)
+    return dict.fromkeys(limit for driving in drivings for limit in driving.stop)
 
 
 def _has(cell: CellRuns, kind: Kind) -> bool:
