@@ -99,8 +99,10 @@ class Kind(Enum):
         "change the lines that are named",
     )
     ERRORS = WarningText(
-        "transactions failed; if they had succeeded, the others might have taken longer",
-        "see the errors; --retries N retries after deadlocks and serialization failures",
+        "transactions failed, or it is unknown whether they committed; if they had succeeded, the "
+        "others might have taken longer",
+        "see the errors: after deadlocks and serialization failures --retries N, after lost "
+        "connections --reconnect, for transactions cancelled at the end a longer --drain",
     )
     OUTAGE = WarningText(
         "for a while no transaction succeeded although clients sent some; the numbers include that "

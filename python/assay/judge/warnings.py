@@ -122,7 +122,11 @@ def _of_driving(run: Evidence, observation: Observation) -> Iterator[tuple[Kind,
     name, scheduled = run.name, outcomes.scheduled
     if lost := outcomes.lost:
         share = units.percent(lost / scheduled)
-        yield Kind.ERRORS, f"{name}: {lost} of {scheduled} ({share})"
+        counted = f"{lost}"
+        if outcomes.unknown:
+            failed = f"{outcomes.failed} failed, " if outcomes.failed else ""
+            counted = f"{failed}{outcomes.unknown} unknown"
+        yield Kind.ERRORS, f"{name}: {counted} of {scheduled} ({share})"
     if outages := observation.outages:
         lasted_ns = sum(one.lasted_ns for one in outages)
         yield Kind.OUTAGE, f"{name}: {units.counted(len(outages), 'time')}, {lasted_ns / 1e9:.1f} s"

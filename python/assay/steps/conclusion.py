@@ -11,8 +11,9 @@ from assay.check.answers import Check
 from assay.check.consistency import chosen
 from assay.check.verdict import CONFLICTS, LOSSES, is_out_of_space, why_failed, wrong_answers
 from assay.drive.read_only import WHY_REFUSED, session_statements
-from assay.errors import RESOURCES, RESOURCES_HINT, SystemRefused
+from assay.errors import RESOURCES, RESOURCES_HINT, SystemDied, SystemRefused
 from assay.observation import Observation, OtherReport
+from assay.provision.session import responds
 from assay.steps.consistency import broken_rules
 from assay.steps.context import RunState
 from assay.systems.abilities import CrashReport
@@ -55,6 +56,7 @@ def reason(state: RunState) -> str | None:
         _discard_if_changed(state)
         return why_step_failed(state, None, state.checks)
     died = _why_it_died(state) if state.pooled is not None else None
+    is_unreachable = died is None and _is_unreachable(state)
     if died is not None or is_over(state):
         context.pool.discard(state.planned)
     _discard_if_changed(state)
@@ -63,6 +65,10 @@ def reason(state: RunState) -> str | None:
         failed += f"; {WHY_REFUSED}"
     if failed is not None and is_out_of_space(report, died):
         raise SystemRefused(failed, error_class=RESOURCES, hint=RESOURCES_HINT)
+    if failed is not None and died is not None:
+        raise SystemDied(failed)
+    if failed is not None and is_unreachable:
+        raise SystemDied(failed, hint="is the server stopped, or the network down?")
     return failed
 
 
@@ -112,6 +118,17 @@ def _counted(state: RunState) -> set[str]:
 
 def _is_lost(observation: Observation | None) -> bool:
     return observation is not None and observation.ended_by == "lost"
+
+
+def _is_unreachable(state: RunState) -> bool:
+    """Whether clients were disconnected or refused, and the server opens no session now."""
+    if state.observation is None or state.pooled is None:
+        return False
+    deployment = state.up().deployment
+    is_suspect = state.observation.ended_by in ("lost", "refused", "all clients failed")
+    return (
+        is_suspect and not deployment.is_embedded and not any(map(responds, deployment.endpoints))
+    )
 
 
 def _is_deaf(observation: Observation) -> bool:
