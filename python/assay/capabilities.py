@@ -44,4 +44,4 @@ def missing(needs: Iterable[str], system: str, had: Collection[str]) -> str | No
     needs = list(needs)
     check(needs)
     lacking = [f"{name} ({CAPABILITIES[name]})" for name in needs if name not in had]
-    return f"{system} has no {', no '.join(lacking)}" if lacking else None
+    return f"{system} does not support {', '.join(lacking)}" if lacking else None

@@ -108,8 +108,8 @@ def test_violations_of_the_contract_of_a_storage_are_reported(
 def test_a_test_that_needs_a_missing_capability_is_refused_with_the_reason() -> None:
     assert missing(["sql", "restart"], "sqlite", SQLITE.capabilities) is None
     assert missing(["sql", "restart", "foreign keys"], "null", NULL.capabilities) == (
-        "null has no restart (a private server can be stopped and started again on its data), "
-        "no foreign keys (a table can refer to rows of another)"
+        "null does not support restart (a private server can be stopped and started again on its "
+        "data), foreign keys (a table can refer to rows of another)"
     )
     with pytest.raises(ArgumentError, match="unknown capability 'tansactions'") as unknown:
         missing(["tansactions"], "null", NULL.capabilities)

@@ -159,7 +159,7 @@ def test_invalid_driving_is_refused_with_the_fix(
     ("wrong", "line", "complaint"),
     [
         ('duration_s = "second"', 21, "neither a number nor a parameter"),
-        ('duration_s = "pause"', 21, "neither a number nor a parameter"),
+        ('duration_s = "pause"', 21, "the parameter pause is of type text; expected int or float"),
         ("passes = 1", 21, "a mix has no passes"),
         ('duration_s = 1\narrival = "open"', 22, "invalid value"),
         ('duration_s = 1\nthink_tiem = "pause"', 22, "did you mean 'think_time'"),

@@ -94,7 +94,7 @@ def command(
     read = reader.read(workload)
     if not row_source(read).has_expressions:
         raise ArgumentError(
-            f"{read.name} generates no rows: its data come from elsewhere",
+            f"{read.name} generates no rows: expected a workload with generated data",
             hint=_generating(),
         )
     parameters = _parameters(read, settings)

@@ -91,7 +91,7 @@ def _a_target(context: click.Context, _parameter: click.Parameter, value: str) -
             "assay run FILE.sql --on SYSTEM --clients 8 --duration 30\n"
             "assay run FILE.toml\n"
             f"workloads: {', '.join(registry.workloads())} (tests: `assay list workloads`)\n"
-            f"systems: {', '.join(registry.systems())}, or the URL of a server that runs",
+            f"systems: {', '.join(registry.systems())}, or the URL of a running server",
             context,
         )
     return value

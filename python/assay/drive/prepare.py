@@ -13,7 +13,8 @@ from assay import _engine, registry
 from assay.dialects.protocol import Dialect
 from assay.drive import query
 from assay.drive.document import document_of, scripts_of
-from assay.errors import ScriptError
+from assay.errors import AssayError, ScriptError
+from assay.files import paths
 from assay.plan import PlannedRun
 from assay.plan.drives import PlannedDrive, drives, parameters_of
 from assay.provision.session import as_ours
@@ -64,7 +65,7 @@ class Compiled:
             try:
                 _engine.script_warnings(json.dumps(document))
             except _engine.EngineError as error:
-                raise as_ours(error) from error
+                raise _placed(error, self._workload, run) from error
 
     def warnings(self, drive: PlannedDrive) -> tuple[str, ...]:
         """Warnings about probable mistakes in the scripts of the step, each with location and
@@ -73,10 +74,25 @@ class Compiled:
         if key not in self._warnings:
             found = _compiled(self._workload, drive, _engine.script_warnings) or ()
             self._warnings[key] = tuple(
-                f"{path}:{line}:{column}: {message}" + (f"; {hint}" if hint else "")
+                f"{_path(path, self._workload, drive.run)}:{line}:{column}: {message}"
+                + (f"; {hint}" if hint else "")
                 for path, line, column, message, hint in found
             )
         return self._warnings[key]
+
+
+def _placed(error: _engine.EngineError, workload: Workload, run: PlannedRun) -> AssayError:
+    """The error of a script, with the path of its file."""
+    if error.kind == "script" and error.file:
+        error.file = _path(error.file, workload, run)
+    return as_ours(error)
+
+
+def _path(path: str, workload: Workload, run: PlannedRun) -> str:
+    """The path of a script as a user can open it: the engine knows it within its workload."""
+    is_given = workload.is_ad_hoc or path in {script.path for script in run.cell.scripts}
+    file = workload.folder / path
+    return str(file) if not is_given and paths.is_file(file) else path
 
 
 def _what_is_compiled(drive: PlannedDrive) -> object:
@@ -154,7 +170,7 @@ def _compiled(workload: Workload, drive: PlannedDrive, ask: Callable[[str], Foun
     try:
         return ask(json.dumps(document))
     except _engine.EngineError as error:
-        found = as_ours(error)
+        found = _placed(error, workload, drive.run)
         if workload.is_ad_hoc and isinstance(found, ScriptError) and "variable" in found.message:
             found.hint = _with_set(found)
         raise found from error

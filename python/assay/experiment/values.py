@@ -62,7 +62,7 @@ executed each time; prepared once per client."""
 
 ARRIVALS = ("closed", "constant", "poisson")
 """Closed loop: a client starts its next transaction after its last has ended. The others are open
-loops: transactions arrive by a schedule at an offered rate, regardless of completions."""
+loops: transactions start at an offered rate, regardless of completions."""
 ISOLATION_LEVELS = ("read uncommitted", "read committed", "repeatable read", "serializable")
 CONNECTIONS = ("kept", "per transaction")
 RECONNECT_PATIENCE_S = 60.0

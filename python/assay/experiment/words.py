@@ -120,6 +120,11 @@ def _from_target(words: Words) -> tuple[Experiment, Workload]:
     is_whole = words.target in registry.workloads() or paths.is_folder(Path(words.target))
     if not is_whole and head and tail and "/" not in tail:
         name, test = head, tail
+    if paths.is_file(Path(words.target)):
+        raise ArgumentError(
+            f"{words.target} is a file: expected a workload, a folder, FILE.sql or FILE.toml",
+            hint=f"if it is a script: -f {words.target}",
+        )
     workload = reader.read(name)
     asked = Experiment(
         workload=name, tests=_test_names(workload, test), systems=(), scripts=scripts
@@ -212,7 +217,7 @@ def check_groups(experiment: Experiment, workload: Workload) -> None:
         if not groups:
             raise ArgumentError(
                 f"clients names the group {name!r}, and {tests} has no groups of clients",
-                hint="--clients 8, or a test with groups (`assay list tests`)",
+                hint="--clients 8, or a test with groups (`assay list workloads`)",
             )
         if name not in groups:
             raise registry.unknown(f"group of clients in {tests}", name, sorted(groups))

@@ -76,12 +76,12 @@ def check(what: str, order: str, found: Driving) -> None:
         )
     if found.is_open and found.passes is not None:
         raise ArgumentError(
-            "an open loop has no passes: its transactions arrive by a schedule",
+            "passes do not apply to an open loop, which starts transactions at a given rate",
             hint="--duration 30 or --transactions 1000",
         )
     if found.is_open and found.offered_rate_per_s is None:
         raise ArgumentError(
-            f"arrival {found.arrival}: transactions arrive by a schedule, and no rate is given",
+            f"arrival {found.arrival}: no rate is given",
             hint="--offered-rate 1000",
         )
     if not found.is_open and found.offered_rate_per_s is not None:
@@ -93,6 +93,6 @@ def check(what: str, order: str, found: Driving) -> None:
         if found.is_open and getattr(found, name) is not None:
             option = name.replace("_", "-")
             raise ArgumentError(
-                f"{name} has no effect in an open loop, where transactions start by a schedule",
+                f"{name} has no effect in an open loop, which starts transactions at a given rate",
                 hint=f"--{option} none, or --arrival closed",
             )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TypeVar
 
 from assay.files.toml_file import Section
-from assay.registry import did_you_mean
 from assay.text import quantities
 from assay.workload import declared_scripts, driving
 from assay.workload.steps import Drive, Group, Names, common
@@ -84,11 +83,6 @@ def _clients(section: Section, names: Names) -> int | str:
     if not section.is_text("clients"):
         return section.whole("clients", quantities.CLIENTS)
     name = section.text("clients")
-    whole = [parameter.name for parameter in names.parameters.values() if parameter.type == "int"]
-    if name not in whole:
-        raise section.error(
-            f"clients = {name!r} is neither a number nor a parameter",
-            "clients",
-            hint=did_you_mean(name, whole),
-        )
+    if name not in names.parameters or names.parameters[name].type != "int":
+        raise driving.no_number(section, "clients", name, names.parameters, ("int",))
     return name

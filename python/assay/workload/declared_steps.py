@@ -53,7 +53,7 @@ def read(
             raise section.error(
                 f"two steps {do!r} are called {step.label!r}",
                 "name" if "name" in section else "do",
-                hint='add name = "…"',
+                hint="give each a name of its own" if "name" in section else 'add name = "…"',
             )
         steps.append(step)
     return tuple(steps)

@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from assay import _engine
+from assay.errors import ExperimentError
 from assay.experiment.values import (
     ARRIVALS,
     CONNECTIONS,
@@ -79,21 +80,36 @@ def _number(section: Section, key: str, parameters: Mapping[str, Parameter]) -> 
             return value
         if isinstance(quantity, quantities.Duration) and value[:1] in _NUMERAL:
             return section.number(key, quantity)
-        raise section.error(
-            f"{key} = {value!r} is neither a number nor a parameter",
-            key,
-            hint=did_you_mean(
-                value,
-                [
-                    parameter.name
-                    for parameter in parameters.values()
-                    if parameter.type in ("int", "float")
-                ],
-            ),
-        )
+        raise no_number(section, key, value, parameters, ("int", "float"))
     if isinstance(quantity, quantities.Whole):
         return section.whole(key, quantity)
     return section.number(key, quantity)
+
+
+def no_number(
+    section: Section,
+    key: str,
+    value: str,
+    parameters: Mapping[str, Parameter],
+    types: tuple[str, ...],
+) -> ExperimentError:
+    """The error for a text that is neither a number nor a parameter of one of these types."""
+    if value in parameters:
+        found = parameters[value].type
+        return section.error(
+            f"{key} = {value!r}: the parameter {value} is of type {found}; expected "
+            f"{' or '.join(types)}",
+            key,
+            hint=f'[parameters.{value}] type = "{types[0]}"',
+        )
+    fitting = [one.name for one in parameters.values() if one.type in types]
+    return section.error(
+        f"{key} = {value!r} is neither a number nor a parameter",
+        key,
+        hint=did_you_mean(value, fitting)
+        if fitting
+        else f'{key} = 4, or add [parameters.{value}] with type = "{types[0]}"',
+    )
 
 
 def _pause(section: Section, key: str, parameters: Mapping[str, Parameter]) -> str | None:
