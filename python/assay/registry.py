@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from assay.errors import ArgumentError, Bug
 from assay.files import paths
+from assay.server_url import is_url
+from assay.text.secrets import is_connection_string, without_secrets
 
 if TYPE_CHECKING:
     from assay.storages.protocol import Storage
@@ -143,6 +145,11 @@ def workload_folder(name: str) -> Path:
             f"{name}: a folder without {WORKLOAD_FILE} is not a workload",
             hint=f"`assay list workloads` names the built-in ones: {', '.join(workloads())}",
         )
+    if is_url(name) or is_connection_string(name):
+        raise ArgumentError(
+            "expected a workload, found a URL or a connection string",
+            hint="a server belongs after --on, as scheme://USER@HOST:PORT/DATABASE",
+        )
     raise unknown("workload", name, workloads())
 
 
@@ -163,4 +170,6 @@ def did_you_mean(word: str, names: Iterable[str]) -> str:
 
 def unknown(what: str, word: str, names: Iterable[str]) -> ArgumentError:
     """The error for an unknown name, with the nearest one and all known names as its hint."""
-    return ArgumentError(f"unknown {what} {word!r}", hint=did_you_mean(word, names))
+    return ArgumentError(
+        f"unknown {what} {without_secrets(word)!r}", hint=did_you_mean(word, names)
+    )

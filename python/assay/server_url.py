@@ -52,7 +52,7 @@ class Parts:
         """What identifies this server: its host, its socket, or its file."""
         given = self.parameters
         local = given.get("host") or given.get("socket") or self.path.rpartition("/")[2]
-        return self.host.lower() or local or "a local socket"
+        return unquote(self.host.lower() or local) or "a local socket"
 
 
 def is_url(word: str) -> bool:
@@ -76,6 +76,12 @@ def parts(url: str) -> Parts:
     if not at and ":" in authority and any("@" in part for part in (path, query, fragment)):
         # user:pass/word@host: the text before the first / is parsed as host and port.
         raise ArgumentError("the URL's password holds / or ? or # unencoded", hint=HINT)
+    if ":" in user and any("@" in part for part in (path, query, fragment)):
+        # user:pass@/word@host: what follows the first @ may be the rest of a password.
+        raise ArgumentError(
+            "the URL's password, path or parameters hold an @ unencoded",
+            hint=f"write it as %40; {HINT}",
+        )
     if fragment:
         raise ArgumentError("the URL contains a #, which ends it", hint=HINT)
     if _BAD_PERCENT.search(authority) or _BAD_PERCENT.search(path):
@@ -176,6 +182,7 @@ def with_password(url: str, password: str) -> str:
     bare = without_password(url)
     rest = bare[len(given.scheme) + 3 :]
     rest = rest[len(given.user) + 1 :] if given.has_user else rest
+    rest = rest.replace("@", "%40")  # beside a password no other @ is allowed
     return f"{given.scheme}://{given.user}:{quote(password, safe='')}@{rest}"
 
 

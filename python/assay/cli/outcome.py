@@ -25,6 +25,7 @@ from assay.cli.surroundings import (
 from assay.cli.usage_errors import sentence
 from assay.errors import AssayError, YouError
 from assay.provision.signals import Terminated, raise_on_termination
+from assay.text.secrets import without_secrets
 from assay.text.visible import indented
 
 INTERRUPTED = 130
@@ -80,8 +81,8 @@ def _ended(error: BaseException) -> int:
 
 
 def say(text: str) -> None:
-    """Prints one or more lines on standard error."""
-    sys.stderr.write(indented(text) + "\n")
+    """Prints one or more lines on standard error, without the passwords in them."""
+    sys.stderr.write(indented(without_secrets(text)) + "\n")
     sys.stderr.flush()
 
 
@@ -108,7 +109,7 @@ def say_bug(error: Exception) -> None:
             errors="backslashreplace",
         ) as file,
     ):
-        file.write("".join(traceback.format_exception(error)))
+        file.write(without_secrets("".join(traceback.format_exception(error))))
         say("")
         say(f"hint: please report it with {file.name}")
 

@@ -16,6 +16,7 @@ from assay.cli.live import LINE_EVERY_S, Live
 from assay.experiment import Driving
 from assay.plan import PlannedRun
 from assay.progress import Progress
+from assay.text.secrets import without_secrets
 from assay.text.units import counted, duration
 from assay.text.visible import indented, visible
 
@@ -162,8 +163,9 @@ class Bars:
 
 
 def _line(text: str) -> Text:
-    """Escapes the control characters and line breaks of names and messages from outside."""
-    return Text(indented(text))
+    """Escapes the control characters and line breaks of names and messages from outside, and hides
+    their passwords."""
+    return Text(indented(without_secrets(text)))
 
 
 def _still_open(report: dict[str, Any]) -> str | None:

@@ -19,6 +19,7 @@ from assay.experiment.system_words import split_systems
 from assay.experiment.values import Scalar, StorageChoice, SystemChoice
 from assay.server_url import is_url
 from assay.systems.abilities import CompletesUrls, ReachedByUrl
+from assay.text.secrets import is_connection_string
 from assay.workload.values import Workload
 
 MOST_COMBINATIONS = 10_000
@@ -42,6 +43,11 @@ def system_choice(word: str) -> SystemChoice:
     name, bracket, rest = word.partition("[")
     name = name.strip()
     if name not in registry.systems():
+        if is_connection_string(name):
+            raise ArgumentError(
+                "a system under test is a connection string: expected a name or a URL",
+                hint="write it as a URL: scheme://USER:PASSWORD@HOST:PORT/DATABASE",
+            )
         if "@" in word or ":" in name:  # a piece of a URL, which may contain a password
             raise ArgumentError(
                 "a system under test is neither a name nor a URL",

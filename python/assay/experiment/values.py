@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from assay import server_url
+from assay.text.secrets import HIDDEN, is_secret
 
 Scalar = str | int | float | bool
 
@@ -35,7 +36,8 @@ class SystemChoice:
     def label(self) -> str:
         """Distinguishes choices of the same system in a report: ``name option=level``."""
         words = [
-            f"{key}={value}" for key, value in sorted({**self.options, **self.settings}.items())
+            f"{key}={HIDDEN if is_secret(key) else value}"
+            for key, value in sorted({**self.options, **self.settings}.items())
         ]
         place = [f"at {server_url.place(self.url)}"] if self.url else []
         return " ".join([self.name, *place, *words])

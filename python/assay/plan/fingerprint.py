@@ -20,7 +20,9 @@ from assay import server_url
 from assay.experiment import Driving, ScriptFile, StorageChoice, SystemChoice
 from assay.plan.values import Cell
 
-_PASSWORD_IN_QUERY = re.compile(r"(\w*passw(?:or)?d|passphrase|pwd)\s*=[^&]*", re.IGNORECASE)
+_PASSWORD_IN_QUERY = re.compile(
+    r"(\w*passw(?:or)?d|passphrase|pwd)\s*(?:=|%3D)[^&]*", re.IGNORECASE
+)
 _WITHIN: Mapping[str, type] = {
     "system": SystemChoice,
     "storage": StorageChoice,
