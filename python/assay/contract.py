@@ -18,22 +18,31 @@ class ContractBroken(Exception):
         self.violations = violations
 
 
-def members_missing(plugin: Any, contract: type) -> Iterator[str]:
-    """The members of a protocol that a plugin lacks, or has with another signature."""
+def members_broken(plugin: Any, contract: type) -> dict[str, str]:
+    """The members of a protocol that a plugin lacks, or has with another signature: name →
+    violation."""
+    broken: dict[str, str] = {}
     for name in sorted(_members(contract)):
-        if not hasattr(plugin, name):
-            yield f"{name} is missing"
-            continue
         declared = getattr(contract, name, None)
-        if inspect.isfunction(declared):
-            yield from _other_signature(name, declared, getattr(plugin, name))
+        try:
+            found = getattr(plugin, name)
+        except AttributeError:
+            broken[name] = f"{name} is missing"
+        except Exception as error:
+            broken[name] = f"{name} cannot be read: {error!r}"
+        else:
+            if inspect.isfunction(declared):
+                other = _other_signature(name, declared, found)
+                broken.update({name: other} if other else {})
+    return broken
 
 
 def half_an_ability(plugin: Any, ability: type) -> Iterator[str]:
     """An ability is implemented completely or not at all."""
-    names = _members(ability)
-    if any(hasattr(plugin, name) for name in names):
-        for violation in members_missing(plugin, ability):
+    broken = members_broken(plugin, ability)
+    missing = {name for name in _members(ability) if broken.get(name) == f"{name} is missing"}
+    if missing != _members(ability):
+        for violation in broken.values():
             yield f"{violation}, as {ability.__name__} has it"
 
 
@@ -43,10 +52,10 @@ def _members(contract: type) -> set[str]:
     return {name for name in names if not name.startswith("_")}
 
 
-def _other_signature(name: str, declared: Callable[..., Any], found: Any) -> Iterator[str]:
+def _other_signature(name: str, declared: Callable[..., Any], found: Any) -> str:
+    """How the signature found differs from the declared one; empty: calls as declared work."""
     if not callable(found):
-        yield f"{name}: expected a method, found {type(found).__name__}"
-        return
+        return f"{name}: expected a method, found {type(found).__name__}"
     expected = inspect.signature(declared)
     without_self = list(expected.parameters.values())[1:]
     positional = [
@@ -59,5 +68,6 @@ def _other_signature(name: str, declared: Callable[..., Any], found: Any) -> Ite
     }
     try:
         inspect.signature(found).bind(*positional, **keywords)
-    except TypeError as error:
-        yield f"{name}: expected {name}{expected.replace(parameters=without_self)}: {error}"
+    except (TypeError, ValueError) as error:
+        return f"{name}: expected {name}{expected.replace(parameters=without_self)}: {error}"
+    return ""

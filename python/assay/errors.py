@@ -14,7 +14,8 @@
     │   ├── SystemRefused            it refused: its message and its code are kept
     │   │   └── PasswordNeeded       it needs a password, and none is given
     │   ├── SystemDied               it stopped while it was needed
-    │   └── MachineLimit             too few threads or open files on this machine
+    │   ├── MachineLimit             too few threads or open files on this machine
+    │   └── PluginFailed             a plugin of another package raised, or breaks its contract
     ├── RunFailed           exit 1   the run was measured and failed
     └── Bug                 exit 4   internal error; please report it
 
@@ -136,6 +137,10 @@ class SystemDied(SystemUnderTestError):
 
 class MachineLimit(SystemUnderTestError):
     """This machine does not allow as many threads or open files as are needed."""
+
+
+class PluginFailed(SystemUnderTestError):
+    """A plugin of another package breaks its contract, or raised what no contract names."""
 
 
 class RunFailed(AssayError):

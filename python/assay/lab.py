@@ -14,13 +14,14 @@ from assay.judge import judge_run
 from assay.load.loading import DEFAULT, Loading
 from assay.load.prepare import check_rows
 from assay.plan import PlannedRun, plan
+from assay.plugin_failures import plugin_failures
 from assay.pool import Pool
 from assay.progress import Progress
 from assay.provision.leftovers import clear_leftovers
 from assay.record import EndState, Store
 from assay.record.machine import machine
 from assay.report import check_declarations
-from assay.row_sources.protocol import row_source
+from assay.row_sources.protocol import opened
 from assay.steps import take_all
 from assay.steps.context import Context
 from assay.steps.refusal import why_refused
@@ -79,7 +80,7 @@ def run(
         progress.warning(warning)
     check_limits(workload, planned.runs, loading.sessions)
     check_rows(workload, planned.runs)
-    rows = row_source(workload).open(workload, experiment, progress)
+    rows = opened(workload, experiment, progress)
     for cleared in clear_leftovers():
         progress.warning(cleared.sentence())
     build = {"assay": __version__, **json.loads(_engine.build_info())}
@@ -126,7 +127,8 @@ def _run(context: Context, planned: PlannedRun, runs: tuple[PlannedRun, ...]) ->
         return 0
     exit_code = 0
     try:
-        reason = take_all(context, planned)
+        with plugin_failures():
+            reason = take_all(context, planned)
         if reason is not None:
             exit_code = RunFailed.exit_code
     except (SystemUnderTestError, RunFailed) as error:

@@ -73,6 +73,17 @@ def test_violations_of_the_contract_of_a_system_are_reported(
     assert any(message in one for one in broken.value.violations), broken.value
 
 
+def test_a_broken_member_hides_no_other_violation() -> None:
+    system = null_but(capabilities=NULL.capabilities | {"magic"}, provision=lambda _choice: None)
+    system.dialect = None  # type: ignore[attr-defined]
+    with pytest.raises(ContractBroken) as broken:
+        systems.validate(system)
+    found = "\n".join(broken.value.violations)
+    assert "provision: expected provision(choice:" in found
+    assert "dialect: expected a Dialect, found NoneType: add_foreign_keys is missing" in found
+    assert "capabilities: 'magic' is none" in found
+
+
 def test_a_password_in_a_message_about_a_url_breaks_the_contract() -> None:
     def shows_the_password(text: str) -> None:
         raise ArgumentError(f"{text} cannot be right")

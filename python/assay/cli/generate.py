@@ -182,7 +182,7 @@ def _sql(workload: Workload, name: str | None, table: Table) -> dict[str, Any]:
 
 def _dialect(name: str) -> Dialect:
     """The dialect of that name, or of the system of that name."""
-    systems = [registry.system(system) for system in registry.systems()]
+    systems = [system for _, system in registry.usable_systems()]
     known = {system.dialect.name: system.dialect for system in systems}
     known |= {system.name: system.dialect for system in systems}
     if not name:

@@ -14,6 +14,7 @@ from assay import env_vars, registry
 from assay.cli import rows
 from assay.cli.loading_options import datasets_option
 from assay.cli.options import format_option, is_typed, records_option
+from assay.cli.outcome import say
 from assay.errors import ArgumentError
 from assay.files.paths import is_folder
 from assay.workload.values import Workload
@@ -67,6 +68,9 @@ def command(what: str, form: str, records: Path, datasets: Path | None) -> None:
     if form == "table" and what == "runs":
         columns, found = RUN_TABLE, [*map(_brief, found)]
     rows.write(found, columns, form, sys.stdout)
+    if what == "systems":
+        for error in registry.broken_systems():
+            say(f"warning: {error.message}")
 
 
 def _brief(run: rows.Row) -> rows.Row:
@@ -83,8 +87,7 @@ def _brief(run: rows.Row) -> rows.Row:
 
 def _systems() -> list[rows.Row]:
     found: list[rows.Row] = []
-    for name in registry.systems():
-        system = registry.system(name)
+    for name, system in registry.usable_systems():
         found.append(
             {
                 "system": name,

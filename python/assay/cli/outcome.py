@@ -24,6 +24,7 @@ from assay.cli.surroundings import (
 )
 from assay.cli.usage_errors import sentence
 from assay.errors import AssayError, YouError
+from assay.plugin_failures import plugin_failures
 from assay.provision.signals import Terminated, raise_on_termination
 from assay.text.secrets import without_secrets
 from assay.text.visible import indented
@@ -37,7 +38,7 @@ def outcome_of(program: str, work: Callable[[], int | None]) -> int:
     keep_own_rights()
     with standard_streams():
         try:
-            with raise_on_termination(_say_at_once):
+            with raise_on_termination(_say_at_once), plugin_failures():
                 status = work() or 0
                 sys.stdout.flush()
                 return status

@@ -9,7 +9,14 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 
 from assay import registry
-from assay.errors import RESOURCES_HINT, ArgumentError, Bug, SystemUnderTestError, says_disk_is_full
+from assay.errors import (
+    RESOURCES_HINT,
+    ArgumentError,
+    Bug,
+    PluginFailed,
+    SystemUnderTestError,
+    says_disk_is_full,
+)
 from assay.experiment.values import StorageChoice, SystemChoice
 from assay.provision.deployment import Deployment
 from assay.provision.directory import server_directory
@@ -58,7 +65,7 @@ class RunningSystem:
             choice = replace(choice, options={**choice.options, "buffer": buffer})
         up = ExitStack()
         try:
-            deployment = up.enter_context(self._system_up(choice))
+            deployment = _entered(up, self._system_up(choice), self.system)
         except SystemUnderTestError as error:
             if error.hint is None and says_disk_is_full(error.message):
                 error.hint = RESOURCES_HINT
@@ -81,6 +88,21 @@ class RunningSystem:
         self._deployment = None
         self._up.close()
         return all(node.pid is None or has_stopped_cleanly(node.pid) for node in nodes)
+
+
+def _entered(
+    up: ExitStack, system_up: AbstractContextManager[Deployment], system: System
+) -> Deployment:
+    """The deployment that the system yields; raises `PluginFailed` where it yields something
+    else."""
+    expected = f"the system {system.name!r}: expected provision() or attach() to"
+    if not isinstance(system_up, AbstractContextManager):
+        raise PluginFailed(f"{expected} return a context manager, found {type(system_up).__name__}")
+    deployment = up.enter_context(system_up)
+    if not isinstance(deployment, Deployment):
+        up.close()
+        raise PluginFailed(f"{expected} yield a Deployment, found {type(deployment).__name__}")
+    return deployment
 
 
 @contextlib.contextmanager

@@ -17,7 +17,7 @@ from assay.plan import PlannedRun
 from assay.plan.drives import drives, parameters_of
 from assay.pool import PooledSystem
 from assay.provision.deployment import Deployment
-from assay.row_sources.protocol import Asked
+from assay.row_sources.protocol import Asked, request_of
 from assay.row_sources.request import DataRequest
 from assay.steps.consistency import broken_rules
 from assay.steps.context import Context, RunState
@@ -56,7 +56,7 @@ def load(
     context.progress.stage("load")
     system = _RunSystem(context, planned, pooled)
     is_empty = state.test.data == "empty"
-    request = context.rows.request(Asked(parameters, system, is_empty))
+    request = request_of(context.workload, context.rows, Asked(parameters, system, is_empty))
     tables = context.workload.tables_for(parameters)
     again = is_wanted_again or _is_wanted_later(context, state.planned)
     dataset = pooled.load(tables, request, context.progress, is_wanted_again=again)

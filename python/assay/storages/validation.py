@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from assay.contract import ContractBroken, members_missing
+from assay.contract import ContractBroken, members_broken
 from assay.errors import ArgumentError
 from assay.experiment.values import StorageChoice
 from assay.storages.protocol import Storage
@@ -24,9 +24,9 @@ def validate(storage: Any) -> None:
 
 
 def _violations(storage: Any) -> Iterator[str]:
-    absent = list(members_missing(storage, Storage))
-    yield from absent
-    if absent:
+    broken = members_broken(storage, Storage)
+    yield from broken.values()
+    if {"name", "check"} & broken.keys():
         return
     choice = StorageChoice(storage.name, storage.name, options={_NO_OPTION: "1"})
     try:

@@ -34,7 +34,7 @@ class Server:
 
 def servers() -> list[Server]:
     """Every system whose dialect has a name for these programs."""
-    found = [registry.system(name) for name in registry.systems()]
+    found = [system for _, system in registry.usable_systems()]
     return [
         Server(server.dialect.server_names[0], server, server.dialect)
         for server in found
