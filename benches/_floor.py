@@ -12,7 +12,7 @@ from assay.provision.deployment import Address
 from benches._client_peers import SCALE, Work
 
 THREADS = 1
-"""The cheapest number: a second thread competes with the server and costs more for each transaction."""
+"""The cheapest number: a second thread competes with the server and costs more."""
 
 SOURCE = Path(__file__).parent / "floor" / "floor.c"
 COUNTS = re.compile(r"transactions: (\d+)")

@@ -2,7 +2,8 @@
 server.
 
 The floor (`benches/floor`) is a client with the same system calls and nothing else: no script, no
-checks, no histograms. It shows which part of the cost is the kernel's and the server's.
+checks, no histograms, and one thread, its cheapest number. It shows which part of the cost is the
+kernel's and the server's.
 
 Each side runs for some seconds as a process of its own, alternately. Cost is the CPU time of the
 whole process (user and system, as the kernel counts it) for each transaction that ended `ok`; the
