@@ -201,3 +201,20 @@ def test_a_script_with_another_ending_is_a_script_with_an_option(
     assert "one.txt is a file" in found
     assert "-f one.txt" in found
     assert run_program(["plan", "-f", "one.txt", "--on", "null"]) == 0
+
+
+def test_a_group_without_a_rate_is_named_with_its_file_and_line(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    group = '[[tests.read.steps]]\ndo = "drive"\n\n[[tests.read.steps.groups]]\nname = "w"\n'
+    Path("desk").mkdir()
+    Path("desk/workload.toml").write_text(
+        DESK.replace('scripts = ["read.sql"]\n', "")
+        + group
+        + 'scripts = ["read.sql"]\narrival = "constant"\n'
+    )
+    Path("desk/read.sql").write_text("SELECT 1;")
+    assert run_program(["plan", "desk"]) == 2
+    found = capfd.readouterr().err
+    assert re.search(r"desk/workload.toml:\d+: group w: .* needs offered_rate_per_s", found), found
+    assert "hint: add offered_rate_per_s = 1000" in found

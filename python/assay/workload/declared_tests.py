@@ -12,7 +12,7 @@ from assay.registry import did_you_mean
 from assay.text import quantities
 from assay.workload import declared_scripts, declared_steps, driving, procedures
 from assay.workload.parameters import Parameter, Scalar
-from assay.workload.steps import Drive, Step
+from assay.workload.steps import Drive, Group, Step
 from assay.workload.values import Script, Test
 
 DATA = ("loaded", "empty")
@@ -170,6 +170,19 @@ def _refuse_idle(section: Section, test: Test, step: Drive) -> None:
             raise section.error(
                 f"{name} never ends", hint="give passes, transactions or duration_s"
             )
+        if group is not None:
+            _refuse_no_rate(section, ends.changed(changes), group)
+
+
+def _refuse_no_rate(section: Section, found: Driving, group: Group) -> None:
+    """Raises `ExperimentError` for a group in an open loop without a rate, which no option can
+    give."""
+    if found.is_open and found.offered_rate_per_s is None:
+        raise section.error(
+            f"group {group.name}: arrival = {found.arrival!r} needs offered_rate_per_s",
+            "steps",
+            hint=f"add offered_rate_per_s = 1000 to the group {group.name}",
+        )
 
 
 def _data_to_buffer(section: Section, parameters: Mapping[str, Parameter]) -> float | str | None:
