@@ -88,7 +88,7 @@ def test_a_refused_run_has_its_reason_where_the_verdict_would_be(tmp_path: Path)
     assert beginning(lines, "verdict") == "refused: the test needs isolation levels"
 
 
-def test_of_many_cells_every_refusal_and_every_whole_reason_is_told(tmp_path: Path) -> None:
+def test_of_many_cells_every_refusal_is_shown_and_reasons_are_whole(tmp_path: Path) -> None:
     """A reason may hold semicolons of its own, and ends with the fix."""
     planned = invented.plan([invented.SQLITE, invented.POSTGRESQL, invented.MARIADB])
     broken = "after the load, a returned 1 row (expected none; the first: 2 = 2); see checks/a.sql"

@@ -118,6 +118,7 @@ class Run(_Factors):
     reason: str
     """Why it failed or was refused."""
     verdict: str
+    """Of this run alone; that of its cell considers the number of repetitions, too."""
     verdict_reason: str
     warnings: tuple[str, ...]
     """Names."""

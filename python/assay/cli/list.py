@@ -42,6 +42,9 @@ DATASET_COLUMNS = ("dataset", "system", "version", "rows", "bytes", "made", "fol
 def command(what: str, form: str, records: Path, datasets: Path | None) -> None:
     """List systems, workloads, storages, recorded runs or copies of loaded data.
 
+    The result of a run is its own; that of its cell, in summaries and reports,
+    considers the number of repetitions, too.
+
     To remove a copy of loaded data (`assay run --datasets FOLDER`), delete its
     folder.
 

@@ -43,9 +43,14 @@ FACTORS = [
 ]  # fmt: skip
 
 
-VERDICT = [
-    TidyColumn(
-        "verdict", "string", "valid, indicative or invalid; empty: no number", lambda v: v[0]
-    ),
-    TidyColumn("verdict_reason", "string", "the nearest reason first", lambda v: v[1]),
-]
+def verdict(judged: str) -> list[TidyColumn]:
+    """``judged``: what the verdict is on."""
+    return [
+        TidyColumn(
+            "verdict",
+            "string",
+            f"valid, indicative or invalid; empty: no number; {judged}",
+            lambda v: v[0],
+        ),
+        TidyColumn("verdict_reason", "string", "the nearest reason first", lambda v: v[1]),
+    ]
