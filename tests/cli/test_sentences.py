@@ -94,6 +94,8 @@ def test_a_mistake_on_the_command_line_is_reported_in_a_sentence(
         ('workload = "tpcb', "1:17: the text is not closed: expected a quotation mark"),
         ('workload = "tpcb"\nworkload = "ssd"', "2:17: this key or table is given twice"),
         ("seed = 1 2", "1:10: expected the end of the line behind the value"),
+        ('workload = "tpcb"\nsystem = ["null"]', "2: system: expected tables [system.NAME] with "
+         "settings\n\nhint: did you mean 'systems'?"),
         ("[drive", "1:7: expected [TABLE], found no closing bracket"),
         ("seed = [1, 2", "1:13: the list is not closed"),
         ("workload", "1:9: expected KEY = VALUE"),

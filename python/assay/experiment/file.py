@@ -137,6 +137,12 @@ def _tests(top: Section, workload: Workload) -> tuple[str, ...]:
 def _systems(top: Section, workload: Workload) -> tuple[SystemChoice, ...]:
     with _placed(top, "systems"):
         choices = list(settings.system_choices(top.texts("systems", (workload.default_system,))))
+    if "system" in top and not top.is_table("system"):
+        raise top.error(
+            "system: expected tables [system.NAME] with settings",
+            "system",
+            hint="did you mean 'systems'?",
+        )
     given = top.section("system")
     for name in given.names():
         section = given.section(name)

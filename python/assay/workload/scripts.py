@@ -8,6 +8,7 @@ type but a query that must return no row.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,8 @@ from assay.workload.values import Script
 
 OVERRIDES = "overrides"
 CHECKS = "checks"
+_LITERAL = re.compile(r"'[^']*'|--[^\n]*")
+_VALUE = re.compile(r"(?<![:\w]):\{?([A-Za-z_]\w*)")
 
 
 @dataclass(frozen=True)
@@ -85,5 +88,8 @@ def as_file(scripts: Iterable[Script]) -> str:
     parts = []
     for script in scripts:
         lines = [line for line in script.text.splitlines() if not line.lstrip().startswith("\\")]
-        parts.append("\n".join(lines).strip() + "\n")
+        text = "\n".join(lines).strip() + "\n"
+        if used := dict.fromkeys(_VALUE.findall(_LITERAL.sub("", text))):
+            text = f"-- Assay sets :{', :'.join(used)}; replace by values of your own.\n{text}"
+        parts.append(text)
     return "\n".join(parts)
