@@ -41,10 +41,14 @@ def url(system: System, storage: StorageFacts, working_folder: Path) -> Iterator
         yield f"{system.url_schemes[0]}:///{file}"
         return
     with provisioned(system, storage, options={"transport": "tcp"}) as deployment:
-        to = deployment.address
-        password = quote(to.password or "", safe="")
-        place = f"{to.user}:{password}@{to.host}:{to.port}/{to.database}"
-        yield f"{system.url_schemes[0]}://{place}"
+        yield _url(system, deployment)
+
+
+def _url(system: System, deployment: Deployment) -> str:
+    to = deployment.address
+    password = quote(to.password or "", safe="")
+    place = f"{to.user}:{password}@{to.host}:{to.port}/{to.database}"
+    return f"{system.url_schemes[0]}://{place}"
 
 
 def reached(system: System, url: str) -> Deployment:
@@ -103,6 +107,43 @@ def test_tables_of_an_assay_that_may_be_running_are_kept(
         assert (refused.status, named in refused.err) == (2, True), refused.err
         assert ask(deployment, f"SELECT count(*) FROM {TABLE}") == [("0",)]
         ask(deployment, f"DROP TABLE {TABLE}")
+
+
+def test_tables_that_cannot_all_be_dropped_are_all_kept(
+    storage: StorageFacts, assay: Assay, working_folder: Path
+) -> None:
+    system = _postgresql()
+    with provisioned(system, storage, options={"transport": "tcp"}) as deployment:
+        url = _url(system, deployment)
+        kill_while_it_drives(url, working_folder)
+        ask(deployment, "CREATE VIEW mine AS SELECT count(*) FROM pgbench_accounts")
+        refused = assay(*RUN, "--on", url, "--transactions", "1")
+        assert refused.status == 2, refused.err
+        assert "cannot be dropped" in refused.err
+        assert "view mine depends on" in refused.err
+        assert "CASCADE" not in refused.err
+        for table in ("branches", "tellers", "accounts", "history"):
+            ask(deployment, f"SELECT count(*) FROM pgbench_{table}")
+
+
+def test_a_table_that_the_user_may_not_read_is_reported_with_a_fix(
+    storage: StorageFacts, assay: Assay
+) -> None:
+    system = _postgresql()
+    with provisioned(system, storage, options={"transport": "tcp"}) as deployment:
+        ask(deployment, "CREATE TABLE pgbench_branches (mine INTEGER)")
+        ask(deployment, "CREATE ROLE guest LOGIN PASSWORD 'g'")
+        to = deployment.address
+        url = f"{system.url_schemes[0]}://guest:g@{to.host}:{to.port}/{to.database}"
+        refused = assay(*RUN, "--on", url, "--transactions", "1")
+        assert refused.status == 2, refused.err
+        assert "may not read the table pgbench_branches" in refused.err
+        assert "log in as a user who may create tables there" in refused.err
+
+
+def _postgresql() -> System:
+    need("postgresql")
+    return registry.system("postgresql")
 
 
 def _tellers() -> Table:

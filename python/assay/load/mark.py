@@ -39,6 +39,13 @@ def refuse_foreign_tables(
             try:
                 opened.execute(dialect.exists(table.name))
             except _engine.EngineError as error:
+                if error.error_class == "permission":
+                    raise ArgumentError(
+                        f"{deployment.label}: this user may not read the table {table.name}, or "
+                        f"not find out whether there is one: {error.message}",
+                        hint="log in as a user who may create tables there, and name a database "
+                        f"without a table {table.name}",
+                    ) from error
                 if error.error_class != "unknown object":
                     raise
             else:

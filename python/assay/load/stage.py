@@ -16,7 +16,7 @@ from assay.load.dataset import Dataset
 from assay.load.digest import verify
 from assay.load.fill import OnProgress, fill
 from assay.load.loading import DEFAULT, Loading
-from assay.load.tables import count, drop, schema
+from assay.load.tables import count, drop, drop_abandoned, schema
 from assay.provision.deployment import Deployment
 from assay.provision.session import session
 from assay.row_sources.request import DataRequest
@@ -40,6 +40,7 @@ def load(
     """
     dialect = system.dialect
     sessions = loading.sessions_for(deployment, request)
+    drop_abandoned(deployment, dialect, tables)
     try:
         schema_ns = _timed(deployment, schema(dialect, tables, deployment))
         report = fill(
