@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import NoReturn
 
@@ -27,6 +27,8 @@ from assay.provision.deployment import Address
 LOST = "lost connection"
 """The engine's error class for a lost session."""
 
+BRIEF_ANSWER_S = 15.0
+"""The timeout of each query of a `brief_session`."""
 _RESPONSE_S = 3.0
 
 
@@ -41,6 +43,12 @@ def session(address: Address) -> Iterator[_engine.Session]:
             opened.close()
     except _engine.EngineError as error:
         raise_as_ours(error)
+
+
+def brief_session(address: Address) -> AbstractContextManager[_engine.Session]:
+    """A session for queries that a server answers at once. Raises `SystemDied` where it does not:
+    one that is stopped keeps its sessions open and never answers."""
+    return session(replace(address, answer_timeout_s=BRIEF_ANSWER_S))
 
 
 def responds(address: Address) -> bool:

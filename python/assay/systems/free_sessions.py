@@ -9,7 +9,7 @@ import time
 
 from assay.errors import SystemRefused
 from assay.provision.deployment import Deployment
-from assay.provision.session import session
+from assay.provision.session import brief_session
 from assay.systems.answers import numbers_of
 
 _PATIENCE_S = 1.0
@@ -19,7 +19,8 @@ _PATIENCE_S = 1.0
 def refuse_too_many(
     deployment: Deployment, clients: int, *, in_use_query: str, setting: str
 ) -> None:
-    """Raises `SystemRefused` where the server has too few free sessions.
+    """Raises `SystemRefused` where the server has too few free sessions, `SystemDied` where it does
+    not answer.
 
     ``in_use_query`` counts the sessions of the server, including its own; a server that does not
     answer it counts as having none. ``setting`` is the server's name of the limit.
@@ -38,6 +39,6 @@ def refuse_too_many(
 
 
 def _in_use(deployment: Deployment, query: str) -> int:
-    with session(deployment.address) as opened:
+    with brief_session(deployment.address) as opened:
         found = numbers_of(opened, query, columns=1)
     return max(0, found[0] - 1) if found else 0

@@ -13,7 +13,7 @@ from assay.errors import Bug, SystemRefused
 from assay.experiment.values import SystemChoice
 from assay.provision import process, sampling
 from assay.provision.deployment import Address, Deployment, Node, StorageFacts
-from assay.provision.session import session
+from assay.provision.session import brief_session
 from assay.server_url import Resolved
 from assay.systems import free_sessions, urls
 from assay.systems.answers import number_of
@@ -168,7 +168,7 @@ class Mariadb:
 
     def counters(self, deployment: Deployment) -> Mapping[str, int]:
         """Of the storage engine that the tables live in, over all its tables."""
-        with session(deployment.address) as opened:
+        with brief_session(deployment.address) as opened:
             return buffer.counters(_engine(deployment), opened)
 
     def settings_of_the_data(self, deployment: Deployment) -> Mapping[str, str]:

@@ -14,7 +14,7 @@ from assay.errors import Bug, SystemRefused
 from assay.experiment.values import SystemChoice
 from assay.provision import process, sampling
 from assay.provision.deployment import Address, Deployment, Node, StorageFacts
-from assay.provision.session import session
+from assay.provision.session import brief_session, session
 from assay.provision.size import allocated_bytes
 from assay.server_url import Resolved
 from assay.systems import free_sessions, urls
@@ -154,7 +154,7 @@ class Postgresql:
     def counters(self, deployment: Deployment) -> Mapping[str, int]:
         """Of the deployment's database; the server adds up what a session has counted about once a
         second, and when it ends. A miss may still be found in the operating system's cache."""
-        with session(deployment.address) as opened:
+        with brief_session(deployment.address) as opened:
             counted = numbers_of(opened, _COUNTERS_QUERY, columns=2)
         if counted is None:
             return {}
