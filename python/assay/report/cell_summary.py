@@ -140,6 +140,8 @@ def errors(runs: Sequence[RunRecord]) -> str:
     ]
     first = next((error for one in driven for error in one.errors), None)
     words = ", ".join(parts) if total["failed"] or len(parts) > 1 else "none"
+    if first and words == "none":
+        words = "no transaction failed" if total["scheduled"] else "no transaction was run"
     return f"{words}; first: {first.class_}: {first.message}" if first else words
 
 

@@ -82,7 +82,7 @@ def why_step_failed(
 ) -> str | None:
     """Why this step failed, from its report and checks; None: it succeeded."""
     if report is not None:
-        return why_failed(report, checks, None, counted=_counted(state))
+        return _why_report_failed(state, report, checks, None)
     wrong = [check for check in checks if check["ok"] is False]
     return f"wrong answers: {wrong_answers(wrong)}" if wrong else None
 
@@ -91,10 +91,25 @@ def _why_failed(state: RunState, report: Observation | OtherReport, died: str | 
     """The first failure of all steps; the checks belong to the last step."""
     for earlier in state.reports.values():
         if died is None and earlier is not report:
-            failed = why_failed(earlier, [], None, counted=_counted(state))
+            failed = _why_report_failed(state, earlier, [], None)
             if failed is not None:
                 return failed
-    return why_failed(report, state.checks, died, counted=_counted(state))
+    return _why_report_failed(state, report, state.checks, died)
+
+
+def _why_report_failed(
+    state: RunState,
+    report: Observation | OtherReport,
+    checks: Sequence[Check],
+    died: str | None,
+) -> str | None:
+    return why_failed(
+        report,
+        checks,
+        died,
+        counted=_counted(state),
+        reconnect_patience_s=state.planned.cell.driving.reconnect_patience_s,
+    )
 
 
 def _is_held_to_reading(state: RunState) -> bool:
