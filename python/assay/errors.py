@@ -89,7 +89,7 @@ class _Placed(YouError):
             place += f":{line}"
         if column:
             place += f":{column}"
-        super().__init__(f"{place}: {message}", hint=hint)
+        super().__init__(f"{place}: {message}" if place else message, hint=hint)
         self.file = str(file)
         self.line = line
         self.column = column

@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 
 from assay.dialects.protocol import Table
-from assay.errors import RunFailed
+from assay.errors import InputError, RunFailed
 from assay.load.dataset import Dataset
 from assay.load.digest import verify
 from assay.load.fill import OnProgress, fill
@@ -66,6 +66,13 @@ def load(
         )
         analyze_ns = _timed(deployment, dialect.after_load(tables))
         sent = {table["name"]: table["rows"] for table in report["tables"]}
+        for name, expected in (request.rows_expected or {}).items():
+            if sent.get(name, 0) != expected:
+                raise InputError(
+                    f"rows of the table {name}: rows_expected says {expected}, "
+                    f"the source made {sent.get(name, 0)}",
+                    file="",
+                )
         rows = count(deployment, dialect, tables)
         if rows != {name: sent.get(name, 0) for name in rows}:
             raise RunFailed(f"{deployment.label} was sent the rows {sent} and counts {rows}")

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 Cell = object
-"""None, bool, int, float, str or bytes; of any other value the text, as of a decimal number or a
-date."""
+"""None, bool, int, float, str or bytes; of any other value the text that its class defines, as that
+of a decimal number or a date. The load is refused, on every system, unless each cell is a value of
+its column's type or the text of one: a date as ``2024-02-29``, a number that is finite."""
 
 Rows = Mapping[str, Iterable[Sequence[Cell]]]
 """Table → its rows, whose cells are in the order of the table's columns. Tables are filled in their

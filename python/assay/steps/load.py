@@ -10,7 +10,7 @@ from assay.check.verdict import wrong_answers
 from assay.dialects.protocol import Dialect
 from assay.drive.prepare import statements_of
 from assay.drive.read_only import may_change_data
-from assay.errors import RunFailed
+from assay.errors import InputError, RunFailed
 from assay.experiment import Scalar
 from assay.load.dataset import Dataset
 from assay.plan import PlannedRun
@@ -59,7 +59,13 @@ def load(
     request = request_of(context.workload, context.rows, Asked(parameters, system, is_empty))
     tables = context.workload.tables_for(parameters)
     again = is_wanted_again or _is_wanted_later(context, state.planned)
-    dataset = pooled.load(tables, request, context.progress, is_wanted_again=again)
+    try:
+        dataset = pooled.load(tables, request, context.progress, is_wanted_again=again)
+    except InputError as error:
+        if error.file:
+            raise
+        source = f"the source of rows {context.workload.data_source!r}"
+        raise InputError(error.message, file=source, hint=error.hint) from error
     if all(dataset is not known for known in context.known.sound):
         rules = broken_rules(state, parameters)
         wrong = [check for check in rules if check["ok"] is False]
