@@ -220,3 +220,14 @@ def test_a_group_without_a_rate_is_named_with_its_file_and_line(
     found = capfd.readouterr().err
     assert re.search(r"desk/workload.toml:\d+: group w: .* needs offered_rate_per_s", found), found
     assert "hint: add offered_rate_per_s = 1000" in found
+
+
+def test_a_queue_beside_a_count_is_refused_with_its_line(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    Path("desk").mkdir()
+    Path("desk/workload.toml").write_text(f"{DESK}queue = 200\n")
+    Path("desk/read.sql").write_text("SELECT 1;")
+    assert run_program(["plan", "desk"]) == 2
+    line = DESK.count("\n") + 1
+    assert f"desk/workload.toml:{line}: queue, which all" in capfd.readouterr().err

@@ -125,6 +125,11 @@ class Driving:
         return self.arrival != "closed"
 
     @property
+    def has_count_of_each_client(self) -> bool:
+        """Whether each client ends after a count of its own."""
+        return not (self.passes is None and self.transactions is None)
+
+    @property
     def stop(self) -> dict[str, int | float]:
         """The limits that are set, as numbers for the engine."""
         limits = {name: getattr(self, name) for name in STOPS}

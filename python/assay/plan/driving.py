@@ -69,7 +69,7 @@ def check(what: str, order: str, found: Driving) -> None:
             f"the {what} is a mix, which has no passes",
             hint="--duration 30 or --transactions 1000",
         )
-    if found.queue is not None and not (found.passes is None and found.transactions is None):
+    if found.queue is not None and found.has_count_of_each_client:
         raise ArgumentError(
             f"the {what} has a queue, which all clients share, and a count of each client's own",
             hint="give queue, or transactions, or passes",

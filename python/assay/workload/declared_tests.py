@@ -151,6 +151,12 @@ def _refuse_contradictions(section: Section, test: Test) -> None:
         raise section.error(
             "clients that overlap end by a count", hint="give transactions, of each client"
         )
+    if test.driving.queue is not None and test.driving.has_count_of_each_client:
+        raise section.error(
+            "queue, which all clients share, is given beside a count of each client",
+            "queue",
+            hint="give queue, or transactions, or passes",
+        )
     if test.order == "mix" and test.driving.passes is not None:
         raise section.error("a mix has no passes", "passes", hint="give transactions or duration_s")
 
