@@ -250,6 +250,7 @@ def test_a_damaged_source_of_a_merge_is_named_and_nothing_is_written(
         message = capsys.readouterr().err
         assert f"{source}: this record file is damaged: " in message
         assert str(target) not in message
+        assert "***" not in message
         assert target.exists() is not is_new
 
 

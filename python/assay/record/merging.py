@@ -67,7 +67,7 @@ def _insist_on_an_intact_file(connection: sqlite3.Connection, path: Path) -> Non
     with reading_errors(path):
         (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
         if found != "ok":
-            raise ValueError(" ".join(str(found).split()))
+            raise ValueError(" ".join(str(found).rpartition("***")[2].split()))
         tables = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
         for (table,) in connection.execute(tables).fetchall():
             for _ in connection.execute(f"SELECT * FROM {table}"):
