@@ -50,6 +50,7 @@ class ExperimentResult:
         return SystemUnderTestError.exit_code if is_incomplete else 0
 
 
+@plugin_failures()
 def run(
     experiment: Experiment, *, records: Path, progress: Progress, loading: Loading = DEFAULT
 ) -> ExperimentResult:

@@ -169,3 +169,50 @@ def test_what_a_row_source_raises_fails_the_run(here: Path) -> None:
     assert done.returncode == 3, done.stderr
     message = f"the plugin 'rows' {PACKAGE} failed in rows(): LookupError: no more bolts"
     assert f"{message} (broken_plugins.py, line" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            "        return self\n",
+            '        raise OSError("gone")\n',
+            "failed in open(): OSError: gone",
+        ),
+        (
+            "        return self\n",
+            "        pass\n",
+            "expected ExperimentRows from open(), found None",
+        ),
+        (
+            "        return DataRequest(",
+            "        (",
+            "expected a DataRequest from request(), found N",
+        ),
+    ],
+)
+def test_what_a_row_source_gives_instead_of_rows_is_named(
+    here: Path, old: str, new: str, message: str
+) -> None:
+    assert old in MODULE
+    (here / "package" / "broken_plugins.py").write_text(MODULE.replace(old, new))
+    done = assay(here, "run", "parts", "--on", "sqlite")
+    assert (done.returncode, message in done.stderr) == (3, True), done.stderr
+    assert "internal error" not in done.stderr
+
+
+def test_a_python_program_catches_what_a_plugin_raises(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raises = MODULE.replace("        return self\n", '        raise OSError("gone")\n')
+    (here / "package" / "broken_plugins.py").write_text(raises)
+    program = (
+        "import assay, assay.errors\n"
+        "try: assay.run('parts', on='sqlite')\n"
+        "except assay.errors.PluginFailed as error: print(error)\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(here / "package"))
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=here, capture_output=True, text=True, timeout=120
+    )
+    assert "failed in open(): OSError: gone" in done.stdout, done.stderr
