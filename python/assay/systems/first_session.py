@@ -3,7 +3,7 @@ URL, what was expected there, the cause and the fix."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 
@@ -26,6 +26,8 @@ _NO_HOST_NAME = "no host name"
 _CERTIFICATE_VERSION = "certificate version"
 _BAD_CERTIFICATE = "certificate"
 _CLIENT_CERTIFICATE = "client certificate"
+# The driver's own: the password would be sent in clear text over a session that may be unencrypted.
+_IN_CLEAR_TEXT = "clear text"
 
 
 _NEW_CERTIFICATE = (
@@ -56,6 +58,14 @@ class Server:
     password_needed: tuple[str, ...]
     """Error codes for a missing password."""
     timeout_fix: str
+    socket: str
+    """What names the Unix socket in the URL."""
+    tls_required: str
+    """The URL parameter that requires TLS."""
+    fix_of: Callable[[SystemRefused, Address], str | None]
+    """The fix where the server's own message says what it misses; None: it does not."""
+    other_cause: Callable[[SystemRefused, Address], str | None]
+    """Another possible cause and its fix, where the server's message leaves several open."""
 
 
 @contextmanager
@@ -89,7 +99,7 @@ def _explained(
     )
     new_certificate = _NEW_CERTIFICATE.format(address.host)
     fixes: Mapping[str, str | None] = {
-        "connection refused": "start the server, or correct the socket's folder in the URL"
+        "connection refused": f"start the server, or correct {server.socket} in the URL"
         if address.unix
         else "start the server, or correct host and port in the URL",
         "timeout": server.timeout_fix,
@@ -107,10 +117,13 @@ def _explained(
         _CERTIFICATE_VERSION: f"{new_certificate}, or do without TLS: {server.no_tls}",
         _BAD_CERTIFICATE: "give the server a certificate that is valid today, of X.509 version 3 "
         f"(`openssl req -x509` makes one), or ask for less with {tls_option}",
+        _IN_CLEAR_TEXT: f"require TLS with {server.tls_required} in the URL, or choose a method in "
+        "the server that encrypts the password",
         _CLIENT_CERTIFICATE: f"name one that it accepts: {server.client_certificate} in the URL",
     }
     cause = error.message
-    hint = error.hint or fixes.get(error.code) or fixes.get(error.error_class)
+    said = server.fix_of(error, address)
+    hint = error.hint or said or fixes.get(error.code) or fixes.get(error.error_class)
     kind: type[SystemRefused] = SystemRefused
     if error.code == _NO_TLS:
         cause += f"; {tls_option} asks for it"
@@ -119,7 +132,7 @@ def _explained(
         hint = "create the database, allow the user to connect, or name another: HOST:PORT/DATABASE"
     elif error.error_class == "authentication" and error.code not in fixes:
         expected += f" that lets user {address.user!r} into database {address.database!r}"
-        if address.origins.get("user") == LOGIN_NAME:
+        if address.origins.get("user") == LOGIN_NAME and not said:
             cause += (
                 f"; the URL names no user, so the name of this account, {address.user}, is used"
             )
@@ -129,6 +142,8 @@ def _explained(
         cause += f" (password: {address.origins.get('password_from') or 'none'})"
         if address.password is None and error.code in server.password_needed:
             kind = PasswordNeeded
+    if other := server.other_cause(error, address):
+        hint = f"{hint}; {other}" if hint else other
     places = sorted(
         {origin for name, origin in address.origins.items() if name in ("host", "port")}
     )

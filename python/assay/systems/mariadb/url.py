@@ -14,7 +14,7 @@ from assay.provision.deployment import Address
 from assay.server_url import Resolved
 from assay.systems import urls
 from assay.systems.first_session import Server
-from assay.systems.mariadb import option_files
+from assay.systems.mariadb import option_files, refused_login
 from assay.systems.sourced import LOGIN_NAME, URL, Sourced
 
 SCHEMES = ("mariadb", "mysql")
@@ -23,7 +23,9 @@ PASSWORD = EnvVar("MYSQL_PWD", "The password for a URL that holds none.")
 GROUP_SUFFIX = EnvVar("MYSQL_GROUP_SUFFIX", "Further groups of option files: `[clientSUFFIX]`.")
 
 ENVIRONMENT: Mapping[str, EnvVar] = {
-    "host": EnvVar("MYSQL_HOST", "The host; `localhost` means the Unix socket."),
+    "host": EnvVar(
+        "MYSQL_HOST", "The host; `localhost` means the Unix socket (in a URL it means TCP)."
+    ),
     "port": EnvVar("MYSQL_TCP_PORT", "The port."),
     "socket": EnvVar("MYSQL_UNIX_PORT", "The Unix socket."),
     "password": PASSWORD,
@@ -44,6 +46,10 @@ EXPECTED = Server(
     password_needed=("1045",),
     timeout_fix="a MariaDB or MySQL server speaks first, and this one was silent: is it one? "
     "correct scheme, host and port in the URL",
+    socket="the socket's file (socket=FILE)",
+    tls_required="ssl-mode=REQUIRED",
+    fix_of=refused_login.fix_of,
+    other_cause=refused_login.other_cause,
 )
 
 DEFAULT_PORT = 3306

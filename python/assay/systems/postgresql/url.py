@@ -17,6 +17,7 @@ from assay.systems import urls
 from assay.systems.first_session import Server
 from assay.systems.postgresql import (
     password_file,
+    refused_login,
     service_file,
     session_options,
     unsupported,
@@ -72,6 +73,10 @@ EXPECTED = Server(
     password_needed=("",),
     timeout_fix="does a PostgreSQL server listen there? a firewall, or another kind of server, may "
     "stay silent: correct scheme, host and port in the URL",
+    socket="the socket's folder",
+    tls_required="sslmode=require",
+    fix_of=refused_login.fix_of,
+    other_cause=refused_login.other_cause,
 )
 
 DEFAULT_PORT = 5432
