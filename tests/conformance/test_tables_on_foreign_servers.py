@@ -83,6 +83,9 @@ def test_only_tables_of_a_killed_assay_are_replaced(
     assert ask(deployment, f"SELECT count(*) FROM {TABLE}") == [("10",)]
     again = assay(*RUN, "--on", url, "--transactions", "1")
     assert again.status == 0, again.err
+    warned = next(line for line in again.err.splitlines() if line.startswith("warning: "))
+    assert "tables of an Assay that was killed: " in warned
+    assert TABLE in warned
     with pytest.raises(Exception, match=TABLE):
         ask(deployment, f"SELECT 1 FROM {TABLE}")
 

@@ -30,9 +30,11 @@ def mark() -> str:
 
 def refuse_foreign_tables(
     deployment: Deployment, dialect: Dialect, tables: Sequence[Table]
-) -> None:
+) -> list[str]:
     """Raises `ArgumentError` where a server by URL has a table of one of these names, whose data a
-    load would replace. Tables that a killed Assay left may be replaced."""
+    load would replace. Returns the names of those that a killed Assay left: they may be
+    replaced."""
+    left = []
     with session(deployment.address) as opened:
         marks = _marks(opened, dialect)
         for table in tables:
@@ -50,6 +52,8 @@ def refuse_foreign_tables(
                     raise
             else:
                 _refuse_unless_abandoned(deployment, table.name, marks.get(table.name.lower(), ""))
+                left.append(table.name)
+    return left
 
 
 def _marks(opened: _engine.Session, dialect: Dialect) -> Mapping[str, str]:

@@ -73,7 +73,7 @@ class PooledSystem:
         facts = facts_of(self.deployment, self.system, tables, request)
         expected = repr(facts)
         if self._held is None or self._held[0] != expected:
-            self._claim(tables)
+            self._claim(tables, progress)
             self.forget()
             copy = self._copy_of(facts, progress)
             if copy is not None:
@@ -146,13 +146,17 @@ class PooledSystem:
             if self._claimed and not self.deployment.is_private:
                 drop(self.deployment, self.system.dialect, self._claimed)
 
-    def _claim(self, tables: Sequence[Table]) -> None:
+    def _claim(self, tables: Sequence[Table], progress: Progress) -> None:
         """From here on the tables are ours to replace; whose they were is asked once."""
         if self.deployment.is_private:
             return
         mine = {table.name for table in self._claimed}
         new = [table for table in tables if table.name not in mine]
-        refuse_foreign_tables(self.deployment, self.system.dialect, new)
+        if left := refuse_foreign_tables(self.deployment, self.system.dialect, new):
+            progress.warning(
+                f"{self.deployment.label} holds tables of an Assay that was killed: "
+                f"{', '.join(left)}; they are removed"
+            )
         self._claimed = (*self._claimed, *new)
 
     def _clear(self) -> None:
