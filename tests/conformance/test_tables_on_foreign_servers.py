@@ -154,3 +154,16 @@ def _tellers() -> Table:
 
     tables = reader.read("tpcb").tables_for(reader.read("tpcb").with_defaults({}))
     return next(one for one in tables if one.name == TABLE)
+
+
+def test_a_script_that_makes_its_own_tables_is_told_which_protocol_to_use(
+    storage: StorageFacts, assay: Assay, working_folder: Path
+) -> None:
+    system = _postgresql()
+    text = "BEGIN; CREATE TEMP TABLE t (a int) ON COMMIT DROP; INSERT INTO t VALUES (1); COMMIT;"
+    (working_folder / "own.sql").write_text(text)
+    with provisioned(system, storage, options={"transport": "tcp"}) as deployment:
+        run = ("run", "own.sql", "--on", _url(system, deployment), "--transactions", "1")
+        failed = assay(*run, "--protocol", "prepared")
+        assert (failed.status, "--protocol extended" in failed.err) == (1, True), failed.err
+        assert assay(*run, "--protocol", "extended").status == 0

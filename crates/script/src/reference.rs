@@ -99,7 +99,8 @@ END;
 ## Statements
 
 A statement ends with `;` outside parentheses, with a meta command after it, or with the file. `;` does not end
-a statement within `'...'`, `E'...'`, `\"...\"`, `` `...` ``, `$tag$...$tag$` and comments. Within a
+a statement within `'...'`, `E'...'`, `\"...\"`, `` `...` ``, `$tag$...$tag$` and comments, or between `BEGIN` and
+`END` of `CREATE FUNCTION`, `CREATE PROCEDURE` and `CREATE TRIGGER`. Within a
 literal a quote is doubled; a backslash escapes only in `E'...'`.
 
 `--` begins a comment up to the end of the line, `/*` a comment up to its `*/`; comments nest, and they are not
@@ -112,7 +113,7 @@ with `--protocol` (`-M`), by pgbench's names:
 | --- | --- | --- | --- |
 | `simple` | sent as text | substituted into the text, wherever its name occurs: also within quotes (`':c_last'`), in names (`t_:client_id`), in `SET` and in DDL | script files on the command line |
 | `extended` | compiled, bound and executed each time | bound | |
-| `prepared` | compiled once for each client if it has values or is of the kind `rows`; other statements are sent as text | bound | |
+| `prepared` | compiled once for each client if it has values or is of the kind `rows`; other statements are sent as text. All are compiled before the run: a script that creates its own tables needs `extended` | bound | |
 
 In `simple` a value is substituted without quotes: doubles have 15 digits, booleans are `true` and
 `false`, `\\set x NULL` is `NULL`, and a NULL stored by `\\gset` is an empty text. A name within quotes that is not a

@@ -1,6 +1,6 @@
 //! Takes a plain file of statements; returns the statements, split as an interactive client would.
 
-use crate::lexer::{LiteralStyle, Passage};
+use crate::lexer::{LiteralStyle, Passage, is_open_body};
 use crate::place::{Defect, Lines, text_start};
 use crate::{ScriptError, Source};
 
@@ -15,7 +15,8 @@ pub struct FileStatement {
     pub column: u32,
 }
 
-/// Splits the text of `source` at each `;` outside literals, quoted identifiers and comments. Comments
+/// Splits the text of `source` at each `;` outside literals, quoted identifiers, comments and the `BEGIN … END`
+/// of a function, procedure or trigger. Comments
 /// between statements are dropped, those within are kept; empty statements are skipped; the last statement
 /// may end without `;`.
 ///
@@ -51,7 +52,9 @@ fn ranges(text: &str, style: LiteralStyle) -> Result<Vec<(usize, usize)>, Defect
         let is_content = match passage {
             Some(Passage::Comment { .. }) => false,
             Some(_) => true,
-            None if bytes[at] == b';' => {
+            None if bytes[at] == b';'
+                && open.is_none_or(|start| !is_open_body(&text[start..at], style)) =>
+            {
                 found.extend(open.take().map(|start| (start, close)));
                 false
             }

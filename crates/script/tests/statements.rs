@@ -162,6 +162,30 @@ fn a_plain_file_is_split_as_an_interactive_client_would() {
     assert_eq!(split("", LiteralStyle::Doubled), []);
 }
 
+/// As psql and pgbench do: within `CREATE FUNCTION … BEGIN … END` a `;` belongs to the body.
+#[test]
+fn the_body_of_a_function_is_not_split() {
+    let bodies = [
+        "CREATE FUNCTION f(a int) RETURNS int BEGIN ATOMIC SELECT a + 1; SELECT a + 2; END",
+        "create or replace procedure p() begin atomic select case 1 when 1 then 2 end; \
+         select 'end;'; end",
+        "CREATE PROCEDURE p() BEGIN IF 1 THEN SELECT 1; END IF; CASE 1 WHEN 1 THEN SELECT 2; \
+         END CASE; BEGIN SELECT 3; END; END",
+        "CREATE TEMP TRIGGER g AFTER INSERT ON t BEGIN UPDATE t SET a = 1; DELETE FROM u; END",
+    ];
+    for body in bodies {
+        let text = format!("{body};\nSELECT 9;");
+        let found = split(&text, LiteralStyle::Doubled);
+        let texts: Vec<&str> = found.iter().map(|(text, ..)| text.as_str()).collect();
+        assert_eq!(texts, [body, "SELECT 9"]);
+        assert_eq!(statements(&text), [body, "SELECT 9"]);
+    }
+    let text = "BEGIN; SELECT 1; END; CREATE TABLE begin_t (a int); CREATE FUNCTION g() RETURNS int \
+        LANGUAGE sql AS $$ BEGIN $$; SELECT 2";
+    assert_eq!(split(text, LiteralStyle::Doubled).len(), 6);
+    assert_eq!(statements(text).len(), 6);
+}
+
 #[test]
 fn backslashes_escape_only_in_their_own_style() {
     let text = "INSERT 'it\\'s;', `a;b`; # why;\nSELECT 5--3; -- x;\nSELECT '\\\\';";

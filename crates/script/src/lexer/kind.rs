@@ -4,7 +4,8 @@
 //! was sent and never answered. It does not decide whether a transaction is open: the system reports that.
 
 use super::language::Lexer;
-use super::passage::Passage;
+use super::passage::{LiteralStyle, Passage};
+use crate::place::Defect;
 
 /// What a statement does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,7 +87,8 @@ pub(super) fn of_cql(text: &str) -> StatementKind {
 
 /// Whether a text begins a batch and does not end it.
 pub(super) fn is_open_batch(text: &str) -> bool {
-    let words = words(text, Lexer::Cql, usize::MAX).unwrap_or_default();
+    let passage = |at| Lexer::Cql.passage(text, at);
+    let words = words(text, passage, usize::MAX).unwrap_or_default();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words[..] {
         ["begin", "batch", ..] | ["begin", "unlogged" | "counter", "batch", ..] => {
@@ -94,6 +96,43 @@ pub(super) fn is_open_batch(text: &str) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether a text begins a function, procedure or trigger whose body is `BEGIN … END`, and does not end it.
+pub(crate) fn is_open_body(text: &str, style: LiteralStyle) -> bool {
+    const PREFIXES: [&str; 5] = ["or", "replace", "temp", "temporary", "aggregate"];
+    // Most statements are not one of these: their other words are not read.
+    let begins = |most| words(text, |at| style.passage(text, at), most).unwrap_or_default();
+    if begins(1).first().is_none_or(|first| first != "create") {
+        return false;
+    }
+    let words = begins(usize::MAX);
+    let mut rest = (words[1..].iter().map(String::as_str))
+        .skip_while(|word| PREFIXES.contains(word))
+        .peekable();
+    if !matches!(rest.next(), Some("function" | "procedure" | "trigger")) {
+        return false;
+    }
+    let mut depth = 0_usize;
+    while let Some(word) = rest.next() {
+        match word {
+            "begin" => depth += 1,
+            "case" if depth > 0 => depth += 1,
+            "end" => match rest.peek() {
+                // They end what is not counted.
+                Some(&("if" | "loop" | "while" | "repeat" | "for")) => {}
+                after => {
+                    let ends_case = after == Some(&"case");
+                    depth = depth.saturating_sub(1);
+                    if ends_case {
+                        rest.next();
+                    }
+                }
+            },
+            _ => {}
+        }
+    }
+    depth > 0
 }
 
 /// The first words, in lower case; `None` if the text has several statements, or cannot be parsed.
@@ -112,16 +151,20 @@ fn words_of_one(text: &str, lexer: Lexer) -> Option<Vec<String>> {
         }
         at = passage.map_or(at + 1, Passage::end);
     }
-    words(text, lexer, MOST)
+    words(text, |at| lexer.passage(text, at), MOST)
 }
 
 /// The first `most` words outside literals and comments, in lower case; parentheses are skipped.
-fn words(text: &str, lexer: Lexer, most: usize) -> Option<Vec<String>> {
+fn words(
+    text: &str,
+    passage: impl Fn(usize) -> Result<Option<Passage>, Defect>,
+    most: usize,
+) -> Option<Vec<String>> {
     let bytes = text.as_bytes();
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
     let (mut found, mut at) = (Vec::new(), 0);
     while at < bytes.len() && found.len() < most {
-        if let Some(passage) = lexer.passage(text, at).ok()? {
+        if let Some(passage) = passage(at).ok()? {
             at = passage.end();
         } else if is_letter(bytes[at]) {
             let rest = &bytes[at..];

@@ -9,8 +9,8 @@ mod passage;
 mod scan;
 mod surroundings;
 
-pub(crate) use kind::KINDS;
 pub use kind::StatementKind;
+pub(crate) use kind::{KINDS, is_open_body};
 pub use language::Lexer;
 pub use passage::LiteralStyle;
 pub(crate) use passage::Passage;

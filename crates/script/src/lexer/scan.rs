@@ -1,9 +1,9 @@
 //! Takes the text of a script in a query language; returns its parts: statements, and meta commands with
 //! their arguments.
 
-use super::kind::is_open_batch;
+use super::kind::{is_open_batch, is_open_body};
 use super::language::Lexer;
-use super::passage::Passage;
+use super::passage::{LiteralStyle, Passage};
 use crate::place::{Defect, text_start};
 use std::ops::Range;
 
@@ -83,9 +83,14 @@ pub(super) fn parts(text: &str, lexer: Lexer) -> Result<Vec<Part>, Defect> {
     Ok(found)
 }
 
-/// Whether a batch of statements has begun and not ended: within it `;` separates statements.
+/// Whether a batch of statements, or the body of a function, has begun and not ended: within it `;`
+/// separates statements.
 fn is_within_batch(lexer: Lexer, begun: &str) -> bool {
-    lexer == Lexer::Cql && is_open_batch(begun)
+    match lexer {
+        Lexer::Sql => is_open_body(begun, LiteralStyle::Doubled),
+        Lexer::Cql => is_open_batch(begun),
+        Lexer::Json => false,
+    }
 }
 
 fn statement(open: &mut Option<usize>, end: usize, is_joined: bool) -> Option<Part> {
