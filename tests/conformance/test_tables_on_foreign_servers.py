@@ -156,7 +156,7 @@ def _tellers() -> Table:
     return next(one for one in tables if one.name == TABLE)
 
 
-def test_a_script_that_makes_its_own_tables_is_told_which_protocol_to_use(
+def test_a_script_that_makes_its_own_tables_is_reported_with_the_protocol_to_use(
     storage: StorageFacts, assay: Assay, working_folder: Path
 ) -> None:
     system = _postgresql()
