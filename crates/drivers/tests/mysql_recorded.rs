@@ -169,7 +169,7 @@ fn a_password_is_never_sent_in_clear_text_without_tls() {
             switched
                 .expect_err("the driver must refuse")
                 .message
-                .contains("unencrypted")
+                .contains("clear text")
         );
         assert!(out.is_empty());
         let (old, _) = ask(b"\xfe");
