@@ -1,4 +1,4 @@
-"""Takes any value of ours; returns the JSON text that is kept, with every password taken out."""
+"""Takes any value that Assay records; returns it as JSON text without its passwords."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Takes documents of a run as they are kept; gives what judging and reporting read of them, typed.
 Raises `ShapeError` with the document and the key where one is not of its shape.
 
-Documents are JSON, and a file may hold valid JSON that no program of ours wrote.
+Documents are JSON, and a file may hold valid JSON that Assay did not write.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
+from assay.errors import Bug
 from assay.files.toml_file import Section
 from assay.workload.parameters import Parameter
 from assay.workload.schema import Expression
@@ -74,8 +75,10 @@ class Step:
         return cls(**common(section, names))
 
     def take(self, state: Any) -> None:
-        """Executes the step; ``state`` is the `assay.steps.context.RunState`."""
-        raise NotImplementedError(self.do)
+        """Executes the step; ``state`` is the `assay.steps.context.RunState`. A class that only
+        declares, as plans hold them, has its execution in a subclass in `assay.steps`."""
+        del state
+        raise Bug(f"the step {self.do!r} is only declared here and cannot be executed")
 
 
 def common(section: Section, names: Names) -> dict[str, Any]:

@@ -152,7 +152,7 @@ mod tests {
     fn a_thread_that_has_left_is_promised_nothing() {
         let handover = Handover::new(1, 2);
         assert!(handover.wait(|| true).is_none(), "interrupted");
-        handover.hand_over(|| unreachable!("nobody waits"));
+        handover.hand_over(|| unreachable!("no thread waits"));
         handover.end();
         assert!(handover.wait(|| false).is_none(), "all have ended");
         assert_eq!(handover.threads_used(), 1);
